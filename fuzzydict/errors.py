@@ -1,0 +1,74 @@
+"""The exception tree: every error of this package, each also the built-in kind one expects.
+
+    FuzzyDictError
+    ├── NoMatchError          KeyError      no key is near enough to the query
+    ├── OptionError           ValueError    an option with a value that it does not take
+    ├── ArgumentTypeError     TypeError     an argument of the wrong type
+    ├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
+    ├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
+    │                         ValueError    shapes that differ)
+    ├── FileFormatError       ValueError    a file that is damaged, or of another kind or version
+    ├── MissingCorpusError    LookupError   a corpus that is not on this machine
+    └── MissingExtraError     ImportError   a package that an optional part needs
+
+    EmptyRowWarning           RuntimeWarning    a query that had nothing to attend to
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgumentTypeError",
+    "EmptyRowWarning",
+    "FileFormatError",
+    "FuzzyDictError",
+    "MissingCorpusError",
+    "MissingExtraError",
+    "NoMatchError",
+    "OptionError",
+    "PoolingError",
+    "ShapeError",
+]
+
+
+class FuzzyDictError(Exception):
+    """The root of the tree: ``except FuzzyDictError`` catches all that this package raises."""
+
+
+class NoMatchError(FuzzyDictError, KeyError):
+    """No key is near enough to the query; the message names the best key and its score."""
+
+    def __str__(self) -> str:
+        # KeyError prints the repr of its argument, which would put a sentence in quotes.
+        return Exception.__str__(self)
+
+
+class OptionError(FuzzyDictError, ValueError):
+    """An option with a value that it does not take; the message lists the valid ones."""
+
+
+class ArgumentTypeError(FuzzyDictError, TypeError):
+    """An argument of the wrong type."""
+
+
+class ShapeError(FuzzyDictError, ValueError):
+    """Arrays whose shapes do not fit together, or that hold NaN or infinity."""
+
+
+class PoolingError(FuzzyDictError, TypeError, ValueError):
+    """Values that cannot be pooled; the message names the first such key."""
+
+
+class FileFormatError(FuzzyDictError, ValueError):
+    """A file that is damaged, of another kind, or of a version that this release cannot read."""
+
+
+class MissingCorpusError(FuzzyDictError, LookupError):
+    """A corpus that is not on this machine; the message says how to get it."""
+
+
+class MissingExtraError(FuzzyDictError, ImportError):
+    """An optional part whose package is not installed; the message names the extra."""
+
+
+class EmptyRowWarning(RuntimeWarning):
+    """A query whose mask or kernel left no key to attend to: its weights and output are zero."""
