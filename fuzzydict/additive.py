@@ -35,7 +35,7 @@ class Additive(Scorer):
         array([[0., 1.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Concat(Scorer):
         array([[0.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
         self._parameters = _checked({"W": W, "w": w})

@@ -33,9 +33,9 @@ HeadsBackward: TypeAlias = Callable[[Array], HeadsGradients]
 class MultiHeadAttention:
     """Attention by H heads (Vaswani et al. 2017, section 3.2.2).
 
-    Queries, keys and values are projected, cut into H heads of E / H numbers each, attended
-    to head by head, joined again and projected once more. A projection is ``x W' + b``.
-    Self-attention is ``heads(x, x, x)``, cross-attention ``heads(x, y, y)``.
+    Queries, keys and values are projected (``x W' + b``), cut into H heads of E / H numbers each,
+    attended to head by head, joined and projected again. Self-attention is
+    ``heads(x, x, x)``, cross-attention ``heads(x, y, y)``.
 
     Args:
         embed_dim: E, the size of a query and of an output.
@@ -44,8 +44,7 @@ class MultiHeadAttention:
         kdim: The size of a key; None stands for E.
         vdim: The size of a value; None stands for E.
         dtype: Of the parameters.
-        seed: Of the random projections to start from (uniform, Glorot and Bengio 2010,
-            equation 16).
+        seed: Of the first projections, random (uniform, Glorot and Bengio 2010, equation 16).
 
     Attributes:
         parameters: ``W_q`` (E, E), ``W_k`` (E, kdim), ``W_v`` (E, vdim), ``W_o`` (E, E) and, with
@@ -133,10 +132,9 @@ class MultiHeadAttention:
             query: Queries (..., L, E): the batch comes first.
             key: Keys (..., S, kdim).
             value: Values (..., S, vdim).
-            need_weights: Whether to return the weights too.
-            average_attn_weights: Whether those are the mean of the heads' weights.
-            attn_mask: As in ``attention``, for all heads alike; or, with one axis more than the
-                queries, (..., H, L, S).
+            need_weights: Whether to return the weights too,
+            average_attn_weights: and whether those are the mean of the heads' weights.
+            attn_mask: As in ``attention``; with one axis more, (..., H, L, S), for each head.
             is_causal: As in ``attention``.
             valid_lens: As in ``attention``.
 
@@ -169,9 +167,8 @@ class MultiHeadAttention:
         """Attend with every head, and return also the way back.
 
         Returns:
-            The output (..., L, E), each head's weights (..., H, L, S), and a function from the
-            gradient of a loss with respect to the output to its ``HeadsGradients``. In
-            self-attention, the gradient of x is the sum of those for query, key and value.
+            The output (..., L, E), each head's weights (..., H, L, S), and a function from a loss's
+            gradient for the output to its ``HeadsGradients``. (x in self-attention: sum all three.)
 
         Raises:
             FuzzyDictError: As ``attention`` does.
@@ -216,9 +213,9 @@ class MultiHeadAttention:
     def from_torch(cls, module: Any) -> Self:
         """Return the heads of a ``torch.nn.MultiheadAttention``: the same weights and numbers.
 
-        Only the weights are read. So the batch comes first here whatever the module's
-        ``batch_first`` is; its dropout, which is for training, is left out; and a mask of bools
-        says where to attend, which in the module's ``forward`` is where not to.
+        Only the weights are read: the batch comes first here whatever ``batch_first`` says,
+        dropout, which is for training, is left out, and a mask of bools says where to attend,
+        which in torch's module is where not to.
 
         Raises:
             ArgumentTypeError: The argument is no such module.

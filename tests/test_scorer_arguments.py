@@ -61,6 +61,7 @@ def test_parameters_can_be_replaced() -> None:
     assert wide.width == 3
     with pytest.raises(OptionError, match="Gaussian has no parameter 'w'; it has width"):
         wide.with_parameters({"w": 1})
+    assert ScaledDot(2.0).with_parameters({})([[1.0]], [[1.0]]) == 2
     half = Additive(W_Q, W_K, V).with_parameters({"w": V / 2})
     assert half.parameters["W_q"] is not None
     np.testing.assert_allclose(half(*inputs()), Additive(W_Q, W_K, V)(*inputs()) / 2)

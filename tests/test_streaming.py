@@ -89,6 +89,15 @@ def test_long_rows_give_what_all_weights_at_once_give(rows: int, options: str) -
     np.testing.assert_allclose(attention(query, key, value, **kwargs), whole, atol=1e-12)
 
 
+@pytest.mark.parametrize("rows", [1, 16])
+def test_torch_gives_the_same_for_long_rows(rows: int) -> None:
+    torch = pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal((n, 64), dtype=np.float32) for n in (rows, N, N)]
+    theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, arrays))
+    np.testing.assert_allclose(attention(*arrays), theirs.numpy(), atol=1e-5)
+
+
 def test_one_query_over_many_keys_needs_little_memory() -> None:
     key = np.ones((1_000_000, 8), np.float32)
     tracemalloc.start()
