@@ -136,8 +136,7 @@ class FunctionScorer(Scorer):
                 f"the scorer {self!r} must return scores (..., L, S) = {expected} for query "
                 f"{query.shape} and key {key.shape}, got {scores.shape}"
             )
-        # The caller may mask and scale in place, so the function keeps what it returned.
-        return scores.astype(query.dtype, copy=True), self._no_gradient
+        return scores.astype(query.dtype, copy=False), self._no_gradient
 
     def _no_gradient(self, _: Array) -> Gradients:
         raise ArgumentTypeError(

@@ -98,6 +98,14 @@ def test_no_width_has_a_smaller_leave_one_out_error(kernel: str, seed: int) -> N
     assert leave_one_out(KERNELS[kernel](learned), x, y[:, None]).error <= 1.05 * min(errors)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_is_flat_at_the_learned_bandwidth(seed: int) -> None:
+    x, y = noisy(60, seed)
+    learned = KernelRegression("gaussian", "fit").fit(x, y).bandwidth_
+    slope = leave_one_out(KERNELS["gaussian"](learned), x, y[:, None]).slope
+    assert abs(slope) < 1e-5
+
+
 @ALL
 def test_the_learned_bandwidth_scales_with_the_data(kernel: str) -> None:
     x, y = noisy()

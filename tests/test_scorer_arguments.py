@@ -125,3 +125,4 @@ def test_integers_follow_the_precision_of_the_floats_beside_them() -> None:
     assert Dot()([[1]], np.ones((2, 1), np.float32)).dtype == np.float32
     assert Dot()([[1]], [[2]]).dtype == np.float64
     assert Dot()(np.ones((1, 1), np.float16), [[2]]).dtype == np.float32
+    assert Dot()(np.ones((1, 1), np.longdouble), [[2]]).dtype == np.float64

@@ -60,6 +60,11 @@ def test_parts_of_any_sizes_make_the_whole(count: int, cuts: list[int], seed: in
     np.testing.assert_allclose(finish(reduce(merge, pieces)), softmax(scores) @ value, atol=1e-12)
 
 
+def test_a_part_without_keys_hides_no_low_scores() -> None:
+    low = partial([[-2000.0]], [[3.0]])
+    np.testing.assert_allclose(finish(merge(partial([[-np.inf]], [[7.0]]), low)), [[3]])
+
+
 def test_single_precision_is_kept() -> None:
     part = partial(np.ones((1, 2), np.float32), np.ones((2, 1), np.float32))
     assert {a.dtype for a in merge(EMPTY, merge(part, part))} == {np.dtype(np.float32)}
