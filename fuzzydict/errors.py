@@ -1,17 +1,17 @@
 """The exception tree: every error of this package, each also the built-in kind one expects.
 
-    FuzzyDictError
-    ├── NoMatchError          KeyError      no key is near enough to the query
-    ├── OptionError           ValueError    an option with a value that it does not take
-    ├── ArgumentTypeError     TypeError     an argument of the wrong type
-    ├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
-    ├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
-    │                         ValueError    shapes that differ)
-    ├── FileFormatError       ValueError    a file that is damaged, or of another kind or version
-    ├── MissingCorpusError    LookupError   a corpus that is not on this machine
-    └── MissingExtraError     ImportError   a package that an optional part needs
+FuzzyDictError
+├── NoMatchError          KeyError      no key is near enough to the query
+├── OptionError           ValueError    an option with a value that it does not take
+├── ArgumentTypeError     TypeError     an argument of the wrong type
+├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
+├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
+│                         ValueError    shapes that differ)
+├── FileFormatError       ValueError    a file that is damaged, or of another kind or version
+├── MissingCorpusError    LookupError   a corpus that is not on this machine
+└── MissingExtraError     ImportError   a package that an optional part needs
 
-    EmptyRowWarning           RuntimeWarning    a query that had nothing to attend to
+EmptyRowWarning           RuntimeWarning    a query that had nothing to attend to
 """
 
 from __future__ import annotations

@@ -1,0 +1,123 @@
+"""Arguments made into arrays: their dtype, their shapes, and whether they are finite.
+
+Axes have one letter each, the same in the whole package: L queries, S keys, E the size of a query
+and a key, Ev the size of a value, A the size of a hidden layer, H heads; ``...`` are batch axes,
+which broadcast.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+
+__all__ = ["Array", "as_floats", "check_matrices", "positive", "require_finite", "unbroadcast"]
+
+Array: TypeAlias = NDArray[np.floating[Any]]
+
+
+def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
+    """Turn the arguments into arrays of one floating dtype, without a copy where it fits already.
+
+    The dtype is that of the floating arguments (half precision counts as float32); integers
+    follow them, and are float64 among themselves.
+
+    Raises:
+        ArgumentTypeError: An argument does not hold real numbers.
+        ShapeError: An argument is a ragged list.
+    """
+    arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
+    kinds = [array.dtype for array in arrays.values() if array.dtype.kind == "f"]
+    dtype = np.result_type(np.float32, *kinds) if kinds else np.dtype(np.float64)
+    if dtype.itemsize > 8:
+        dtype = np.dtype(np.float64)
+    return tuple(array.astype(dtype, copy=False) for array in arrays.values())
+
+
+def _as_numbers(name: str, argument: ArrayLike) -> NDArray[Any]:
+    try:
+        array = np.asarray(argument)
+    except ValueError as error:
+        raise ShapeError(f"{name} is ragged: its rows differ in length ({error})") from None
+    if array.dtype.kind not in "fiub":
+        raise ArgumentTypeError(
+            f"{name} must be an array of real numbers, "
+            f"got {type(argument).__name__} of dtype {array.dtype}"
+        )
+    return array
+
+
+def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
+    """Raise ShapeError unless query (..., L, E) and key (..., S, E) fit together."""
+    for name, array, letter in (("query", query, "L"), ("key", key, "S")):
+        if array.ndim < 2 or array.shape[-1] == 0:
+            raise ShapeError(
+                f"{name} must have shape (..., {letter}, E) with E > 0, got {array.shape}"
+                + (f"; for a single vector pass {name}[None]" if array.ndim == 1 else "")
+            )
+    if same_size and query.shape[-1] != key.shape[-1]:
+        raise ShapeError(
+            f"query and key must have the same last axis E, got query {query.shape} and "
+            f"key {key.shape}; for sizes that differ use the scorer Bilinear, Additive or Concat"
+        )
+    broadcast_lead(query=query, key=key)
+
+
+def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
+    """Return the batch axes of matrices (..., rows, columns), broadcast together."""
+    try:
+        return np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {matrix.shape}" for name, matrix in matrices.items())
+        raise ShapeError(
+            f"the batch axes (all but the last two) do not broadcast: {shapes}"
+        ) from None
+
+
+def require_finite(result: Array, **sources: Array) -> None:
+    """Raise ShapeError if result is not finite, naming the source that is to blame.
+
+    The sum of a result is finite only if all of it is (save for overflow), and takes one pass over
+    what is smaller than the sources: so the sources are looked at only once something is wrong.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(result.sum()) or np.isfinite(result).all():
+            return
+    for name, source in sources.items():
+        bad = np.argwhere(~np.isfinite(source))
+        if len(bad):
+            place = tuple(int(i) for i in bad[0])
+            raise ShapeError(
+                f"{name} of shape {source.shape} must be finite, but {name}{list(place)} is "
+                f"{source[place]} ({len(bad)} such in all); remove or replace them"
+            )
+    raise ShapeError(
+        f"{' and '.join(sources)} are finite but too large: their products overflow "
+        f"{result.dtype}; scale them down"
+    )
+
+
+def positive(name: str, number: float) -> float:
+    """Return the number as a float, or raise if it is not a finite number above zero."""
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"{name} must be a number above 0, got {type(number).__name__} {number!r}"
+        ) from None
+    if not (math.isfinite(value) and value > 0):
+        raise OptionError(f"{name} must be a finite number above 0, got {value}")
+    return value
+
+
+def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Sum a gradient over the axes along which an array of this shape was broadcast."""
+    extra = gradient.ndim - len(shape)
+    gradient = gradient.sum(axis=tuple(range(extra))) if extra else gradient
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] != 1)
+    total: Array = gradient.sum(axis=axes, keepdims=True) if axes else gradient
+    return total

@@ -1,0 +1,168 @@
+"""From scores to weights: softmax and sparsemax, each with its gradient."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict.arrays import Array, as_floats, positive
+from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError
+
+__all__ = [
+    "NORMALIZERS",
+    "NormalizerBackward",
+    "as_normalizer",
+    "finite_tops",
+    "softmax",
+    "softmax_forward",
+    "sparsemax",
+    "sparsemax_forward",
+    "warn_of_empty_rows",
+]
+
+#: From the gradient for the weights to those for the scores and for the temperature.
+NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
+_Forward: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
+
+
+def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
+    """Turn scores (..., S) into weights (..., S) that sum to 1: ``exp(s / T)``, divided by its sum.
+
+    Args:
+        scores: Any real numbers; -inf gives the weight 0.
+        temperature: Above 0. A low one favours the best score, a high one evens the weights out.
+
+    Returns:
+        The weights. A row of nothing but -inf has weights 0, and an EmptyRowWarning tells of it.
+
+    Raises:
+        ShapeError: A score is NaN or +inf.
+        OptionError: The temperature is not a finite number above 0.
+
+    Example:
+        >>> softmax([[2.0, 4.0, 4.0]]).round(3)
+        array([[0.063, 0.468, 0.468]])
+    """
+    return softmax_forward(scores, temperature)[0]
+
+
+def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
+    """Turn scores (..., S) into weights (..., S) that sum to 1, most of them exactly 0.
+
+    It is the point of the simplex nearest to the scores (Martins and Astudillo 2016, algorithm 1).
+    Arguments, result and errors are those of ``softmax``.
+
+    Example:
+        >>> sparsemax([[2.0, 4.0, 4.5]])
+        array([[0.  , 0.25, 0.75]])
+    """
+    return sparsemax_forward(scores, temperature)[0]
+
+
+def softmax_forward(
+    scores: ArrayLike, temperature: float = 1.0
+) -> tuple[Array, NormalizerBackward]:
+    """Return the weights (..., S) of ``softmax``, and the way back from their gradient."""
+    scaled, temperature = _scaled(scores, temperature)
+    weights = np.exp(scaled - finite_tops(scaled))
+    total = weights.sum(-1, keepdims=True)
+    warn_of_empty_rows(total)
+    weights /= np.where(total == 0, 1, total)
+
+    def inner(d_weights: Array) -> Array:
+        mean = (d_weights * weights).sum(-1, keepdims=True)
+        return weights * (d_weights - mean)
+
+    return weights, _backward(scaled, temperature, inner)
+
+
+def sparsemax_forward(
+    scores: ArrayLike, temperature: float = 1.0
+) -> tuple[Array, NormalizerBackward]:
+    """Return the weights (..., S) of ``sparsemax``, and the way back from their gradient."""
+    scaled, temperature = _scaled(scores, temperature)
+    centred = scaled - finite_tops(scaled)
+    best_first = -np.sort(-centred, axis=-1)
+    sums = best_first.cumsum(-1)
+    ranks = np.arange(1, centred.shape[-1] + 1, dtype=centred.dtype)
+    count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), of the support
+    warn_of_empty_rows(count)
+    support_sum = np.where(ranks <= count, best_first, 0).sum(-1, keepdims=True)
+    threshold = (support_sum - 1) / np.maximum(count, 1)
+    weights: Array = np.maximum(centred - threshold.astype(centred.dtype, copy=False), 0)
+
+    def inner(d_weights: Array) -> Array:
+        support = weights > 0
+        inside = np.where(support, d_weights, 0)
+        mean = inside.sum(-1, keepdims=True) / np.maximum(support.sum(-1, keepdims=True), 1)
+        return np.where(support, inside - mean, 0).astype(weights.dtype, copy=False)
+
+    return weights, _backward(scaled, temperature, inner)
+
+
+def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
+    """Return ``scores / temperature`` and the temperature, checked."""
+    (array,) = as_floats(scores=scores)
+    if array.ndim == 0:
+        raise ShapeError("scores must have shape (..., S), got a single number")
+    temperature = positive("temperature", temperature)
+    return array if temperature == 1 else array / temperature, temperature
+
+
+def _backward(
+    scaled: Array, temperature: float, inner: Callable[[Array], Array]
+) -> NormalizerBackward:
+    """Return the way back through the division by the temperature."""
+
+    def backward(d_weights: Array) -> tuple[Array, float]:
+        d_scores = inner(d_weights) / temperature
+        reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 times -inf is no gradient
+        return d_scores, -float((d_scores * reached).sum())
+
+    return backward
+
+
+def finite_tops(scores: Array) -> Array:
+    """Return each row's largest score, (..., 1), with 0 for a row of nothing but -inf.
+
+    Raises:
+        ShapeError: A score is NaN or +inf.
+    """
+    top: Array = scores.max(-1, keepdims=True, initial=-np.inf)
+    if not (top < np.inf).all():
+        row = tuple(int(i) for i in np.argwhere(~(top < np.inf))[0][:-1])
+        raise ShapeError(
+            f"scores of shape {scores.shape} must be below infinity and not NaN, but row "
+            f"{list(row)} is not; look at the scorer and at what it was given"
+        )
+    return np.where(np.isneginf(top), top.dtype.type(0), top)
+
+
+def warn_of_empty_rows(total: Array) -> None:
+    """Warn if the total (..., 1) of a row's weights is 0."""
+    empty = int((total == 0).sum())
+    if empty:
+        warnings.warn(
+            f"{empty} of {total.size} queries have nothing to attend to (every key is masked, or "
+            f"outside the kernel's width): their weights and outputs are 0",
+            EmptyRowWarning,
+            stacklevel=2,
+        )
+
+
+NORMALIZERS: dict[str, _Forward] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
+
+
+def as_normalizer(name: str) -> _Forward:
+    """Return the forward function of the normalizer of this name.
+
+    Raises:
+        OptionError: There is none of this name.
+    """
+    if not isinstance(name, str) or name not in NORMALIZERS:
+        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {name!r}")
+    return NORMALIZERS[name]

@@ -1,0 +1,76 @@
+"""Attention over many keys in bounded memory: parts of it, and how two parts become one.
+
+The softmax-weighted mean over a set of keys follows from three numbers for each query: the largest
+score, the sum of the weights relative to it, and the weighted sum of the values. Those of two sets
+of keys give those of their union (Milakov and Gimelshein 2018, section 3.1; Rabe and Staats 2021),
+in any order: so the keys may come in blocks, or from several machines.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict.arrays import Array, as_floats
+from fuzzydict.normalizers import finite_tops, warn_of_empty_rows
+
+__all__ = ["EMPTY", "Partial", "finish", "merge", "partial"]
+
+
+class Partial(NamedTuple):
+    """Attention over some of the keys, ready to be merged with that over others."""
+
+    max: Array  # (..., L, 1), the largest score; -inf without any
+    sum: Array  # (..., L, 1), of exp(score - max)
+    weighted: Array  # (..., L, Ev), the sum of exp(score - max) * value
+
+
+#: Attention over no keys, which changes nothing when merged.
+EMPTY = Partial(np.array(-np.inf, np.float32), np.array(0, np.float32), np.array(0, np.float32))
+
+
+def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
+    """Return the part of attention that these scores (..., L, S) and values (..., S, Ev) make.
+
+    Raises:
+        ShapeError: A score is NaN or +inf.
+
+    Example:
+        >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
+        >>> finish(merge(left, right))
+        array([[4.]])
+    """
+    s, v = as_floats(scores=scores, value=value)
+    tops = finite_tops(s)
+    weights = s - tops
+    np.exp(weights, out=weights)
+    total = weights.sum(-1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = weights @ v
+    return Partial(np.where(total == 0, -np.inf, tops).astype(s.dtype), total, weighted)
+
+
+def merge(a: Partial, b: Partial) -> Partial:
+    """Return attention over the keys of both parts; associative and commutative.
+
+    Example:
+        >>> part = partial([[1.0, 2.0]], [[10.0], [20.0]])
+        >>> finish(merge(part, EMPTY)) == finish(part)
+        array([[ True]])
+    """
+    top = np.maximum(a.max, b.max)
+    base = np.where(np.isneginf(top), top.dtype.type(0), top)
+    to_a, to_b = np.exp(a.max - base), np.exp(b.max - base)
+    return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
+
+
+def finish(part: Partial) -> Array:
+    """Return the output (..., L, Ev) of attention over all keys that were merged.
+
+    A query without keys has the output 0, and an EmptyRowWarning tells of it.
+    """
+    warn_of_empty_rows(part.sum)
+    output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
+    return output
