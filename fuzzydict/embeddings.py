@@ -25,8 +25,6 @@ __all__ = ["WordVectors"]
 _KIND = "word vectors"
 _BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
 _NGRAM_ROWS = 4096  # random vectors that n-grams share, for words that look like no other
-# Unseen words as alike to a known one as the second number are trusted to be it; as the first, not.
-_DOUBTED, _TRUSTED = 0.5, 0.9
 
 
 class WordVectors:
@@ -163,12 +161,14 @@ class WordVectors:
             codes, scales = self.vectors, None
         elif dtype not in (None, "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "words": np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8),
             "counts": self.counts,
             "vectors": codes,
         }
-        storage.write(path, _KIND, {}, arrays | ({} if scales is None else {"scales": scales}))
+        if scales is not None:
+            arrays["scales"] = scales
+        storage.write(path, _KIND, {}, arrays)
 
     # ---- what they hold -------------------------------------------------------------------
 
@@ -215,15 +215,17 @@ class WordVectors:
         blocks = [self._encode(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
         return np.concatenate(blocks) if blocks else np.zeros((0, self.size), np.float32)
 
-    def known(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the share of each text's weight that words of the vocabulary carry, (n,)."""
-        return np.array([self._known(self.vocabulary.tokens(text)) for text in texts], np.float32)
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how far the vector of each text can be believed, (n,), from 0 to 1.
 
-    def _known(self, tokens: list[str]) -> float:
-        weights = {token: self.vocabulary.weight(token) for token in tokens}
-        total = sum(weights.values())
-        seen = sum(w for token, w in weights.items() if self.vocabulary.row(token) is not None)
-        return seen / total if total else 0.0
+        Words of the vocabulary count as 1, words never seen as far as a known one resembles them.
+        """
+        return np.array([self._trust(self.vocabulary.tokens(text)) for text in texts], np.float32)
+
+    def _trust(self, tokens: list[str]) -> float:
+        weights = [self.vocabulary.weight(token) for token in tokens]
+        trusts = [self.vocabulary.trust(token) for token in tokens]
+        return float(np.dot(weights, trusts) / sum(weights)) if tokens else 0.0
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         split = [self.vocabulary.tokens(text) for text in texts]
@@ -251,12 +253,13 @@ class WordVectors:
 
     def _unseen(self, word: str) -> NDArray[np.float32]:
         """Return the vector of a word that is not in the vocabulary, (E,)."""
-        rows, weights, likeness = self.vocabulary.stand_ins(word)
-        trust = min(max((likeness - _DOUBTED) / (_TRUSTED - _DOUBTED), 0.0), 1.0)
+        stand_ins = self.vocabulary.stand_ins(word)
         spelled = self._ngram_vectors[ngram_buckets(word) % _NGRAM_ROWS].sum(axis=0)
         own = spelled * (self._typical_length / np.linalg.norm(spelled))
-        stood_in = weights @ self._rows(rows) if trust else np.float32(0)
-        return np.asarray(trust * stood_in + (1 - trust) * own, np.float32)
+        if not stand_ins.trust:
+            return np.asarray(own, np.float32)
+        known = stand_ins.weights @ self._rows(stand_ins.rows)
+        return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
 
     def _rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows of the matrix as a copy, (n, E)."""

@@ -4,6 +4,7 @@ FuzzyDictError
 ├── NoMatchError          KeyError      no key is near enough to the query
 ├── OptionError           ValueError    an option with a value that it does not take
 ├── ArgumentTypeError     TypeError     an argument of the wrong type
+├── ReadOnlyError         AttributeError  an option that is fixed once the dict is made
 ├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
 ├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
 │                         ValueError    shapes that differ)
@@ -26,6 +27,7 @@ __all__ = [
     "NoMatchError",
     "OptionError",
     "PoolingError",
+    "ReadOnlyError",
     "ShapeError",
 ]
 
@@ -48,6 +50,10 @@ class OptionError(FuzzyDictError, ValueError):
 
 class ArgumentTypeError(FuzzyDictError, TypeError):
     """An argument of the wrong type."""
+
+
+class ReadOnlyError(FuzzyDictError, AttributeError):
+    """An option that cannot be changed once the dict is made."""
 
 
 class ShapeError(FuzzyDictError, ValueError):

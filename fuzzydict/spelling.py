@@ -73,12 +73,12 @@ class NgramIndex:
     """
 
     def __init__(self, strings: Sequence[str] = ()) -> None:
-        self._strings: list[str] = []
+        self.strings: list[str] = []
         self._parts: list[_Postings] = []
         self.extend(strings)
 
     def __len__(self) -> int:
-        return len(self._strings)
+        return len(self.strings)
 
     def extend(self, strings: Sequence[str]) -> None:
         """Append ``strings``. Parts that are no larger than what follows are merged with it.
@@ -88,11 +88,11 @@ class NgramIndex:
         """
         if not strings:
             return
-        self._strings.extend(strings)
+        self.strings.extend(strings)
         size = len(strings)
         while self._parts and self._parts[-1].size <= size:
             size += self._parts.pop().size
-        self._parts.append(_Postings(self._strings[len(self._strings) - size :]))
+        self._parts.append(_Postings(self.strings[len(self.strings) - size :]))
 
     def similarities(self, query: str) -> NDArray[np.float32]:
         """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["RECIPE", "Model", "Trained", "train"]
+
 
 @dataclass(frozen=True)
 class Model:
@@ -68,6 +68,8 @@ def train(
     Raises:
         ShapeError: no word occurs ``min_count`` times.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     occurrences = Counter(word for sentence in sentences for word in sentence)
     words = [word for word, count in occurrences.most_common() if count >= min_count]
     if not words:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.attention import softmax
+from fuzzydict.normalizers import softmax
 from fuzzydict.spelling import NgramIndex, likeness
 from fuzzydict.text import words as words_of
 
@@ -23,6 +23,7 @@ _KEPT = 4  # words that stand in
 _TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
 _PRIOR = 0.015  # likeness that a word is given for each power of ten of its frequency
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
+_DOUBTED, _TRUSTED = 0.5, 0.9  # likeness at which a stand-in is not, or fully, taken for the word
 
 
 class StandIns(NamedTuple):
@@ -34,6 +35,11 @@ class StandIns(NamedTuple):
     rows: NDArray[np.intp]
     weights: NDArray[np.float32]
     likeness: float
+
+    @property
+    def trust(self) -> float:
+        """How far they can be taken for the word: rises from 0 to 1 with the likeness."""
+        return min(max((self.likeness - _DOUBTED) / (_TRUSTED - _DOUBTED), 0.0), 1.0)
 
 
 class Vocabulary:
@@ -83,6 +89,10 @@ class Vocabulary:
         row = self.row(word)
         frequency = 0.0 if row is None else float(self.counts[row]) / self._total
         return _SMOOTHING / (_SMOOTHING + frequency)
+
+    def trust(self, word: str) -> float:
+        """Return how far the vector of ``word`` can be believed: 1 if seen, else its stand-ins'."""
+        return 1.0 if word in self._rows else self.stand_ins(word).trust
 
     def _stand_ins(self, word: str) -> StandIns:
         """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely."""
