@@ -14,6 +14,7 @@ from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError
 
 __all__ = [
     "NORMALIZERS",
+    "Normalize",
     "NormalizerBackward",
     "as_normalizer",
     "finite_tops",
@@ -26,7 +27,8 @@ __all__ = [
 
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
-_Forward: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
+#: From scores and temperature to weights and the way back.
+Normalize: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
 
 
 def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
@@ -75,7 +77,8 @@ def softmax_forward(
 
     def inner(d_weights: Array) -> Array:
         mean = (d_weights * weights).sum(-1, keepdims=True)
-        return weights * (d_weights - mean)
+        d_scaled: Array = weights * (d_weights - mean)
+        return d_scaled
 
     return weights, _backward(scaled, temperature, inner)
 
@@ -154,10 +157,10 @@ def warn_of_empty_rows(total: Array) -> None:
         )
 
 
-NORMALIZERS: dict[str, _Forward] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
+NORMALIZERS: dict[str, Normalize] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
 
 
-def as_normalizer(name: str) -> _Forward:
+def as_normalizer(name: str) -> Normalize:
     """Return the forward function of the normalizer of this name.
 
     Raises:

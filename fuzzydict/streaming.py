@@ -8,15 +8,25 @@ in any order: so the keys may come in blocks, or from several machines.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats
+from fuzzydict.arrays import Array, as_floats, broadcast_lead, require_finite
+from fuzzydict.masks import Mask
 from fuzzydict.normalizers import finite_tops, warn_of_empty_rows
+from fuzzydict.scoring import Scorer
 
-__all__ = ["EMPTY", "Partial", "finish", "merge", "partial"]
+__all__ = ["EMPTY", "Partial", "finish", "merge", "partial", "stream"]
+
+# Queries and scores held at a time, and numbers of a block of keys: what stays in a core's cache.
+_ROWS = 256
+_SCORES = 1 << 19
+_KEY_NUMBERS = 1 << 18
 
 
 class Partial(NamedTuple):
@@ -74,3 +84,40 @@ def finish(part: Partial) -> Array:
     warn_of_empty_rows(part.sum)
     output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
     return output
+
+
+def stream(
+    query: Array, key: Array, value: Array, scorer: Scorer, mask: Mask, temperature: float = 1.0
+) -> Array:
+    """Attend with queries (..., L, E) to keys (..., S, E) and values (..., S, Ev), in blocks.
+
+    Returns:
+        The output (..., L, Ev) of softmax attention.
+    """
+    lead = math.prod(broadcast_lead(query=query, key=key))
+    step = _keys_at_a_time(lead * min(query.shape[-2], _ROWS), key.shape[-1])
+
+    def attend(rows: slice) -> Array:
+        def parts() -> Iterator[Partial]:
+            for keys in _cut(key.shape[-2], step):
+                scores = scorer(query[..., rows, :], key[..., keys, :])
+                scores = mask.apply(scores, rows, keys)
+                scores = scores if temperature == 1 else scores / temperature
+                yield partial(scores, value[..., keys, :])
+
+        return finish(reduce(merge, parts()))
+
+    outputs = [attend(rows) for rows in _cut(query.shape[-2], _ROWS)]
+    output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
+    require_finite(output, value=value)
+    return output
+
+
+def _keys_at_a_time(rows: int, size: int) -> int:
+    """Return how many keys of this size (numbers) make a block, for this many rows of scores."""
+    return max(_ROWS, min(_SCORES // max(rows, 1), _KEY_NUMBERS // size))
+
+
+def _cut(count: int, step: int) -> list[slice]:
+    """Cut a count into slices of at most the step; an empty one makes one empty slice."""
+    return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]
