@@ -9,6 +9,7 @@
 from pathlib import Path
 
 from fuzzydict.answers import Attention, Match
+from fuzzydict.attention import attention
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import (
@@ -65,6 +66,7 @@ __all__ = [
     "ShapeError",
     "Triangular",
     "WordVectors",
+    "attention",
 ]
 __version__ = "0.1.0"
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import MissingCorpusError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["Brown", "brown_sentences", "train_brown"]
+__all__ = ["Brown", "brown_sentences"]
 
 _SHIPPED = "brown.vectors"
 
@@ -32,17 +28,6 @@ def Brown() -> WordVectors:  # noqa: N802 - it names the thing that one gets, as
     """
     with resources.as_file(resources.files("fuzzydict.data") / _SHIPPED) as path:
         return WordVectors.load(path)
-
-
-def train_brown(
-    *, seed: int = 1, progress: Callable[[int, int], None] | None = None
-) -> WordVectors:
-    """Train anew what ships with the package, from the Brown corpus as nltk finds it.
-
-    Raises:
-        MissingCorpusError: nltk does not find Brown on this machine.
-    """
-    return WordVectors.train(brown_sentences(), seed=seed, progress=progress)
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:
