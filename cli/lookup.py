@@ -27,7 +27,7 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
     line each, and answer each at once. A query that nothing matches is answered with an empty
     line, and a note on standard error; the exit code is then 1.
 
-    Example:
+    For example:
 
         fuzzydict lookup data/car.json colour
     """

@@ -50,7 +50,7 @@ def command(
     Without --corpus this makes what ships with the package, from the Brown corpus as nltk finds
     it (licensed for non-commercial use). The same machine and seed give the same file.
 
-    Example:
+    For example:
 
         fuzzydict train --corpus notes.txt letters.txt -o mine.vectors
     """

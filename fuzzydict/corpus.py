@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["read_sentences", "split_sentences"]
 
 # A sentence ends at its full stop, question or exclamation mark, or with its paragraph.
-_END = re.compile(r"(?<=[.!?])[\"')\]’”]*\s+|\n\s*\n")
+_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")
 
 
 def split_sentences(text: str) -> list[str]:
