@@ -35,7 +35,8 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
 
     d = FuzzyDict(read_dict(dict_file), score_cutoff=cutoff)
     missed = 0
-    for query in queries or _lines():
+    asked = queries or _lines()
+    for query in asked:
         try:
             answer = _shown(d[query])
         except NoMatchError as error:
@@ -49,7 +50,7 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
 def _lines() -> Iterable[str]:
     # Bytes that are not UTF-8 must not end the answers to all other lines.
     stream = click.get_text_stream("stdin", encoding="utf-8", errors="replace")
-    return (line.rstrip("\r\n") for line in iter(stream.readline, ""))
+    return (line.rstrip("\r\n") for line in stream)
 
 
 def _shown(value: Any) -> str:
