@@ -49,8 +49,7 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
 
 def _lines() -> Iterable[str]:
     # Bytes that are not UTF-8 must not end the answers to all other lines.
-    stream = click.get_text_stream("stdin", encoding="utf-8", errors="replace")
-    return (line.rstrip("\r\n") for line in stream)
+    return (line.decode("utf-8", "replace").rstrip("\r\n") for line in sys.stdin.buffer)
 
 
 def _shown(value: Any) -> str:
