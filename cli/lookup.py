@@ -53,5 +53,7 @@ def _lines() -> Iterable[str]:
 
 
 def _shown(value: Any) -> str:
-    """Return a text as it is, anything else as JSON on one line."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Return a text of one line as it is, anything else as JSON, which is on one line."""
+    if isinstance(value, str) and len(value.splitlines()) <= 1:
+        return value
+    return json.dumps(value, ensure_ascii=False)
