@@ -24,6 +24,7 @@ __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
 _BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
+_RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
 # Odd multipliers that make a sign of an n-gram's number and an axis, by their product's top bit.
 _OF_NGRAM, _OF_AXIS, _MIXED = (np.uint32(m) for m in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 
@@ -255,8 +256,9 @@ class WordVectors:
     def _unseen(self, word: str) -> NDArray[np.float32]:
         """Return the vector of a word that is not in the vocabulary, (E,)."""
         stand_ins = self.vocabulary.stand_ins(word)
+        mean, spread = self._of_rare_words
         own = _ngram_vector(word, self.size)
-        own *= self._typical_length / np.linalg.norm(own)
+        own = mean + own * (spread / np.linalg.norm(own))
         if not stand_ins.trust:
             return own
         known = stand_ins.weights @ self._rows(stand_ins.rows)
@@ -268,8 +270,11 @@ class WordVectors:
         return vectors if self._scales is None else vectors * self._scales[rows, None]
 
     @cached_property
-    def _typical_length(self) -> float:
-        return float(np.linalg.norm(self._rows(np.arange(min(1000, len(self)))), axis=1).mean())
+    def _of_rare_words(self) -> tuple[NDArray[np.float32], np.float32]:
+        """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
+        vectors = self._rows(np.arange(max(0, len(self) - _RARE), len(self)))
+        mean = vectors.mean(axis=0)
+        return mean, np.linalg.norm(vectors - mean, axis=1).mean()
 
 
 def _ngram_vector(word: str, size: int) -> NDArray[np.float32]:
