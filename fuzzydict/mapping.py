@@ -36,7 +36,7 @@ class FuzzyDict(FuzzyReads[V]):
             function ``(L, E), (S, E) -> (L, S)``; by default meaning and spelling together.
         temperature: what scores are divided by before they become weights; by default 0.05 for
             the default scorer and the cosine, else 1.
-        score_cutoff: the least score of a match; by default 0.2 for the default scorer, else none.
+        score_cutoff: the least score of a match; by default 0.15 for the default scorer, else none.
         projections: learned Q, K and V; None in this release.
 
     Options are attributes too, and may be class attributes of a subclass.
