@@ -258,7 +258,7 @@ class WordVectors:
         stand_ins = self.vocabulary.stand_ins(word)
         mean, spread = self._of_rare_words
         own = _ngram_vector(word, self.size)
-        own = mean + own * (spread / np.linalg.norm(own))
+        own = mean + own * np.float32(spread / np.linalg.norm(own))
         if not stand_ins.trust:
             return own
         known = stand_ins.weights @ self._rows(stand_ins.rows)
@@ -270,11 +270,11 @@ class WordVectors:
         return vectors if self._scales is None else vectors * self._scales[rows, None]
 
     @cached_property
-    def _of_rare_words(self) -> tuple[NDArray[np.float32], np.float32]:
+    def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
         """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
         vectors = self._rows(np.arange(max(0, len(self) - _RARE), len(self)))
         mean = vectors.mean(axis=0)
-        return mean, np.linalg.norm(vectors - mean, axis=1).mean()
+        return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
 
 
 def _ngram_vector(word: str, size: int) -> NDArray[np.float32]:

@@ -53,7 +53,7 @@ class FuzzyDict(FuzzyReads[V]):
     _index: KeyIndex | None
     _indexed: Any  # the embedding option that the index was made for
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+    def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
         self.__dict__.update(_lock=RLock(), _index=None, _indexed=None)
         return self
@@ -103,7 +103,7 @@ class FuzzyDict(FuzzyReads[V]):
         with self._noted():
             return super().setdefault(key, default)
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would."""
         with self._noted():
             super().update(*args, **kwargs)
