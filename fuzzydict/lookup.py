@@ -58,8 +58,7 @@ class Lookup:
     def names(self) -> list[str]:
         """Return the keys that can be attended to, S of them, in the dict's order."""
         self.index.sync()
-        alive = self.index.alive.tolist()
-        return [name for name, lives in zip(self.index.names, alive, strict=True) if lives]
+        return self.index.living()
 
     def nearest(self, queries: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; one that is equal to the query wins."""

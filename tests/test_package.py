@@ -52,8 +52,8 @@ ORDER = [
     *("errors", "storage", "text", "arrays", "scoring", "products", "kernels", "additive"),
     *("scorers", "normalizers", "masks", "streaming", "attention", "heads", "regression"),
     *("spelling", "vocabulary", "training", "embeddings", "corpus", "brown", "adapters", "index"),
-    *("matching", "lookup", "values", "plotting", "answers", "options", "reads", "mapping"),
-    "dictfiles",
+    *("matching", "lookup", "values", "plotting", "answers", "options", "codec"),
+    *("saving", "reads", "mapping", "dictfiles"),
 ]
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(fuzzydict.__path__))
