@@ -1,1 +1,30 @@
-"""The fuzzydict command."""
+"""The ``fuzzydict`` command: each subcommand is a file here, imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+__all__ = ["main"]
+
+_COMMANDS = ("lookup", "train")
+
+
+class _Commands(click.Group):
+    """Subcommands by the names of their files, so that ``lookup`` does not wait for ``train``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="fuzzydict")
+def main() -> None:
+    """Look things up by what they mean and how they are spelled."""

@@ -1,1 +1,76 @@
-"""Attention over a dict."""
+"""A dict that answers queries that are not its keys, by attention over embedded keys.
+
+>>> from fuzzydict import FuzzyDict
+>>> d = FuzzyDict({"brand": "Porsche", "model": "Taycan", "color": "black"})
+>>> d["colour"]
+'black'
+"""
+
+from pathlib import Path
+
+from fuzzydict.answers import Attention, Match
+from fuzzydict.attention import attention
+from fuzzydict.brown import Brown
+from fuzzydict.embeddings import WordVectors
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    EmptyRowWarning,
+    FileFormatError,
+    FuzzyDictError,
+    MissingCorpusError,
+    MissingExtraError,
+    NoMatchError,
+    OptionError,
+    PoolingError,
+    ReadOnlyError,
+    ShapeError,
+)
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.scorers import (
+    Additive,
+    Bilinear,
+    Boxcar,
+    Concat,
+    Cosine,
+    Dot,
+    Epanechnikov,
+    Gaussian,
+    ScaledDot,
+    Triangular,
+)
+
+__all__ = [
+    "Additive",
+    "ArgumentTypeError",
+    "Attention",
+    "Bilinear",
+    "Boxcar",
+    "Brown",
+    "Concat",
+    "Cosine",
+    "Dot",
+    "EmptyRowWarning",
+    "Epanechnikov",
+    "FileFormatError",
+    "FuzzyDict",
+    "FuzzyDictError",
+    "Gaussian",
+    "Match",
+    "MissingCorpusError",
+    "MissingExtraError",
+    "NoMatchError",
+    "OptionError",
+    "PoolingError",
+    "ReadOnlyError",
+    "ScaledDot",
+    "ShapeError",
+    "Triangular",
+    "WordVectors",
+    "attention",
+]
+__version__ = "0.1.0"
+
+_here = Path(__file__).parent
+if not (_here / "data").is_dir():
+    # In a checkout, cli/ and data/ stand beside this folder; once installed, inside it.
+    __path__.append(str(_here.parent))

@@ -4,6 +4,7 @@ FuzzyDictError
 ├── NoMatchError          KeyError      no key is near enough to the query
 ├── OptionError           ValueError    an option with a value that it does not take
 ├── ArgumentTypeError     TypeError     an argument of the wrong type
+├── ReadOnlyError         AttributeError  an option that is fixed once the dict is made
 ├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
 ├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
 │                         ValueError    shapes that differ)
@@ -27,6 +28,7 @@ __all__ = [
     "NotFittedError",
     "OptionError",
     "PoolingError",
+    "ReadOnlyError",
     "ShapeError",
 ]
 
@@ -36,11 +38,20 @@ class FuzzyDictError(Exception):
 
 
 class NoMatchError(FuzzyDictError, KeyError):
-    """No key is near enough to the query; the message names the best key and its score."""
+    """No key is near enough to the query; the message names the best key and its score.
+
+    ``args`` is the query alone, as that of the KeyError of a plain dict is the key.
+    """
+
+    def __init__(self, query: object, message: str) -> None:
+        super().__init__(query)
+        self.message = message
 
     def __str__(self) -> str:
-        # KeyError prints the repr of its argument, which would put a sentence in quotes.
-        return Exception.__str__(self)
+        return self.message
+
+    def __reduce__(self) -> tuple[type[NoMatchError], tuple[object, str]]:
+        return type(self), (self.args[0], self.message)
 
 
 class OptionError(FuzzyDictError, ValueError):
@@ -49,6 +60,10 @@ class OptionError(FuzzyDictError, ValueError):
 
 class ArgumentTypeError(FuzzyDictError, TypeError):
     """An argument of the wrong type."""
+
+
+class ReadOnlyError(FuzzyDictError, AttributeError):
+    """An option that cannot be changed once the dict is made."""
 
 
 class ShapeError(FuzzyDictError, ValueError):

@@ -1,0 +1,74 @@
+"""``fuzzydict train``: word vectors from the Brown corpus, or from texts of one's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ._problems import told_in_a_line
+
+
+@click.command("train")
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--corpus",
+    metavar="FILE...",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Train on these text files (UTF-8) instead of the Brown corpus.",
+)
+@click.option("--download", is_flag=True, help="Fetch the Brown corpus where it is missing.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("brown.vectors"),
+    show_default=True,
+    help="Where to save the vectors.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, other vectors.")
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Leave out words that occur less often.",
+)
+@told_in_a_line
+def command(
+    files: tuple[Path, ...],
+    corpus: tuple[Path, ...],
+    download: bool,
+    output: Path,
+    seed: int,
+    min_count: int,
+) -> None:
+    """Train word2vec and save the vectors to a file that WordVectors.load opens.
+
+    Without --corpus this makes what ships with the package, from the Brown corpus as nltk finds
+    it (licensed for non-commercial use). The same machine and seed give the same file.
+
+    For example:
+
+        fuzzydict train --corpus notes.txt letters.txt -o mine.vectors
+    """
+    if files and not corpus:
+        raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
+    from fuzzydict import WordVectors
+    from fuzzydict.brown import brown_sentences
+    from fuzzydict.corpus import read_sentences
+
+    texts = read_sentences(corpus + files) if corpus else brown_sentences(download=download)
+    click.echo(f"training on {len(texts)} sentences", err=True)
+    with click.progressbar(length=1000, label="training", file=sys.stderr) as bar:
+        vectors = WordVectors.train(
+            texts,
+            min_count=min_count,
+            seed=seed,
+            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
+        )
+    vectors.save(output, dtype="int8")
+    size = output.stat().st_size / 1e6
+    click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")

@@ -1,0 +1,130 @@
+"""Other people's embeddings: whatever ``embedding=`` takes, as one kind of thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fuzzydict.brown import Brown
+from fuzzydict.embeddings import WordVectors
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Embedding", "Encoder", "as_embedding", "require_same"]
+
+# What a function is asked to encode, to tell it from another.
+_PROBES = ["color", "top speed", "the quick brown fox", "42"]
+
+
+class Embedding(Protocol):
+    """What the dict asks of an embedding."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each text, (n, E)."""
+
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how far each vector can be believed, (n,), from 0 to 1."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this embedding from others, as JSON: a name, and maybe probes."""
+
+
+class Encoder:
+    """A function from texts to vectors, checked at every call.
+
+    >>> encoder = Encoder(lambda texts: [[len(text), 1] for text in texts])
+    >>> encoder.encode(["a", "bcd"]).tolist()
+    [[1.0, 1.0], [3.0, 1.0]]
+    """
+
+    def __init__(self, encode: Callable[[list[str]], Any]) -> None:
+        self.function = encode
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each text, (n, E).
+
+        Raises:
+            ShapeError: the function gave something else, or NaN or infinity.
+        """
+        vectors = np.asarray(self.function(list(texts)), np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+            raise ShapeError(
+                f"embedding: its encode must give an array (n, E) for n texts; "
+                f"for {len(texts)} texts it gave shape {vectors.shape}"
+            )
+        if not np.isfinite(vectors).all():
+            bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise ShapeError(f"embedding: its encode gave NaN or infinity for {texts[bad]!r}")
+        return vectors
+
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return 1 for each text, (n,): the model does not say which words it knows."""
+        return np.ones(len(texts), np.float32)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return a name and the vectors of some texts, for a function has no more to show."""
+        vectors = self.encode(_PROBES)
+        return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
+
+
+def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
+    """Raise unless ``embedding`` is the one whose fingerprint was saved.
+
+    Functions may round otherwise on another machine, so their probes need only be close.
+
+    Raises:
+        OptionError: it is another one; the message names both.
+    """
+    given = embedding.fingerprint()
+    same_name = saved.get("name") == given["name"]
+    if same_name and _close(saved.get("probes"), given.get("probes")):
+        return
+    raise OptionError(
+        f"embedding: the file was saved with {saved.get('name')}, and is being loaded with "
+        f"{given['name']}{', which gives other vectors' if same_name else ''}; "
+        f"pass the first as embedding="
+    )
+
+
+def _close(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
+
+
+def as_embedding(embedding: Any) -> Embedding:
+    """Return the embedding that an ``embedding=`` argument means.
+
+    Args:
+        embedding: ``None`` (the shipped Brown vectors), a `WordVectors`, a gensim ``KeyedVectors``
+            (or a model that has one as ``wv``), a mapping ``{word: vector}``, an object with
+            ``encode(list of texts)``, or such a function.
+
+    Raises:
+        ArgumentTypeError: it is none of these.
+
+    >>> as_embedding({"red": [1.0, 0.0], "blue": [0.0, 1.0]})
+    <WordVectors: 2 words, vectors of 2>
+    """
+    if embedding is None:
+        return Brown()
+    if isinstance(embedding, WordVectors | Encoder):
+        return embedding
+    vectors = getattr(embedding, "wv", embedding)
+    if hasattr(vectors, "index_to_key") and hasattr(vectors, "vectors"):
+        return WordVectors.from_gensim(vectors)
+    if isinstance(embedding, Mapping):
+        return WordVectors.from_mapping(embedding)
+    if not isinstance(embedding, str | bytes | type):
+        if callable(getattr(embedding, "encode", None)):
+            return Encoder(embedding.encode)
+        if callable(embedding):
+            return Encoder(embedding)
+    raise ArgumentTypeError(
+        f"embedding: expected None, WordVectors, gensim KeyedVectors, a mapping from words to "
+        f"vectors, an object with encode(texts), or a function of texts; got {embedding!r}"
+    )

@@ -1,0 +1,123 @@
+"""What a query is answered with: a `Match`, or an `Attention` with every intermediate."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.values import as_output, pooled, stack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fuzzydict.adapters import Embedding
+
+__all__ = ["Attention", "Match"]
+
+_SHOWN = 10  # bars of a chart
+_BAR = 30  # characters of the longest
+_LABEL = 24  # characters of a key or value
+
+
+class Match(NamedTuple):
+    """A key, its value, and how well it matches the query."""
+
+    key: str
+    value: Any
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """A query's attention over the keys of a dict, S of them in the dict's order.
+
+    Attributes:
+        text: the query as asked.
+        names: the keys as written.
+        query: the vector of the query, (E,).
+        keys: the vectors of the keys, (S, E).
+        values: the values, S of them.
+        scores: how well each key matches, (S,); -inf where it was masked.
+        weights: the share of each key, (S,), 0 or more, of sum 1.
+    """
+
+    text: str
+    names: list[str]
+    query: NDArray[np.float32]
+    keys: NDArray[np.float32]
+    values: list[Any]
+    scores: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    embedding: Embedding
+
+    @cached_property
+    def output(self) -> Any:
+        """The pooled value: the sum of the values, each times its weight.
+
+        Numbers give a float, arrays and lists of numbers an array of their shape, texts the
+        pooled vector (E,).
+
+        Raises:
+            PoolingError: the values cannot be pooled; it names the first such key.
+        """
+        return as_output(pooled(self.weights, stack(self.names, self.values, self.embedding)))
+
+    def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
+        """Return the ``n`` keys of the largest weights as (key, weight, value), best first."""
+        best = np.argsort(-self.weights, kind="stable")[:n].tolist()
+        return [(self.names[i], float(self.weights[i]), self.values[i]) for i in best]
+
+    def plot(self, n: int = _SHOWN) -> Any:
+        """Draw the ``n`` largest weights as bars; return the matplotlib ``Axes``.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed (extra ``plot``).
+        """
+        from fuzzydict.plotting import plot_weights
+
+        return plot_weights(self, n)
+
+    def __str__(self) -> str:
+        rows = self.top()
+        width = max((len(_short(key)) for key, _, _ in rows), default=0)
+        scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
+        lines = [
+            f"  {_short(key):{width}}  {weight:6.1%} {'█' * round(weight * scale):{_BAR}} "
+            f"{_short(value)}".rstrip()
+            for key, weight, value in rows
+        ]
+        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out()])
+
+    def __repr__(self) -> str:
+        return f"<Attention of {self.text!r} over {len(self.names)} keys>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(_short(key))}</th>"
+            f"<td style='text-align:right'>{weight:.1%}</td>"
+            f"<td style='width:20em;text-align:left'><div style='height:1em;background:#0072b2;"
+            f"width:{weight:.1%}'></div></td>"
+            f"<td style='text-align:left'>{html.escape(_short(value))}</td></tr>"
+            for key, weight, value in self.top()
+        )
+        left_out = "".join(f"<p>{html.escape(line)}</p>" for line in self._left_out())
+        caption = f"<caption>attention of {html.escape(repr(self.text))}</caption>"
+        return f"<table>{caption}{rows}</table>{left_out}"
+
+    def _left_out(self) -> list[str]:
+        """Say what share the keys beyond the chart have, if there are any."""
+        rest = len(self.names) - _SHOWN
+        if rest <= 0:
+            return []
+        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top()))
+        return [f"  and {rest} more keys with {share:.1%} together"]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else " " for c in text)
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"

@@ -1,0 +1,287 @@
+"""Words -> vectors: `WordVectors`, which gives every text a vector, words never seen included."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fuzzydict import storage, training
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
+from fuzzydict.spelling import ngram_vector
+from fuzzydict.text import words as words_of
+from fuzzydict.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+__all__ = ["WordVectors"]
+
+_KIND = "word vectors"
+_BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
+_RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
+
+
+class WordVectors:
+    """Words and their vectors: V words, most frequent first, each of E numbers.
+
+    Args:
+        words: V different words, most frequent first.
+        vectors: (V, E), a row a word.
+        counts: (V,), how often each word occurs; it tells "of" from a word that carries a phrase.
+            By default all words weigh alike.
+
+    Raises:
+        ShapeError: the numbers of words, rows and counts differ, or a vector is not finite.
+
+    >>> vectors = WordVectors(["red", "blue"], [[1.0, 0.0], [0.0, 1.0]])
+    >>> vectors.encode(["red", "Red blue"]).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        vectors: NDArray[Any] | Sequence[Sequence[float]],
+        counts: Sequence[int] | NDArray[Any] | None = None,
+    ) -> None:
+        rows = np.asarray(vectors, np.float32)
+        if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
+            raise ShapeError(
+                f"vectors: expected a row for each of the {len(words)} words, "
+                f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
+            )
+        if not np.isfinite(rows).all():
+            culprit = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
+            raise ShapeError(f"vectors: the one of {culprit!r} has NaN or infinity; leave it out")
+        if counts is not None and len(counts) != len(words):
+            raise ShapeError(f"counts: expected {len(words)}, one a word, got {len(counts)}")
+        counts = np.ones(len(words), np.int64) if counts is None else counts
+        self._set(Vocabulary(words, counts), rows, None)
+
+    def _set(
+        self, vocabulary: Vocabulary, codes: NDArray[Any], scales: NDArray[np.float32] | None
+    ) -> None:
+        """Row i is ``codes[i]``, (E,), times ``scales[i]`` where there are scales, (V,)."""
+        self.vocabulary = vocabulary
+        self._codes = codes
+        self._scales = scales
+
+    # ---- where they come from -------------------------------------------------------------
+
+    @classmethod
+    def train(
+        cls,
+        sentences: Iterable[str | Sequence[str]],
+        *,
+        recipe: Sequence[training.Model] = training.RECIPE,
+        min_count: int = 2,
+        seed: int = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> WordVectors:
+        """Train word2vec on ``sentences``, each a text or a list of words.
+
+        The same machine and seed give the same vectors, bit for bit. ``progress(done, total)``
+        is told of every epoch; the recipe's models and what each is good for stand in
+        ``data/README.md``.
+
+        Raises:
+            ShapeError: no word occurs ``min_count`` times.
+        """
+        # In lower case at once: in prose a hump ("McDonald") does not part two words.
+        texts = (s if isinstance(s, str) else " ".join(s) for s in sentences)
+        split = [words_of(text.lower()) for text in texts]
+        trained = training.train(split, recipe, min_count=min_count, seed=seed, progress=progress)
+        return cls(trained.words, trained.vectors, trained.counts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordVectors:
+        """Open what `save` wrote. The vectors are memory-mapped: opening takes milliseconds.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            FileFormatError: the file is damaged, of another kind, or of another version.
+        """
+        _, arrays = storage.read(path, _KIND)
+        try:
+            words = json.loads(arrays["words"].tobytes())
+            counts, codes, scales = arrays["counts"], arrays["vectors"], arrays.get("scales")
+            whole = codes.ndim == 2 and len(words) == len(counts) == len(codes) > 0
+            if not whole or (scales is not None and scales.shape != (len(words),)):
+                raise ValueError("the numbers of words, counts and vectors differ")
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
+        vectors = cls.__new__(cls)
+        vectors._set(Vocabulary(words, counts), codes, scales)
+        return vectors
+
+    @classmethod
+    def from_gensim(cls, vectors: Any) -> WordVectors:
+        """Copy the words, vectors and counts of a gensim ``KeyedVectors``."""
+        words = list(vectors.index_to_key)
+        if "count" in getattr(vectors, "expandos", {}):
+            counts = np.array([vectors.get_vecattr(word, "count") for word in words], np.int64)
+        else:
+            # Zipf's law, for files that keep the order of frequency but not the counts.
+            counts = (1e6 / np.arange(1, len(words) + 1)).astype(np.int64)
+        return cls(words, np.array(vectors.vectors, np.float32), counts)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
+        """Copy the words and vectors of ``{word: vector}``.
+
+        Raises:
+            ShapeError: there are none, or their lengths differ.
+        """
+        rows = {word: np.asarray(vector, np.float32) for word, vector in mapping.items()}
+        sizes = {word: row.shape for word, row in rows.items()}
+        odd = next((word for word in rows if sizes[word] != next(iter(sizes.values()))), None)
+        if not rows or odd is not None:
+            got = "no word" if odd is None else f"shape {sizes[odd]} for {odd!r}"
+            raise ShapeError(f"embedding: expected vectors of one length for all words, got {got}")
+        return cls(list(rows), np.stack(list(rows.values())))
+
+    def save(self, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
+        """Write all to one file, atomically; no pickle.
+
+        ``dtype`` is "float32", or "int8", which rounds each vector to 255 steps of its largest
+        number and takes a quarter of the space; by default what the vectors have now.
+        """
+        codes, scales = self._codes, self._scales
+        if dtype == "int8" and scales is None:
+            largest = np.maximum(np.abs(codes).max(axis=1), np.float32(1e-9))
+            scales = largest / np.float32(127)
+            codes = np.rint(codes / scales[:, None]).astype(np.int8)
+        elif dtype == "float32":
+            codes, scales = self.vectors, None
+        elif dtype not in (None, "int8"):
+            raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
+        arrays: dict[str, NDArray[Any]] = {
+            "words": np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8),
+            "counts": self.counts,
+            "vectors": codes,
+        }
+        if scales is not None:
+            arrays["scales"] = scales
+        storage.write(path, _KIND, {}, arrays)
+
+    # ---- what they hold -------------------------------------------------------------------
+
+    @property
+    def words(self) -> list[str]:
+        """The V words, most frequent first."""
+        return self.vocabulary.words
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each word occurs, (V,)."""
+        return self.vocabulary.counts
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors, (V, E); memory-mapped ones are read in when first asked for."""
+        return self._rows(np.arange(len(self.words)))
+
+    @property
+    def size(self) -> int:
+        """The length E of a vector."""
+        return int(self._codes.shape[1])
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells these vectors from others: a name with a hash of all of them."""
+        state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
+        for array in (self.counts, self._codes, self._scales):
+            state.update(b"" if array is None else np.ascontiguousarray(array).data)
+        name = f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
+        return {"name": name}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __deepcopy__(self, memo: object) -> WordVectors:
+        return self  # they never change, and may be large
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"vocabulary": self.vocabulary, "_codes": self._codes, "_scales": self._scales}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
+
+    # ---- from text to vectors -------------------------------------------------------------
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each text, (n, E): the weighted mean of those of its words.
+
+        Rare words weigh more than frequent ones. A word never seen takes the vectors of the
+        known words that look like it, as far as they do, and a vector of its own n-grams for the
+        rest. Only a text without letters and digits has the zero vector.
+        """
+        if isinstance(texts, str):
+            raise ArgumentTypeError(f"texts: expected a list of texts, got the text {texts!r}")
+        blocks = [self._encode(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.size), np.float32)
+
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how far the vector of each text can be believed, (n,), from 0 to 1.
+
+        Words of the vocabulary count as 1, words never seen as far as a known one resembles them.
+        """
+        return np.array([self._trust(self.vocabulary.tokens(text)) for text in texts], np.float32)
+
+    def _trust(self, tokens: list[str]) -> float:
+        weights = [self.vocabulary.weight(token) for token in tokens]
+        trusts = [self.vocabulary.trust(token) for token in tokens]
+        return float(np.dot(weights, trusts) / sum(weights)) if tokens else 0.0
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        split = [self.vocabulary.tokens(text) for text in texts]
+        place = {token: i for i, token in enumerate(dict.fromkeys(t for s in split for t in s))}
+        encoded = np.zeros((len(texts), self.size), np.float32)
+        if not place:
+            return encoded
+        weights = np.array([self.vocabulary.weight(token) for token in place], np.float32)
+        vectors = self._token_vectors(list(place))
+        filled = [i for i, tokens in enumerate(split) if tokens]
+        flat = np.array([place[token] for tokens in split for token in tokens])
+        starts = np.cumsum([0] + [len(split[i]) for i in filled[:-1]])
+        sums = np.add.reduceat(vectors[flat] * weights[flat, None], starts, axis=0)
+        encoded[filled] = sums / np.add.reduceat(weights[flat], starts)[:, None]
+        return encoded
+
+    def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of single words, (n, E), seen or not."""
+        rows = [self.vocabulary.row(token) for token in tokens]
+        vectors = self._rows(np.array([row or 0 for row in rows]))
+        for i, row in enumerate(rows):
+            if row is None:
+                vectors[i] = self._unseen(tokens[i])
+        return vectors
+
+    def _unseen(self, word: str) -> NDArray[np.float32]:
+        """Return the vector of a word that is not in the vocabulary, (E,)."""
+        stand_ins = self.vocabulary.stand_ins(word)
+        mean, spread = self._of_rare_words
+        own = ngram_vector(word, self.size)
+        own = mean + own * np.float32(spread / np.linalg.norm(own))
+        if not stand_ins.trust:
+            return own
+        known = stand_ins.weights @ self._rows(stand_ins.rows)
+        return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
+
+    def _rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return these rows of the matrix as a copy, (n, E)."""
+        vectors = self._codes[rows].astype(np.float32)
+        return vectors if self._scales is None else vectors * self._scales[rows, None]
+
+    @cached_property
+    def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
+        """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
+        vectors = self._rows(np.arange(max(0, len(self) - _RARE), len(self)))
+        mean = vectors.mean(axis=0)
+        return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())

@@ -1,0 +1,178 @@
+"""From queries to keys: text -> vector -> score -> weights, over all the keys of one dict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.errors import NoMatchError
+from fuzzydict.matching import MeaningOrSpelling
+from fuzzydict.normalizers import softmax
+from fuzzydict.scorers import Cosine, as_scorer
+from fuzzydict.text import quoted, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fuzzydict.index import KeyIndex
+    from fuzzydict.scorers import ScorerLike
+
+__all__ = ["Attended", "Lookup", "Scored", "unmatched"]
+
+
+class Scored(NamedTuple):
+    """A key and its score."""
+
+    name: str
+    score: float
+
+
+class Attended(NamedTuple):
+    """What L queries find among S keys."""
+
+    names: list[str]  # S, in the dict's order
+    query: NDArray[np.float32]  # (L, E)
+    keys: NDArray[np.float32]  # (S, E)
+    scores: NDArray[np.float32]  # (L, S), -inf where masked
+    weights: NDArray[np.float32]  # (L, S)
+    best: list[Scored]  # L, the best key of each query before any was masked
+
+
+class Lookup:
+    """An index of keys, and the scorer that compares a query with them.
+
+    Hold the index's lock, or see to it otherwise that no other thread writes.
+
+    Args:
+        index: the keys, and the embedding that encodes them and the queries.
+        scorer: None for the default score, which joins meaning and spelling.
+    """
+
+    def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
+        self.index = index
+        self.scorer = None if scorer is None else as_scorer(scorer)
+
+    def names(self) -> list[str]:
+        """Return the keys that can be attended to, S of them, in the dict's order."""
+        self.index.sync()
+        return self.index.living()
+
+    def nearest(self, queries: Sequence[str]) -> list[Scored]:
+        """Return the best key of each query; one that is equal to the query wins."""
+        _, scores = self._score(queries)
+        slots = scores.argmax(axis=1).tolist()
+        return [
+            self._scored(row, self.index.slot(query, otherwise=slot))
+            for query, row, slot in zip(queries, scores, slots, strict=True)
+        ]
+
+    def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
+        """Return the ``topn`` best keys of each query (all if None), best first.
+
+        Among equal scores the query itself comes first, then the dict's order decides.
+        """
+        _, scores = self._score(queries)
+        return [self._ranked(query, row, topn) for query, row in zip(queries, scores, strict=True)]
+
+    def attend(
+        self, queries: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
+    ) -> Attended:
+        """Return scores and weights of the queries; keys not ``allowed``, (S,), get none.
+
+        Raises:
+            NoMatchError: the mask, or the scorer's width, leaves a query nothing to attend to.
+        """
+        vectors, scores = self._score(queries)
+        names, keys = self.names(), self.index.vectors
+        if len(names) < len(self.index):
+            keys, scores = keys[self.index.alive], scores[:, self.index.alive]
+        tops = scores.argmax(axis=1).tolist()
+        best = [Scored(names[i], float(row[i])) for row, i in zip(scores, tops, strict=True)]
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(-np.inf))
+        for query, row in zip(queries, scores, strict=True):
+            if np.isneginf(row).all():
+                raise NoMatchError(
+                    query,
+                    f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
+                    f"than the scorer's width; loosen attn_mask, or widen the scorer",
+                )
+        weights = softmax(scores, self.default_temperature if temperature is None else temperature)
+        return Attended(names, vectors, keys, scores, weights, best)
+
+    @property
+    def default_temperature(self) -> float:
+        """The temperature where none is given: low for scores that end at 1, else 1."""
+        if self.scorer is None or isinstance(self.scorer, Cosine):
+            return MeaningOrSpelling.temperature
+        return 1.0
+
+    @property
+    def default_cutoff(self) -> float:
+        """The cutoff where none is given: the scale of a named scorer is the user's to know."""
+        return MeaningOrSpelling.score_cutoff if self.scorer is None else -np.inf
+
+    def _score(self, queries: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the queries' vectors, (L, E), and scores for every slot, (L, n), -inf if dead.
+
+        Raises:
+            NoMatchError: there is no text key, or a query has neither letters nor digits.
+        """
+        plain = [_plain(query) for query in queries]
+        self.index.sync()
+        if not self.index.alive.any():
+            raise NoMatchError(
+                queries[0],
+                f"no key matches {quoted(queries[0])}: the dict has no key with letters or digits",
+            )
+        vectors = self.index.embedding.encode(list(queries))
+        scores = self._compare(list(queries), plain, vectors)
+        scores[:, ~self.index.alive] = -np.inf
+        return vectors, scores
+
+    def _compare(
+        self, queries: list[str], plain: list[str], vectors: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        if self.scorer is not None:
+            return np.array(self.scorer(vectors, self.index.vectors), np.float32)
+        trust = self.index.embedding.trust(queries)
+        return MeaningOrSpelling().scores(plain, vectors, trust, self.index)
+
+    def _ranked(self, query: str, scores: NDArray[np.float32], topn: int | None) -> list[Scored]:
+        count = int(self.index.alive.sum())
+        count = count if topn is None else min(count, topn)
+        if not count:
+            return []
+        # With all that tie with the last one wanted, so that order is not left to the partition.
+        least = np.partition(scores, -count)[-count]
+        slots = np.flatnonzero((scores >= least) & self.index.alive)
+        others = slots != self.index.slot(query, otherwise=-1)
+        best = slots[np.lexsort((slots, others, -scores[slots]))][:count]
+        return [self._scored(scores, slot) for slot in best.tolist()]
+
+    def _scored(self, scores: NDArray[np.float32], slot: int) -> Scored:
+        return Scored(self.index.names[slot], float(scores[slot]))
+
+
+def _plain(query: str) -> str:
+    plain = " ".join(words(query))
+    if not plain:
+        raise NoMatchError(
+            query,
+            f"no key matches {quoted(query)}: it has no letters or digits to compare, "
+            f"so that only an equal key could match",
+        )
+    return plain
+
+
+def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:
+    """Return the error that tells of a best key that is not near enough."""
+    key, score = best
+    return NoMatchError(
+        query,
+        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
+        f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
+    )

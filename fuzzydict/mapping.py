@@ -1,0 +1,249 @@
+"""`FuzzyDict`: a dict whose reads are fuzzy. The dict protocol, and delegation only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from itertools import islice
+from os import PathLike
+from threading import RLock
+from typing import Any, Self, TypeVar
+
+from fuzzydict.adapters import as_embedding, require_same
+from fuzzydict.index import KeyIndex
+from fuzzydict.lookup import Lookup
+from fuzzydict.options import class_of_mode, declared_class
+from fuzzydict.reads import FuzzyReads
+from fuzzydict.saving import read_dict, write_dict
+
+__all__ = ["FuzzyDict"]
+
+V = TypeVar("V")
+D = TypeVar("D", bound="FuzzyDict[Any]")
+
+
+_SAVED = ("mode", "scorer", "temperature", "score_cutoff", "projections")
+
+
+class FuzzyDict(FuzzyReads[V]):
+    """A dict that also answers queries that are not its keys.
+
+    Reads by query are fuzzy; membership, writes and iteration are those of a plain dict.
+
+    Args:
+        data: what a dict takes: a mapping, or pairs.
+        mode: "nearest": ``d[query]`` is the value of the nearest key; "pool": the mean of all
+            values, weighted by attention.
+        embedding: what gives texts their vectors; by default the shipped Brown vectors. A
+            `WordVectors`, gensim ``KeyedVectors``, ``{word: vector}``, an object with
+            ``encode(texts)``, or such a function.
+        scorer: what compares a query's vector with a key's: a scorer, its lower-case name, or a
+            function ``(L, E), (S, E) -> (L, S)``; by default meaning and spelling together.
+        temperature: what scores are divided by before they become weights; by default 0.05 for
+            the default scorer and the cosine, else 1.
+        score_cutoff: the least score of a match; by default 0.15 for the default scorer, else none.
+        projections: learned Q, K and V; None in this release.
+
+    Options are attributes too, and may be class attributes of a subclass.
+
+    Raises:
+        OptionError, ArgumentTypeError: an option has a value that it does not take.
+
+    >>> d = FuzzyDict({"brand": "Porsche", "model": "Taycan", "color": "black"})
+    >>> d["colour"], "colour" in d
+    ('black', False)
+    """
+
+    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
+    _index: KeyIndex | None
+    _indexed: Any  # the embedding option that the index was made for
+
+    def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
+        self = super().__new__(cls)
+        self.__dict__.update(_lock=RLock(), _index=None, _indexed=None)
+        return self
+
+    def __init__(
+        self,
+        data: Mapping[Any, V] | Iterable[tuple[Any, V]] = (),
+        /,
+        *,
+        mode: str | None = None,
+        embedding: Any = None,
+        scorer: Any = None,
+        temperature: float | None = None,
+        score_cutoff: float | None = None,
+        projections: None = None,
+    ) -> None:
+        self._configure(
+            mode=mode,
+            embedding=embedding,
+            scorer=scorer,
+            temperature=temperature,
+            score_cutoff=score_cutoff,
+            projections=projections,
+        )
+        self.update(data)
+
+    @contextmanager
+    def _lookup(self) -> Iterator[Lookup]:
+        """Keep the keys as they are while they are looked up."""
+        with self._lock:
+            index = self._index
+            if index is None or self._indexed is not self.embedding:
+                index = KeyIndex(as_embedding(self.embedding))
+                for key in self:
+                    _note(key, index)
+                self.__dict__.update(_index=index, _indexed=self.embedding)
+            yield Lookup(index, self.scorer)
+
+    # ---- files ----------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the dict to one file, with its options and the vectors of its keys; no pickle.
+
+        The file is replaced as a whole or not at all. It holds a fingerprint of the embedding,
+        not the embedding itself.
+
+        Raises:
+            ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
+                array, and the message names the key; or the scorer is a function.
+        """
+        with self._lookup() as lookup:
+            lookup.index.sync()
+            options = {name: getattr(self, name) for name in _SAVED}
+            write_dict(path, self, options, lookup.index)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
+        """Open a dict that `save` wrote; ``embedding`` is that with which it was made.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            FileFormatError: the file is damaged, of another kind, or of another version.
+            OptionError: the embedding is another one; the message names both.
+        """
+        saved = read_dict(path)
+        new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
+        new._configure(mode=None, embedding=embedding, **saved.options)
+        index = KeyIndex(as_embedding(new.embedding))
+        require_same(saved.embedding, index.embedding)
+        index.restore(saved.names, saved.vectors, saved.trust)
+        dict.update(new, saved.items)
+        new.__dict__.update(_index=index, _indexed=new.embedding)
+        return new
+
+    # ---- writes: exact, and noted for the index -------------------------------------------
+
+    def __setitem__(self, key: Any, value: V) -> None:
+        with self._noted():
+            super().__setitem__(key, value)
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """Return the value of an equal key, or insert ``default`` as such."""
+        with self._noted():
+            return super().setdefault(key, default)
+
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
+        """Insert what ``dict.update`` would."""
+        with self._noted():
+            super().update(*args, **kwargs)
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override]
+        self.update(other)
+        return self
+
+    def __delitem__(self, key: Any) -> None:
+        with self._lock:
+            super().__delitem__(key)
+            self._forget(key)
+
+    def pop(self, key: Any, /, *default: Any) -> Any:
+        """Remove an equal key and return its value, or ``default`` if there is none."""
+        with self._lock:
+            value = super().pop(key, *default)
+            self._forget(key)
+        return value
+
+    def popitem(self) -> tuple[Any, V]:
+        """Remove and return the last item."""
+        with self._lock:
+            key, value = super().popitem()
+            self._forget(key)
+        return key, value
+
+    def clear(self) -> None:
+        """Remove every item."""
+        with self._lock:
+            super().clear()
+            self.__dict__["_index"] = None
+
+    def copy(self) -> Self:
+        """Return a shallow copy with the same options."""
+        new = self._empty()
+        new.update(self)
+        return new
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        new = memo[id(self)] = self._empty()
+        for key, value in self.items():
+            new[deepcopy(key, memo)] = deepcopy(value, memo)
+        return new
+
+    def __or__(self, other: Any) -> Self:  # type: ignore[override]
+        if not isinstance(other, dict):
+            return NotImplemented
+        new = self.copy()
+        new.update(other)
+        return new
+
+    def __ror__(self, other: Any) -> Self:  # type: ignore[override]
+        if not isinstance(other, dict):
+            return NotImplemented
+        new = self._empty()
+        new.update(other)
+        new.update(self)
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_lock", "_index", "_indexed")}
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        reduced: Any = super().__reduce_ex__(max(protocol, 2))
+        return _empty_of, (declared_class(type(self)), self.mode), *reduced[2:]
+
+    def _empty(self) -> Self:
+        """Return an empty dict of the same kind, whatever its constructor takes."""
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__getstate__())
+        return new
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note for the index which keys are new, which are the dict's last."""
+        with self._lock:
+            before = len(self)
+            try:
+                yield
+            finally:
+                if self._index is not None and len(self) > before:
+                    new = list(islice(reversed(self), len(self) - before))
+                    for key in reversed(new):
+                        _note(key, self._index)
+
+    def _forget(self, key: Any) -> None:
+        if self._index is not None and isinstance(key, str):
+            self._index.discard(key)
+
+
+def _empty_of(declared: type[D], mode: str) -> D:
+    cls: type[D] = class_of_mode(declared, mode)
+    return cls.__new__(cls)
+
+
+def _note(key: Any, index: KeyIndex) -> None:
+    if isinstance(key, str):
+        index.add(key)

@@ -1,0 +1,119 @@
+"""The options of a `FuzzyDict`: what each takes, checked wherever it is set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from fuzzydict.adapters import as_embedding
+from fuzzydict.arrays import positive
+from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError
+from fuzzydict.scorers import as_scorer
+
+__all__ = ["MODES", "Configured", "class_of_mode", "declared_class"]
+
+MODES = ("nearest", "pool")
+
+
+class Configured:
+    """A dict's options: attributes, class attributes of a subclass, and arguments alike.
+
+    ``mode`` alone is fixed once the dict is made, for it decides what ``d[query]`` runs: in
+    nearest mode it must be the plain dict's own lookup. So a dict of the other mode than its
+    class is of a class of its own, derived from it.
+    """
+
+    mode: str = "nearest"
+    embedding: Any = None
+    scorer: Any = None
+    temperature: float | None = None
+    score_cutoff: float | None = None
+    projections: None = None
+
+    #: What ``d[query]`` runs in pool mode.
+    _pooled_item: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in _CHECKS.keys() & cls.__dict__.keys():
+            _CHECKS[name](cls.__dict__[name])
+        if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
+            reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
+            type.__setattr__(cls, "__getitem__", reader)
+
+    def _configure(self, *, mode: str | None, **options: Any) -> None:
+        """Set the options that are given, which is those that are not None."""
+        if mode is not None:
+            _check_mode(mode)
+            cls: Any = type(self)
+            object.__setattr__(self, "__class__", class_of_mode(cls, mode))
+        for name, value in options.items():
+            if value is not None:
+                setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "mode":
+            raise ReadOnlyError(
+                f"mode: fixed once the dict is made, got {value!r}; make another one, "
+                f"{type(self).__name__}(d, mode={value!r})"
+            )
+        if name in _CHECKS:
+            _CHECKS[name](value)
+        super().__setattr__(name, value)
+
+
+def declared_class(cls: Any) -> Any:
+    """Return the class that was written down, of which ``cls`` may be the other mode's."""
+    return cls.__dict__.get("_declared", cls)
+
+
+@cache
+def class_of_mode(cls: Any, mode: str) -> Any:
+    """Return ``cls``, or the class like it whose dicts are of the other mode."""
+    declared = declared_class(cls)
+    if declared.mode == mode:
+        return declared
+    names = ("__doc__", "__module__", "__qualname__")
+    namespace = {name: getattr(cls, name) for name in names}
+    return type(cls.__name__, (cls,), namespace | {"mode": mode, "_declared": declared})
+
+
+def _check_mode(mode: Any) -> None:
+    if mode not in MODES:
+        raise OptionError(f"mode: expected one of {', '.join(map(repr, MODES))}, got {mode!r}")
+
+
+def _check_scorer(scorer: Any) -> None:
+    if scorer is not None:
+        as_scorer(scorer)
+
+
+def _check_temperature(temperature: Any) -> None:
+    if temperature is not None:
+        positive("temperature", temperature)
+
+
+def _check_cutoff(cutoff: Any) -> None:
+    if cutoff is None:
+        return
+    if isinstance(cutoff, str) or not hasattr(cutoff, "__float__"):
+        raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {cutoff!r}")
+    if math.isnan(cutoff):
+        raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
+
+
+def _check_projections(projections: Any) -> None:
+    if projections is not None:
+        raise OptionError(f"projections: this release takes None alone, got {projections!r}")
+
+
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    "mode": _check_mode,
+    "embedding": as_embedding,
+    "scorer": _check_scorer,
+    "temperature": _check_temperature,
+    "score_cutoff": _check_cutoff,
+    "projections": _check_projections,
+}

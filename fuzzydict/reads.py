@@ -1,0 +1,199 @@
+"""The fuzzy reads of a `FuzzyDict`: from queries to matches, attention and pooled values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fuzzydict.answers import Attention, Match
+from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
+from fuzzydict.lookup import Attended, Lookup, Scored, unmatched
+from fuzzydict.options import Configured
+from fuzzydict.text import quoted, words
+from fuzzydict.values import as_output, pooled, stack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FuzzyReads"]
+
+V = TypeVar("V")
+AttnMask = Sequence[bool] | Callable[[str], bool]
+
+
+class FuzzyReads(Configured, dict[Any, V]):
+    """Reads of a dict by queries that are not its keys; each takes a query or a list of them."""
+
+    #: The keys as they are now, and as they stay until the context is left.
+    _lookup: Callable[[], AbstractContextManager[Lookup]]
+
+    def __missing__(self, query: Any) -> V:
+        value: V = self._matches([query])[0].value
+        return value
+
+    def _pooled_item(self, query: Any) -> Any:
+        return self.pool(query) if isinstance(query, str) else dict.__getitem__(self, query)
+
+    def get(self, query: Any, default: Any = None, /) -> Any:
+        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`."""
+        try:
+            return self[query]
+        except NoMatchError:
+            return default
+
+    def nearest(self, query: Any) -> Any:
+        """Return the `Match` of the nearest key; for a list of queries, a list of them.
+
+        Raises:
+            NoMatchError: no key's score reaches ``score_cutoff``.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> FuzzyDict({"brand": "Porsche", "color": "black"}).nearest("colour").key
+        'color'
+        """
+        return self._matches(query) if isinstance(query, list) else self._matches([query])[0]
+
+    def most_similar(self, query: Any, topn: int | None = 10) -> Any:
+        """Return the ``topn`` best matches (all if None), best first, whatever their score.
+
+        For a list of queries, return a list of such lists.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> [match.key for match in d.most_similar("colour")]
+        ['color', 'brand']
+        """
+        if topn is not None and (not isinstance(topn, int) or topn < 0):
+            raise ArgumentTypeError(f"topn: expected a whole number or None, got {topn!r}")
+        queries = query if isinstance(query, list) else [query]
+        with self._lookup() as lookup:
+            ranked = lookup.ranked(_texts(queries), topn) if self else [[] for _ in queries]
+            found = [[self._match(scored) for scored in row] for row in ranked]
+        return found if isinstance(query, list) else found[0]
+
+    def attend(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
+        """Return the `Attention` of a query over the keys, with every intermediate.
+
+        For a list of queries, return a list of them. The cutoff is not applied.
+
+        Args:
+            query: a text, or a list of texts.
+            attn_mask: which keys to attend to: a bool for each key of the dict, in its order, or
+                a function of the key.
+
+        Raises:
+            NoMatchError: there is nothing to attend to.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding={"red": [1, 0], "blue": [0, 1]})
+        >>> d.attend("red", attn_mask=lambda key: key != "red").output
+        3.0
+        """
+        queries = query if isinstance(query, list) else [query]
+        with self._lookup() as lookup:
+            attended = self._attended(lookup, queries, attn_mask)
+            values, embedding = self._values(attended.names), lookup.index.embedding
+        found = [
+            Attention(text, attended.names, q, attended.keys, values, scores, weights, embedding)
+            for text, q, scores, weights in zip(
+                queries, attended.query, attended.scores, attended.weights, strict=True
+            )
+        ]
+        return found if isinstance(query, list) else found[0]
+
+    def pool(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
+        """Return the mean of all values, weighted by attention, whatever the mode.
+
+        Numbers give a float, arrays and lists of numbers an array of their shape; texts the mean
+        of their vectors. For a list of queries, return the stacked array. ``attn_mask`` is that
+        of `attend`.
+
+        Raises:
+            NoMatchError: no key's score, masked or not, reaches ``score_cutoff``; or there is
+                nothing to attend to.
+            PoolingError: the values cannot be pooled; it names the first such key.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
+        >>> d.pool("red").round().tolist()
+        [255.0, 0.0, 0.0]
+        """
+        queries = query if isinstance(query, list) else [query]
+        with self._lookup() as lookup:
+            attended = self._attended(lookup, queries, attn_mask)
+            for text, best in zip(queries, attended.best, strict=True):
+                self._require(text, best, lookup)
+            values = self._values(attended.names)
+            outputs = pooled(
+                attended.weights, stack(attended.names, values, lookup.index.embedding)
+            )
+        return outputs if isinstance(query, list) else as_output(outputs[0])
+
+    def _matches(self, queries: list[Any]) -> list[Match]:
+        with self._lookup() as lookup:
+            asked = [query for query in queries if not self._is_certain(query)]
+            best = iter(lookup.nearest(_texts(asked)) if asked else [])
+            return [
+                Match(query, dict.__getitem__(self, query), 1.0)
+                if self._is_certain(query)
+                else self._match(self._require(query, next(best), lookup))
+                for query in queries
+            ]
+
+    def _is_certain(self, query: Any) -> bool:
+        """Tell whether an equal key needs no score, or can have none."""
+        return query in self and (self.scorer is None or not _has_words(query))
+
+    def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
+        """Return the best key if it is near enough, or equal to the query; else raise."""
+        cutoff = lookup.default_cutoff if self.score_cutoff is None else self.score_cutoff
+        if best.score < cutoff and best.name != query:
+            raise unmatched(query, best, cutoff)
+        return best
+
+    def _match(self, scored: Scored) -> Match:
+        return Match(scored.name, dict.__getitem__(self, scored.name), scored.score)
+
+    def _attended(self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None) -> Attended:
+        allowed = None if attn_mask is None else self._allowed(attn_mask, lookup.names())
+        return lookup.attend(_texts(queries), allowed, self.temperature)
+
+    def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
+        """Return which of the names, (S,), may be attended to."""
+        if callable(attn_mask):
+            return np.array([bool(attn_mask(name)) for name in names])
+        mask = np.asarray(attn_mask)
+        if mask.dtype != np.bool_:
+            raise ArgumentTypeError(
+                f"attn_mask: expected bools (True = attend) or a function of the key, "
+                f"got {type(attn_mask).__name__} of dtype {mask.dtype}"
+            )
+        if mask.shape != (len(self),):
+            raise ShapeError(
+                f"attn_mask: expected a bool for each of the {len(self)} keys, "
+                f"got shape {mask.shape}"
+            )
+        by_key = dict(zip(self, mask.tolist(), strict=True))
+        return np.array([by_key[name] for name in names])
+
+    def _values(self, names: list[str]) -> list[V]:
+        return [dict.__getitem__(self, name) for name in names]
+
+
+def _has_words(query: Any) -> bool:
+    return isinstance(query, str) and bool(words(query))
+
+
+def _texts(queries: list[Any]) -> list[str]:
+    """Return the queries if all are texts, for nothing else can be compared."""
+    for query in queries:
+        if not isinstance(query, str):
+            raise NoMatchError(
+                query,
+                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
+                f"not {type(query).__name__}",
+            )
+    return queries

@@ -1,0 +1,162 @@
+"""How alike two strings look: an exact comparison of pairs, and an index of n-grams for many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rapidfuzz.distance import OSA, JaroWinkler
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["NgramIndex", "likeness", "ngram_buckets", "ngram_vector"]
+
+_HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
+_LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
+_REPEATED = re.compile(r"(.)\1+")
+_SIZES = (2, 3)  # an n-gram has two or three characters
+_BUCKETS = 1 << 16
+# Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
+_MULTIPLIERS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
+# The same make a sign of an n-gram's number and an axis: the top bit of their mixture.
+_OF_NGRAM, _OF_AXIS, _MIXED = _MULTIPLIERS
+
+
+def likeness(a: str, b: str) -> float:
+    """Return how alike ``a`` and ``b`` look, from 0 (nothing in common) to 1 (equal).
+
+    Half of it is the edit similarity, in which two neighbours swapped count as one edit (optimal
+    string alignment); a quarter is the Jaro-Winkler similarity, which trusts beginnings (W. E.
+    Winkler, 1990, "String Comparator Metrics and Enhanced Decision Rules"); and a quarter is the
+    edit similarity of how the two sound in English.
+
+    >>> likeness("color", "color")
+    1.0
+    >>> likeness("colour", "color") > likeness("colour", "collar") > likeness("colour", "dolor")
+    True
+    """
+    edits = OSA.normalized_similarity(a, b)
+    beginnings = JaroWinkler.normalized_similarity(a, b)
+    sounds = OSA.normalized_similarity(sound(a), sound(b))
+    return edits / 2 + beginnings / 4 + sounds / 4
+
+
+@lru_cache(maxsize=1 << 16)
+def sound(string: str) -> str:
+    """Return a rough sketch of how ``string`` sounds in English: letters that sound alike as one.
+
+    >>> sound("emphasise") == sound("emphasize"), sound("stories") == sound("storeys")
+    (True, True)
+    """
+    for spelled, heard in _HEARD:
+        string = string.replace(spelled, heard)
+    return _REPEATED.sub(r"\1", string.translate(_LETTERS_HEARD))
+
+
+def ngram_buckets(string: str) -> NDArray[np.int64]:
+    """Return the numbers, below 65536, of the different n-grams of ``string``, in order."""
+    return np.unique(_ngrams([string])[0])
+
+
+def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
+    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
+
+    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
+    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
+    """
+    ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
+    mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
+    mixed ^= mixed >> np.uint32(15)
+    signs = ((mixed * _OF_NGRAM) >> np.uint32(31)).astype(np.float32) * 2 - 1
+    # A sum of signs can be zero on every axis if there are few; the first sign breaks the tie.
+    summed: NDArray[np.float32] = signs.sum(axis=0) + signs[0] / 2
+    return summed
+
+
+class NgramIndex:
+    """Strings by their n-grams of characters: which of them resemble a query at all.
+
+    Comparing a query with every string costs a string comparison each. The cosine between two
+    strings' sets of n-grams costs one pass over the strings that share an n-gram; it is rougher,
+    so the best few by it are then compared by `likeness`.
+
+    >>> index = NgramIndex(["color", "brand", "model"])
+    >>> [round(float(similarity), 2) for similarity in index.similarities("colour")]
+    [0.67, 0.0, 0.0]
+    """
+
+    def __init__(self, strings: Sequence[str] = ()) -> None:
+        self.strings: list[str] = []
+        self._parts: list[_Postings] = []
+        self.extend(strings)
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def extend(self, strings: Sequence[str]) -> None:
+        """Append ``strings``. Parts that are no larger than what follows are merged with it.
+
+        The parts' sizes at least halve from one to the next, so that there are few of them and
+        each string is indexed again only log2(n) times in all.
+        """
+        if not strings:
+            return
+        self.strings.extend(strings)
+        size = len(strings)
+        while self._parts and self._parts[-1].size <= size:
+            size += self._parts.pop().size
+        self._parts.append(_Postings(self.strings[len(self.strings) - size :]))
+
+    def similarities(self, query: str) -> NDArray[np.float32]:
+        """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
+        if not self._parts:
+            return np.zeros(0, np.float32)
+        buckets = ngram_buckets(query)
+        return np.concatenate([part.similarities(buckets) for part in self._parts])
+
+
+class _Postings:
+    """For each n-gram, the strings that have it: compressed rows, built once."""
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self.size = len(strings)
+        buckets, owners = _ngrams(strings)
+        # One number an occurrence; sorted and without repeats they are the rows of the index.
+        pairs = np.sort(buckets * self.size + owners)
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        rows, self._owners = pairs // self.size, (pairs % self.size).astype(np.int32)
+        row_sizes = np.bincount(rows, minlength=_BUCKETS)
+        self._starts = np.concatenate([[0], np.cumsum(row_sizes)]).astype(np.int32)
+        counts = np.bincount(self._owners, minlength=self.size)
+        self._norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
+
+    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+        rows = [self._owners[self._starts[b] : self._starts[b + 1]] for b in buckets.tolist()]
+        if not rows:
+            return np.zeros(self.size, np.float32)
+        shared = np.bincount(np.concatenate(rows), minlength=self.size)
+        cosines: NDArray[np.float32] = shared / (self._norms * np.float32(len(rows) ** 0.5))
+        return cosines.astype(np.float32, copy=False)
+
+
+def _ngrams(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bucket and the owner of every n-gram of ``strings``, (N,) and (N,).
+
+    Each string stands between two blanks, so that its first and last letters count as such.
+    """
+    padded = "".join(f" {string} " for string in strings)
+    codes = np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), np.uint32)
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings)) + 2
+    owners = np.repeat(np.arange(len(strings)), lengths)
+    buckets, places = [], []
+    for size in _SIZES:
+        starts = max(len(codes) - size + 1, 0)
+        mixed = sum(codes[i : i + starts] * _MULTIPLIERS[i] for i in range(size))
+        inside = np.flatnonzero(owners[:starts] == owners[size - 1 :])
+        buckets.append((mixed[inside] >> np.uint32(16)).astype(np.int64))
+        places.append(owners[inside])
+    return np.concatenate(buckets), np.concatenate(places)

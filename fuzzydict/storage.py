@@ -1,0 +1,176 @@
+"""One file of named arrays and JSON: versioned, checked, memory-mapped, no classes known.
+
+Layout, all numbers little-endian:
+
+    8 bytes     the magic "fuzzydct"
+    4 bytes     format version
+    4 bytes     CRC-32 of the header
+    8 bytes     length of the header
+    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32}}}
+    arrays      raw, in the header's order, each starting at a multiple of 64 bytes
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["DTYPES", "Stored", "read", "write"]
+
+VERSION = 1
+_MAGIC = b"fuzzydct"
+_PREFIX = struct.Struct("<8sIIQ")
+_ALIGNMENT = 64
+DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
+
+
+class Stored(NamedTuple):
+    """What a file holds: ``meta`` as JSON gives it, ``arrays`` by name, mapped and read-only."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
+    """Write ``arrays`` and ``meta`` (JSON types) to ``path`` as a file of this ``kind``.
+
+    The file is written beside its place and renamed into it once it is on the disk: whatever
+    happens, ``path`` holds the old file or the new one, whole.
+    """
+    raw = {name: _little_endian(array) for name, array in arrays.items()}
+    header = _header(kind, meta, raw)
+    target = Path(path)
+    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
+            file.write(header)
+            for array in raw.values():
+                file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+                file.write(array.data if array.size else b"")
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        Path(beside).replace(target)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def read(path: str | os.PathLike[str], kind: str) -> Stored:
+    """Open a file of this ``kind`` that `write` made; its arrays are mapped, not copied.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        FileFormatError: the file is damaged, of another kind, or of another version.
+    """
+    size = Path(path).stat().st_size
+    data = np.asarray(np.memmap(path, np.uint8, "r")) if size else np.zeros(0, np.uint8)
+    header, end = _checked_header(data, path)
+    try:
+        if header["kind"] != kind:
+            raise FileFormatError(f"{path} holds {header['kind']}, where {kind} was expected")
+        arrays = {}
+        for name, entry in header["arrays"].items():
+            arrays[name], end = _checked_array(data, entry, end, f"array {name!r} of {path}")
+        meta = dict(header["meta"])
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _damaged(path, f"its header is not of this format ({error!r})") from error
+    if end != size:
+        raise _damaged(path, f"it has {size} bytes where {end} were written")
+    return Stored(meta, arrays)
+
+
+def _header(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    entries = {
+        name: {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "crc32": zlib.crc32(array.data) if array.size else 0,
+        }
+        for name, array in arrays.items()
+    }
+    content = {"kind": kind, "meta": dict(meta), "arrays": entries}
+    return json.dumps(content, ensure_ascii=True, allow_nan=True).encode("ascii")
+
+
+def _checked_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, Any], int]:
+    """Return the header and the byte where it ends."""
+    if len(data) < _PREFIX.size or data[: len(_MAGIC)].tobytes() != _MAGIC:
+        raise FileFormatError(
+            f"{path} is not a fuzzydict file (or its beginning is damaged); "
+            f"expected a file that fuzzydict has written"
+        )
+    _, version, checksum, length = _PREFIX.unpack(data[: _PREFIX.size].tobytes())
+    if version != VERSION:
+        raise FileFormatError(
+            f"{path} has format version {version}, and this release of fuzzydict reads version "
+            f"{VERSION}: make the file again, or install the release that wrote it"
+        )
+    end = _PREFIX.size + length
+    text = data[_PREFIX.size : min(end, len(data))].tobytes()
+    if len(text) != length or zlib.crc32(text) != checksum:
+        raise _damaged(path, "its header does not match its checksum")
+    try:
+        return json.loads(text), end
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, "its header is not JSON") from error
+
+
+def _checked_array(
+    data: NDArray[np.uint8], entry: Mapping[str, Any], end: int, name: str
+) -> tuple[NDArray[Any], int]:
+    """Map one array, which starts at the next aligned byte from ``end``; return its own end."""
+    if entry["dtype"] not in DTYPES:
+        raise _damaged(name, f"dtype {entry['dtype']} is not one of {', '.join(DTYPES)}")
+    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+    if len(shape) > 32 or not all(type(side) is int and 0 <= side < 2**48 for side in shape):
+        raise _damaged(name, f"{shape} is not a shape")
+    start = end + (-end % _ALIGNMENT)
+    stop = start + math.prod(shape) * dtype.itemsize
+    if stop > len(data):
+        raise _damaged(name, f"shape {shape} does not fit into the {len(data)} bytes of the file")
+    if data[end:start].any() or zlib.crc32(data[start:stop].data) != entry["crc32"]:
+        raise _damaged(name, "it does not match its checksum")
+    return data[start:stop].view(dtype).reshape(shape), stop
+
+
+def _damaged(what: object, why: str) -> FileFormatError:
+    return FileFormatError(f"{what} is damaged: {why}; restore it from a copy, or make it again")
+
+
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.asarray(array, order="C")
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming durable, where the system lets a folder be synchronised."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

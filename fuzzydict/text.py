@@ -1,0 +1,72 @@
+"""From text to words: the one place that says what a word is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from reprlib import Repr
+
+__all__ = ["quoted", "words"]
+
+# "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
+_HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_A_WORD = re.compile(r"[^a-z0-9']+")
+_APOSTROPHES = "\u2018\u2019\u02bc\uff07"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of ``text``: its letters and digits, in lower case, without accents.
+
+    Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
+    a word belongs to it. Text without a letter or a digit has no words. Compatible Unicode forms
+    of a text (full width, composed or decomposed) have the same words.
+
+    >>> words("topSpeed"), words("top_speed"), words("Top speed")
+    (['top', 'speed'], ['top', 'speed'], ['top', 'speed'])
+    >>> words("Don't panic, Zoë!")
+    ["don't", 'panic', 'zoe']
+    >>> words("?!")
+    []
+    """
+    text = _HUMP.sub(" ", text)
+    plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
+    return [word for part in plain.split() if (word := part.strip("'"))]
+
+
+def quoted(value: object, width: int = 80) -> str:
+    """Return the ``repr`` of a value for a message, its middle left out if it is long.
+
+    >>> quoted("colour"), quoted("x" * 100, 20)
+    ("'colour'", "'xxxxxxx...xxxxxxxx'")
+    """
+    shortening = Repr()
+    shortening.maxstring = shortening.maxother = shortening.maxlong = width
+    return shortening.repr(value)
+
+
+def _fold(text: str) -> str:
+    """Bring text beyond ASCII to plain lower-case letters, digits, apostrophes and blanks."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    parts = "".join(map(_plain, decomposed)).split()
+    # A vowel sign with no letter to carry it is not a word.
+    kept = " ".join(part for part in parts if any(map(str.isalnum, part)))
+    return unicodedata.normalize("NFC", kept)
+
+
+@lru_cache(maxsize=4096)
+def _plain(character: str) -> str:
+    """Return the character, nothing for what only adorns its neighbour, a blank for the rest."""
+    if character.isalnum() or character == "'":
+        return character
+    if character in _APOSTROPHES:
+        return "'"
+    category = unicodedata.category(character)
+    # Accents and points (classes from 10 up) go; vowel signs, viramas and voicing marks stay.
+    if category == "Cf" or unicodedata.combining(character) >= 10 or _is_selector(character):
+        return ""
+    return character if category.startswith("M") else " "
+
+
+def _is_selector(character: str) -> bool:
+    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"

@@ -1,0 +1,147 @@
+"""Sentences -> word2vec: several gensim models side by side, trained the same way each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.errors import ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["RECIPE", "Model", "Trained", "train"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """One word2vec model of a recipe; the names are gensim's.
+
+    With ``stems`` it is trained on the stems of the words (Snowball), so that a word shares
+    what is learned of all its inflections; each word then takes the vector of its stem.
+    """
+
+    sg: bool
+    window: int
+    vector_size: int
+    epochs: int
+    sample: float
+    negative: int = 10
+    stems: bool = False
+
+
+# Chosen by measurement; the table is in data/README.md.
+RECIPE = (
+    Model(sg=True, window=5, vector_size=100, epochs=20, sample=1e-4),
+    Model(sg=True, window=10, vector_size=150, epochs=20, sample=1e-4, stems=True),
+    Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True),
+)
+
+
+class Trained(NamedTuple):
+    """Words (V), most frequent first; how often each occurred, (V,); their vectors, (V, E)."""
+
+    words: list[str]
+    counts: NDArray[np.int64]
+    vectors: NDArray[np.float32]
+
+
+def train(
+    sentences: Sequence[Sequence[str]],
+    recipe: Sequence[Model] = RECIPE,
+    *,
+    min_count: int = 2,
+    seed: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trained:
+    """Train each model of ``recipe`` and put their vectors, of length one each, side by side.
+
+    ``progress(done, total)`` is told of every epoch. The models are trained at the same time,
+    each in one thread of its own, so that the same machine and seed give the same bits.
+
+    Raises:
+        ShapeError: no word occurs ``min_count`` times.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    occurrences = Counter(word for sentence in sentences for word in sentence)
+    words = [word for word, count in occurrences.most_common() if count >= min_count]
+    if not words:
+        raise ShapeError(
+            f"sentences: none of their {len(occurrences)} different words occurs "
+            f"{min_count} times or more; give more text, or a smaller min_count"
+        )
+    stems = _stems(occurrences) if any(model.stems for model in recipe) else {}
+    stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
+    counter = _EpochCounter(sum(model.epochs for model in recipe), progress)
+
+    def vectors(model: Model) -> NDArray[np.float32]:
+        text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
+        trained = _word2vec(model, text, min_count, seed, counter)
+        return _unit(trained[names])
+
+    with ThreadPoolExecutor() as pool:
+        parts = list(pool.map(vectors, recipe))
+    counts = np.array([occurrences[word] for word in words], np.int64)
+    return Trained(words, counts, np.hstack(parts) / np.float32(len(parts) ** 0.5))
+
+
+def _word2vec(
+    model: Model,
+    sentences: Sequence[Sequence[str]],
+    min_count: int,
+    seed: int,
+    counter: _EpochCounter,
+) -> Any:
+    """Return gensim's KeyedVectors. More than one worker would make the order of updates chance."""
+    from gensim.models import Word2Vec
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class Count(CallbackAny2Vec):  # type: ignore[misc]
+        def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
+            counter.add()
+
+    return Word2Vec(
+        sentences,
+        sg=int(model.sg),
+        window=model.window,
+        vector_size=model.vector_size,
+        epochs=model.epochs,
+        sample=model.sample,
+        negative=model.negative,
+        min_count=min_count,
+        seed=seed,
+        workers=1,
+        callbacks=[Count()],
+    ).wv
+
+
+class _EpochCounter:
+    """Tells how many epochs of all the models' are done, whichever thread ended one."""
+
+    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self._done, self._total, self._progress, self._lock = 0, total, progress, Lock()
+
+    def add(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+
+def _stems(words: Counter[str]) -> dict[str, str]:
+    from nltk.stem.snowball import SnowballStemmer
+
+    stem = SnowballStemmer("english").stem
+    return {word: stem(word) for word in words}
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, np.float32(1e-9)), np.float32)

@@ -1,0 +1,76 @@
+"""What can be pooled, and how: numbers, arrays, lists of numbers, and texts by their vectors."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fuzzydict.errors import PoolingError
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fuzzydict.adapters import Embedding
+
+__all__ = ["as_output", "pooled", "stack"]
+
+
+def pooled(weights: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sums of values (S, *shape) by weights (..., S): (..., *shape).
+
+    >>> pooled(np.array([0.25, 0.75]), np.array([[0.0, 4.0], [8.0, 0.0]])).tolist()
+    [6.0, 1.0]
+    """
+    sums: NDArray[np.float64] = np.tensordot(weights.astype(np.float64), values, axes=1)
+    return sums
+
+
+def as_output(pooled_value: NDArray[np.float64]) -> Any:
+    """Return what one query is answered with: a float for pooled numbers, else the array."""
+    return float(pooled_value) if pooled_value.ndim == 0 else pooled_value
+
+
+def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> NDArray[np.float64]:
+    """Return the values as one array (S, *shape); texts as their vectors, (S, E).
+
+    Raises:
+        PoolingError: a value is no number, array or list of finite numbers, or has another shape
+            than the first; it names the key.
+    """
+    if all(isinstance(value, str) for value in values):
+        return embedding.encode(list(values)).astype(np.float64)
+    rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
+    shape = rows[0].shape
+    for key, row in zip(keys, rows, strict=True):
+        if row.shape != shape:
+            raise PoolingError(
+                f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
+                f"{shape}; values can be pooled if all have one shape"
+            )
+        if not np.isfinite(row).all():
+            raise PoolingError(
+                f"the value of {quoted(key)} has NaN or infinity, which would be the pooled value "
+                f"whatever its weight; replace it"
+            )
+    return np.array(rows, np.float64)
+
+
+def _numbers(key: str, value: Any) -> NDArray[np.float64]:
+    """Return one value as an array of numbers, (*shape)."""
+    if isinstance(value, Real | Decimal | list | tuple | np.ndarray):
+        try:
+            array = np.asarray(value)
+            if array.dtype.kind in "biuf" or isinstance(value, Real | Decimal):
+                return array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            pass  # ragged, or not of numbers, or too large: told below
+    raise PoolingError(
+        f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
+        f"tuple of numbers (or texts as all values), got {type(value).__name__} {quoted(value)}"
+    )

@@ -1,0 +1,129 @@
+"""Words -> rows of a vocabulary: the words in it, and what stands in for words never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fuzzydict.normalizers import softmax
+from fuzzydict.spelling import NgramIndex, likeness
+from fuzzydict.text import words as words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["StandIns", "Vocabulary"]
+
+_CANDIDATES = 64  # words that share n-grams with the unseen one, to be compared exactly
+_SHARED = 0.2  # the least cosine of n-grams of a candidate
+_KEPT = 4  # words that stand in
+_TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
+_PRIOR = 0.015  # likeness that a word is given for each power of ten of its frequency
+_SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
+_DOUBTED, _TRUSTED = 0.5, 0.9  # likeness at which a stand-in is not, or fully, taken for the word
+
+
+class StandIns(NamedTuple):
+    """Rows (n,) of the words that stand in for one never seen, best first; weights (n,), sum 1.
+
+    ``likeness`` is how alike the best of them and the unseen word look, 0 where there is none.
+    """
+
+    rows: NDArray[np.intp]
+    weights: NDArray[np.float32]
+    likeness: float
+
+    @property
+    def trust(self) -> float:
+        """How far they can be taken for the word: rises from 0 to 1 with the likeness."""
+        return min(max((self.likeness - _DOUBTED) / (_TRUSTED - _DOUBTED), 0.0), 1.0)
+
+
+class Vocabulary:
+    """The words of an embedding, V of them, most frequent first, and their counts, (V,).
+
+    >>> vocabulary = Vocabulary(["the", "color", "Paris"], [70000, 140, 60])
+    >>> vocabulary.row("color"), vocabulary.row("paris"), vocabulary.row("colour")
+    (1, 2, None)
+    >>> vocabulary.stand_ins("colour").rows.tolist()
+    [1]
+    """
+
+    def __init__(self, words: Sequence[str], counts: Sequence[int] | NDArray[np.int64]) -> None:
+        self.words = list(words)
+        self.counts = np.asarray(counts, np.int64)
+        # Bounded: a long-lived process meets any number of misspellings.
+        self.stand_ins = lru_cache(maxsize=4096)(self._stand_ins)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str], NDArray[np.int64]]]:
+        return Vocabulary, (self.words, self.counts)  # without what can be derived
+
+    def row(self, word: str) -> int | None:
+        """Return the row of ``word``, spelled as in the vocabulary or in its plain form."""
+        return self._rows.get(word)
+
+    def tokens(self, text: str) -> list[str]:
+        """Return ``text`` as the vocabulary's tokens: itself if it is one, else its words.
+
+        Phrases that the vocabulary writes with underscores ("new_york") are found as such.
+        """
+        whole = next((form for form in (text, text.lower()) if form in self._rows), None)
+        if whole is not None:
+            return [whole]
+        words = words_of(text)
+        joined = "_".join(words)
+        return [joined] if len(words) > 1 and joined in self._rows else words
+
+    def weight(self, word: str) -> float:
+        """Return how much ``word`` counts in a phrase: near 1 if rare or unseen, "of" 0.03.
+
+        ``a / (a + p)`` with the word's relative frequency ``p`` (Arora, Liang and Ma, 2017, "A
+        Simple but Tough-to-Beat Baseline for Sentence Embeddings", equation 1).
+        """
+        row = self.row(word)
+        frequency = 0.0 if row is None else float(self.counts[row]) / self._total
+        return _SMOOTHING / (_SMOOTHING + frequency)
+
+    def trust(self, word: str) -> float:
+        """Return how far the vector of ``word`` can be believed: 1 if seen, else its stand-ins'."""
+        return 1.0 if word in self._rows else self.stand_ins(word).trust
+
+    def _stand_ins(self, word: str) -> StandIns:
+        """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely."""
+        shared = self._ngrams.similarities(word)
+        rows = np.flatnonzero(shared >= _SHARED)
+        if len(rows) > _CANDIDATES:
+            rows = rows[np.argpartition(-shared[rows], _CANDIDATES)[:_CANDIDATES]]
+        if not len(rows):
+            return StandIns(rows, np.zeros(0, np.float32), 0.0)
+        alike = np.array([likeness(word, self._plain(row)) for row in rows.tolist()], np.float32)
+        scores = alike + _PRIOR * np.log10(np.maximum(self.counts[rows], 1)).astype(np.float32)
+        best = np.argsort(-scores, kind="stable")[:_KEPT]
+        weights = softmax(scores[best], temperature=_TEMPERATURE)
+        return StandIns(rows[best], weights, float(alike[best[0]]))
+
+    def _plain(self, row: int) -> str:
+        word = self.words[row]
+        return word if word.isascii() and word.islower() else " ".join(words_of(word))
+
+    @cached_property
+    def _total(self) -> int:
+        return max(int(self.counts.sum()), 1)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        rows = {word: row for row, word in enumerate(self.words)}
+        for row, word in enumerate(self.words):
+            plain = word.lower() if word.isascii() else " ".join(words_of(word))
+            rows.setdefault(plain, row)
+        return rows
+
+    @cached_property
+    def _ngrams(self) -> NgramIndex:
+        return NgramIndex([self._plain(row) for row in range(len(self.words))])
