@@ -28,6 +28,8 @@ def words(text: str) -> list[str]:
     >>> words("?!")
     []
     """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
     text = _HUMP.sub(" ", text)
     plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
     return [word for part in plain.split() if (word := part.strip("'"))]
