@@ -35,7 +35,8 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
 
     d = FuzzyDict(read_dict(dict_file), score_cutoff=cutoff)
     missed = 0
-    for query in queries or _lines():
+    asked = queries or _lines()
+    for query in asked:
         try:
             answer = _shown(d[query])
         except NoMatchError as error:
@@ -48,10 +49,11 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
 
 def _lines() -> Iterable[str]:
     # Bytes that are not UTF-8 must not end the answers to all other lines.
-    stream = click.get_text_stream("stdin", encoding="utf-8", errors="replace")
-    return (line.rstrip("\r\n") for line in iter(stream.readline, ""))
+    return (line.decode("utf-8", "replace").rstrip("\r\n") for line in sys.stdin.buffer)
 
 
 def _shown(value: Any) -> str:
-    """Return a text as it is, anything else as JSON on one line."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Return a text of one line as it is, anything else as JSON, which is on one line."""
+    if isinstance(value, str) and len(value.splitlines()) <= 1:
+        return value
+    return json.dumps(value, ensure_ascii=False)

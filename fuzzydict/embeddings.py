@@ -24,7 +24,8 @@ __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
 _BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
-_NGRAM_ROWS = 4096  # random vectors that n-grams share, for words that look like no other
+# Odd multipliers that make a sign of an n-gram's number and an axis, by their product's top bit.
+_OF_NGRAM, _OF_AXIS, _MIXED = (np.uint32(m) for m in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 
 
 class WordVectors:
@@ -254,10 +255,10 @@ class WordVectors:
     def _unseen(self, word: str) -> NDArray[np.float32]:
         """Return the vector of a word that is not in the vocabulary, (E,)."""
         stand_ins = self.vocabulary.stand_ins(word)
-        spelled = self._ngram_vectors[ngram_buckets(word) % _NGRAM_ROWS].sum(axis=0)
-        own = spelled * (self._typical_length / np.linalg.norm(spelled))
+        own = _ngram_vector(word, self.size)
+        own *= self._typical_length / np.linalg.norm(own)
         if not stand_ins.trust:
-            return np.asarray(own, np.float32)
+            return own
         known = stand_ins.weights @ self._rows(stand_ins.rows)
         return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
 
@@ -267,10 +268,20 @@ class WordVectors:
         return vectors if self._scales is None else vectors * self._scales[rows, None]
 
     @cached_property
-    def _ngram_vectors(self) -> NDArray[np.float32]:
-        """Random vectors, the same ones in every process, (_NGRAM_ROWS, E)."""
-        return np.random.default_rng(0).standard_normal((_NGRAM_ROWS, self.size), np.float32)
-
-    @cached_property
     def _typical_length(self) -> float:
         return float(np.linalg.norm(self._rows(np.arange(min(1000, len(self)))), axis=1).mean())
+
+
+def _ngram_vector(word: str, size: int) -> NDArray[np.float32]:
+    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
+
+    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
+    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
+    """
+    ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
+    mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
+    mixed ^= mixed >> np.uint32(15)
+    signs = ((mixed * _OF_NGRAM) >> np.uint32(31)).astype(np.float32) * 2 - 1
+    # A sum of signs can be zero on every axis if there are few; the first sign breaks the tie.
+    summed: NDArray[np.float32] = signs.sum(axis=0) + signs[0] / 2
+    return summed

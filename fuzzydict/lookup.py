@@ -38,13 +38,7 @@ class Attended(NamedTuple):
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), -inf where masked
     weights: NDArray[np.float32]  # (L, S)
-
-    def best(self) -> list[Scored]:
-        """Return the best key of each query."""
-        return [
-            Scored(self.names[i], float(row[i]))
-            for row, i in zip(self.scores, self.scores.argmax(axis=1).tolist(), strict=True)
-        ]
+    best: list[Scored]  # L, the best key of each query before any was masked
 
 
 class Lookup:
@@ -96,6 +90,8 @@ class Lookup:
         names, keys = self.names(), self.index.vectors
         if len(names) < len(self.index):
             keys, scores = keys[self.index.alive], scores[:, self.index.alive]
+        tops = scores.argmax(axis=1).tolist()
+        best = [Scored(names[i], float(row[i])) for row, i in zip(scores, tops, strict=True)]
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(-np.inf))
         for query, row in zip(queries, scores, strict=True):
@@ -105,7 +101,7 @@ class Lookup:
                     f"the scorer's width; loosen attn_mask, or widen the scorer"
                 )
         weights = softmax(scores, self.default_temperature if temperature is None else temperature)
-        return Attended(names, vectors, keys, scores, weights)
+        return Attended(names, vectors, keys, scores, weights, best)
 
     @property
     def default_temperature(self) -> float:

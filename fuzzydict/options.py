@@ -47,8 +47,8 @@ class Configured:
         """Set the options that are given, which is those that are not None."""
         if mode is not None:
             _check_mode(mode)
-            if mode != self.mode:
-                object.__setattr__(self, "__class__", class_of_mode(type(self), mode))
+            cls: Any = type(self)
+            object.__setattr__(self, "__class__", class_of_mode(cls, mode))
         for name, value in options.items():
             if value is not None:
                 setattr(self, name, value)

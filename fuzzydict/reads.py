@@ -112,7 +112,8 @@ class FuzzyReads(Configured, dict[Any, V]):
         of `attend`.
 
         Raises:
-            NoMatchError: no score reaches ``score_cutoff``, or there is nothing to attend to.
+            NoMatchError: no key's score, masked or not, reaches ``score_cutoff``; or there is
+                nothing to attend to.
             PoolingError: the values cannot be pooled; it names the first such key.
 
         >>> from fuzzydict import FuzzyDict
@@ -123,7 +124,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            for text, best in zip(queries, attended.best(), strict=True):
+            for text, best in zip(queries, attended.best, strict=True):
                 self._require(text, best, lookup)
             values = self._values(attended.names)
             outputs = pooled(

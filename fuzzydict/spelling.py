@@ -68,8 +68,8 @@ class NgramIndex:
     so the best few by it are then compared by `likeness`.
 
     >>> index = NgramIndex(["color", "brand", "model"])
-    >>> index.similarities("colour").round(2).tolist()
-    [0.63, 0.0, 0.0]
+    >>> [round(float(similarity), 2) for similarity in index.similarities("colour")]
+    [0.67, 0.0, 0.0]
     """
 
     def __init__(self, strings: Sequence[str] = ()) -> None:

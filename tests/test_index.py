@@ -1,0 +1,91 @@
+"""The keys as arrays: any sequence of writes leaves what a new index of the same keys holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict.adapters import Encoder
+from fuzzydict.index import KeyIndex
+
+
+def vectors(texts: list[str]) -> Any:
+    return [[len(text), sum(map(ord, text)) % 11, 1.0] for text in texts]
+
+
+def new_index(*keys: str) -> KeyIndex:
+    index = KeyIndex(Encoder(vectors))
+    for key in keys:
+        index.add(key)
+    index.sync()
+    return index
+
+
+def contents(index: KeyIndex) -> list[tuple[Any, ...]]:
+    """Return all that is known of each living key, in order."""
+    slots = np.flatnonzero(index.alive).tolist()
+    similar = index.ngrams.similarities("abc")
+    return [
+        (
+            index.names[i],
+            index.plain[i],
+            index.vectors[i].tolist(),
+            float(index.inverse_lengths[i]),
+            float(index.trust[i]),
+            float(similar[i]),
+        )
+        for i in slots
+    ]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["add", "discard", "sync"]), st.text("abc", max_size=3)),
+        max_size=120,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_after_any_writes_it_is_as_if_new(writes: list[tuple[str, str]]) -> None:
+    index, keys = new_index(), dict[str, None]()
+    for what, key in writes:
+        if what == "add" and key not in keys:
+            keys[key] = None
+            index.add(key)
+        elif what == "discard":
+            keys.pop(key, None)
+            index.discard(key)
+        elif what == "sync":
+            index.sync()
+    index.sync()
+    assert contents(index) == contents(new_index(*keys))
+
+
+def test_dead_slots_are_packed_before_they_are_most() -> None:
+    index = new_index(*(f"key{i}" for i in range(1000)))
+    for i in range(900):
+        index.discard(f"key{i}")
+    index.sync()
+    assert len(index) == 100
+    assert index.names[0] == "key900"
+
+
+def test_an_embedding_that_fails_leaves_the_index_as_it_was() -> None:
+    failing = True
+
+    def sometimes(texts: list[str]) -> Any:
+        if failing:
+            raise RuntimeError("no connection")
+        return vectors(texts)
+
+    index = KeyIndex(Encoder(sometimes))
+    index.add("abc")
+    with pytest.raises(RuntimeError, match="no connection"):
+        index.sync()
+    assert len(index) == 0
+    failing = False
+    index.sync()
+    assert contents(index) == contents(new_index("abc"))

@@ -1,0 +1,261 @@
+"""`FuzzyDict` where a plain dict stood: membership, writes, and all that makes another dict."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from fuzzydict import FuzzyDict, FuzzyDictError, NoMatchError
+
+CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", 7: "seven", "!?": "marks"}
+
+KEYS = st.one_of(
+    st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
+    st.text(max_size=4),
+    st.integers(0, 3),
+)
+
+
+def hashed(texts: list[str]) -> list[list[float]]:
+    """Give each text a vector that costs nothing, for what is tested is not meaning."""
+    return [[float(len(text)), float(sum(map(ord, text)) % 7), 1.0] for text in texts]
+
+
+def test_an_exact_key_and_a_resembling_query() -> None:
+    d = FuzzyDict(CAR)
+    assert d["color"] == "black"
+    assert d["colour"] == "black"
+    assert d[7] == "seven"
+    assert d["!?"] == "marks"
+
+
+def test_membership_and_writes_are_exact() -> None:
+    d = FuzzyDict(CAR)
+    assert "colour" not in d
+    d["colour"] = "red"
+    assert d["color"] == "black"
+    assert d["colour"] == "red"
+    del d["colour"]
+    assert d["colour"] == "black"
+    with pytest.raises(KeyError):
+        del d["colour"]
+    with pytest.raises(KeyError):
+        d.pop("colour")
+    assert d.pop("colour", None) is None
+    assert d.setdefault("colour", "blue") == "blue"
+    assert len(d) == len(CAR) + 1
+
+
+def test_get_agrees_with_reading() -> None:
+    d = FuzzyDict(CAR)
+    assert d.get("colour") == d["colour"]
+    assert d.get("zzzqx") is None
+    assert d.get("zzzqx", "none") == "none"
+    assert d.get(8, "none") == "none"
+    assert d.get(7) == "seven"
+
+
+def test_a_miss_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        FuzzyDict(CAR)["zzzqx"]
+
+
+def test_an_unhashable_query_is_a_type_error_as_in_a_dict() -> None:
+    d = FuzzyDict(CAR)
+    for read in (lambda: d[{}], lambda: d.get([]), lambda: d.nearest({})):
+        with pytest.raises(TypeError):
+            read()
+
+
+def test_it_is_a_dict_to_json_and_to_keywords() -> None:
+    d = FuzzyDict({"a": 1, "b": [2, {"c": None}]})
+    assert isinstance(d, dict)
+    assert json.loads(json.dumps(d)) == d == {"a": 1, "b": [2, {"c": None}]}
+    assert dict(**d) == d
+    assert repr(d) == repr(dict(d))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+def test_all_that_makes_a_dict_keeps_kind_and_options(mode: str) -> None:
+    d = FuzzyDict({"red": 1.0, "navy": 2.0}, mode=mode, score_cutoff=0.4, temperature=0.1)
+    others: list[FuzzyDict[Any]] = [
+        d.copy(),
+        copy.copy(d),
+        copy.deepcopy(d),
+        d | {"green": 3.0},
+        {"green": 3.0} | d,
+        *(pickle.loads(pickle.dumps(d, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)),
+    ]
+    for other in others:
+        assert type(other) is type(d)
+        assert (other.mode, other.score_cutoff, other.temperature) == (mode, 0.4, 0.1)
+        assert other.items() >= d.items()
+        assert other["rred"] == pytest.approx(d["rred"], abs=0.1)
+        other["pink"] = 0.0
+        assert "pink" not in d
+
+
+def test_the_operators_order_keys_as_those_of_a_dict() -> None:
+    a, b = {"x": 1, "y": 2}, {"y": 3, "z": 4}
+    assert list((FuzzyDict(a) | b).items()) == list((a | b).items())
+    assert list((a | FuzzyDict(b)).items()) == list((a | b).items())
+    d = e = FuzzyDict(a)
+    d |= [("w", 5)]
+    assert d is e
+    assert e["w"] == 5
+    with pytest.raises(TypeError):
+        _ = FuzzyDict(a) | [("w", 5)]
+
+
+def test_fromkeys_and_a_class_with_options_of_its_own() -> None:
+    class Strict(FuzzyDict[Any]):
+        score_cutoff = float("inf")
+
+    d = Strict.fromkeys(["color", "brand"], 1)
+    assert type(d) is Strict
+    assert d["color"] == 1
+    with pytest.raises(NoMatchError, match="cutoff inf"):
+        d["colour"]
+
+
+def test_a_subclass_with_another_constructor() -> None:
+    class Named(FuzzyDict[Any]):
+        def __init__(self, name: str, **items: Any) -> None:
+            super().__init__(items)
+            self.name = name
+
+    d = Named("car", color="black")
+    for other in (d.copy(), d | {"brand": "x"}, copy.deepcopy(d), pickle_in_place(d)):
+        assert type(other) is Named
+        assert other.name == "car"
+        assert other["colour"] == "black"
+
+
+def pickle_in_place(d: FuzzyDict[Any]) -> Any:
+    """Copy by the protocol of pickle, for a class of a test cannot be imported."""
+    return copy._reconstruct(d, None, *d.__reduce_ex__(4))  # type: ignore[attr-defined]
+
+
+def test_a_dict_that_holds_itself() -> None:
+    d: FuzzyDict[Any] = FuzzyDict({"a": 1})
+    d["me"] = d
+    assert copy.deepcopy(d)["me"]["me"]["a"] == 1
+    assert pickle.loads(pickle.dumps(d))["me"]["a"] == 1
+    assert repr(d) == "{'a': 1, 'me': {...}}"
+
+
+def test_constructors_take_what_those_of_a_dict_take() -> None:
+    pairs = [("a", 1), ("b", 2)]
+    assert FuzzyDict(pairs) == FuzzyDict(dict(pairs)) == FuzzyDict(iter(pairs)) == dict(pairs)
+    assert FuzzyDict() == {}
+    with pytest.raises(TypeError, match="colour"):
+        FuzzyDict(colour="black")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="length"):
+        FuzzyDict([("a", 1, 2)])  # type: ignore[arg-type]
+
+
+def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
+    def pairs() -> Any:
+        yield "color", "black"
+        raise OSError("gone")
+
+    d: FuzzyDict[Any] = FuzzyDict({"brand": "Porsche"})
+    assert d["brnd"] == "Porsche"
+    with pytest.raises(OSError, match="gone"):
+        d.update(pairs())
+    assert d == {"brand": "Porsche", "color": "black"}
+    assert d["colour"] == "black"
+
+
+class Writes(RuleBasedStateMachine):
+    """Any sequence of writes leaves what it leaves in a dict, and lookups as in a new one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plain: dict[Any, int] = {}
+        self.fuzzy: FuzzyDict[int] = FuzzyDict(embedding=hashed)
+
+    @rule(key=KEYS, value=st.integers())
+    def put(self, key: Any, value: int) -> None:
+        self.plain[key] = self.fuzzy[key] = value
+
+    @rule(items=st.dictionaries(KEYS, st.integers(), max_size=5))
+    def update(self, items: dict[Any, int]) -> None:
+        self.plain.update(items)
+        self.fuzzy.update(items)
+
+    @rule(key=KEYS, value=st.integers())
+    def default(self, key: Any, value: int) -> None:
+        assert self.plain.setdefault(key, value) == self.fuzzy.setdefault(key, value)
+
+    @rule(key=KEYS)
+    def pop(self, key: Any) -> None:
+        assert self.plain.pop(key, None) == self.fuzzy.pop(key, None)
+
+    @rule()
+    def pop_last(self) -> None:
+        if self.plain:
+            assert self.plain.popitem() == self.fuzzy.popitem()
+
+    @rule()
+    def clear(self) -> None:
+        self.plain.clear()
+        self.fuzzy.clear()
+
+    @rule(key=KEYS)
+    def read(self, key: Any) -> None:
+        new = FuzzyDict(self.plain, embedding=hashed)
+        assert outcome(self.fuzzy, key) == outcome(new, key)
+
+    @invariant()
+    def is_the_same_dict(self) -> None:
+        assert list(self.fuzzy.items()) == list(self.plain.items())
+
+
+def outcome(d: FuzzyDict[int], key: Any) -> Any:
+    try:
+        return d.get(key), d.most_similar(key)
+    except FuzzyDictError as error:
+        return str(error)
+
+
+TestWrites = Writes.TestCase
+TestWrites.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+
+
+@given(st.dictionaries(KEYS, st.integers(), max_size=8), KEYS)
+@settings(max_examples=200, deadline=None)
+def test_a_read_answers_with_a_value_or_a_key_error(items: dict[Any, int], query: Any) -> None:
+    d = FuzzyDict(items, embedding=hashed)
+    try:
+        assert d[query] in items.values()
+    except NoMatchError:
+        assert query not in items
+    if query in items:
+        assert d[query] == items[query]
+
+
+def test_writes_and_reads_in_turn_encode_only_what_is_new() -> None:
+    calls: list[int] = []
+
+    def counted(texts: list[str]) -> Any:
+        calls.append(len(texts))
+        return np.ones((len(texts), 2))
+
+    d = FuzzyDict({f"key {i}": i for i in range(500)}, embedding=counted)
+    d.get("query")
+    assert calls == [500, 1]
+    calls.clear()
+    d["another"] = 1
+    d["one more"] = 2
+    del d["key 3"]
+    d.get("query")
+    assert calls == [2, 1]

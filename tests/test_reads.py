@@ -1,0 +1,310 @@
+"""The fuzzy reads: nearest, most similar, attention, pooling; one query or a list of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import (
+    ArgumentTypeError,
+    Brown,
+    Cosine,
+    FuzzyDict,
+    Gaussian,
+    Match,
+    NoMatchError,
+    OptionError,
+    ReadOnlyError,
+    ShapeError,
+)
+from fuzzydict.normalizers import softmax
+from fuzzydict.spelling import likeness
+
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
+
+
+def vectors_of(*keys: str, **options: Any) -> FuzzyDict[float]:
+    return FuzzyDict({key: float(i) for i, key in enumerate(keys)}, embedding=VECTORS, **options)
+
+
+def score_by_loop(d: FuzzyDict[Any], query: str, key: str) -> float:
+    """Score one pair by the formula, for texts in plain words."""
+    embedding = d.embedding or Brown()
+    a, b = embedding.encode([query, key]).astype(float)
+    trust_a, trust_b = embedding.trust([query, key])
+    cosine = max(0.0, a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    meaning = 0.5 * cosine * trust_a * trust_b
+    return float(1 - (1 - likeness(query, key) ** 4) * (1 - meaning))
+
+
+@pytest.mark.parametrize("query", ["colour", "motor", "hue", "speed", "taycan", "horsepower"])
+def test_the_default_score_is_that_of_the_formula(query: str) -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "engine", "brand", "top speed", "horse power"], 1))
+    for match in d.most_similar(query):
+        assert match.score == pytest.approx(score_by_loop(d, query, match.key), abs=1e-5)
+
+
+@pytest.mark.parametrize("key", ["topSpeed", "top_speed", "Top speed", "top-speed", "TOP SPEED"])
+def test_ways_to_write_an_identifier_are_one_key(key: str) -> None:
+    d = FuzzyDict({"brand": 0, key: 1, "color": 2})
+    for query in ("topSpeed", "top_speed", "Top speed", "top speed"):
+        assert d.nearest(query) == Match(key, 1, 1.0)
+
+
+def test_words_never_seen_find_their_place_by_spelling() -> None:
+    assert "colour" not in Brown().words
+    assert "porsche" not in Brown().words
+    d = FuzzyDict({"color": 1, "Porsche": 2, "collar": 3, "porch": 4})
+    assert (d["colour"], d["porshe"], d["Colours"]) == (1, 2, 1)
+
+
+def test_meaning_finds_what_spelling_does_not() -> None:
+    d = FuzzyDict({"automobile": 1, "banana": 2, "carpet": 3})
+    assert d["vehicle"] == 1
+
+
+def test_rare_words_of_a_phrase_weigh_more_than_of() -> None:
+    d = FuzzyDict({"cost of": 1, "the engine": 2})
+    assert d["engine of the"] == 2
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!", "👍", "\u0301", "_", "\ud800"])
+def test_what_has_no_letters_or_digits_matches_nothing(query: str) -> None:
+    d = FuzzyDict({"color": 1})
+    for read in (d.nearest, d.most_similar, d.attend, d.pool):
+        with pytest.raises(NoMatchError, match="no letters or digits"):
+            read(query)
+    d[query] = 2
+    assert d[query] == 2
+    assert d.nearest(query) == Match(query, 2, 1.0)
+    assert [m.key for m in d.most_similar("color")] == ["color"]
+
+
+def test_a_query_that_is_no_text_is_only_found_exactly() -> None:
+    d = FuzzyDict({"color": 1, 5: 2, ("a", "b"): 3})
+    assert d[("a", "b")] == 3
+    assert d.nearest(5) == (5, 2, 1.0)
+    for query in (6, ("a",), None, b"color"):
+        with pytest.raises(NoMatchError, match="only a text"):
+            d[query]
+    assert d.attend("color").names == ["color"]
+
+
+def test_an_empty_dict_has_no_match() -> None:
+    d: FuzzyDict[int] = FuzzyDict()
+    assert d.most_similar("color") == []
+    assert d.get("color", 7) == 7
+    with pytest.raises(NoMatchError, match="no key"):
+        d.pool("color")
+
+
+# ---- the cutoff ---------------------------------------------------------------------------
+
+
+def test_below_the_cutoff_there_is_no_match_and_the_message_says_what_was_nearest() -> None:
+    d = FuzzyDict({"color": "black", "brand": "Porsche"})
+    match = d.nearest("colr")
+    d.score_cutoff = match.score
+    assert d["colr"] == "black"  # a score equal to the cutoff matches
+    d.score_cutoff = match.score + 1e-6
+    with pytest.raises(NoMatchError, match=rf"'colr'.*'color'.*{match.score:.3f}.*score_cutoff"):
+        d["colr"]
+    with pytest.raises(NoMatchError, match="'color'"):
+        d.nearest(["brand", "colr"])
+    assert d["color"] == "black"
+    assert d.nearest("color").score == 1.0
+    assert d.most_similar("colr")[0] == match
+
+
+def test_gibberish_is_refused_by_default() -> None:
+    d = FuzzyDict({"color": "black", "brand": "Porsche", "top speed": 260})
+    for query in ("asdf", "qwzzt", "xxxx", "zxcvbnm"):
+        assert query not in d
+        assert d.get(query) is None
+
+
+def test_pooling_has_the_cutoff_and_attention_has_none() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0})
+    with pytest.raises(NoMatchError, match="cutoff"):
+        d.pool("zzzqx")
+    assert d.attend("zzzqx").weights.sum() == pytest.approx(1.0)
+
+
+# ---- ranking ------------------------------------------------------------------------------
+
+
+def test_most_similar_is_sorted_and_cut() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "dolor", "brand"], 1))
+    ranked = d.most_similar("colour", topn=None)
+    assert len(ranked) == 5
+    assert [m.score for m in ranked] == sorted((m.score for m in ranked), reverse=True)
+    assert d.most_similar("colour", topn=2) == ranked[:2]
+    assert d.most_similar("colour", topn=0) == []
+    assert d.most_similar("colour")[0] == d.nearest("colour")
+    for topn in (-1, 1.5, "3"):
+        with pytest.raises(ArgumentTypeError, match="topn"):
+            d.most_similar("colour", topn=topn)  # type: ignore[arg-type]
+
+
+def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
+    d = FuzzyDict(dict.fromkeys(["Color", "COLOR", "color", "cOLOR"], 1))
+    assert [m.key for m in d.most_similar("COLOR", topn=3)] == ["COLOR", "Color", "color"]
+    assert d.nearest("COLOR").key == "COLOR"
+    assert d.nearest("co-lor").key == "Color" or d.nearest("co-lor").score < 1
+
+
+def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
+    embedding = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
+    d = FuzzyDict({"large": 1, "small": 2}, embedding=embedding, scorer="dot")
+    assert d.nearest("small") == Match("small", 2, 1.0)
+    assert d["small"] == 2
+    assert [m.key for m in d.most_similar("small")] == ["large", "small"]
+
+
+# ---- attention ----------------------------------------------------------------------------
+
+
+def test_attention_holds_every_intermediate() -> None:
+    d = vectors_of("red", "blue", "grey", scorer="scaled_dot", temperature=0.5)
+    a = d.attend("violet")
+    keys = np.array([VECTORS[name] for name in d], np.float32)
+    np.testing.assert_allclose(a.query, VECTORS["violet"], rtol=1e-6)
+    np.testing.assert_array_equal(a.keys, keys)
+    assert (a.names, a.values) == (["red", "blue", "grey"], [0.0, 1.0, 2.0])
+    np.testing.assert_allclose(a.scores, keys @ a.query / np.sqrt(2), rtol=1e-6)
+    np.testing.assert_allclose(a.weights, softmax(a.scores, 0.5), rtol=1e-6)
+    assert a.output == pytest.approx(float(a.weights @ np.array([0.0, 1.0, 2.0])), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
+)
+def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
+    d = vectors_of("red", "blue", "grey", scorer=scorer)
+    queries = ["violet", "blue", "rred"]
+    assert d.nearest(queries) == [d.nearest(q) for q in queries]
+    assert d.most_similar(queries) == [d.most_similar(q) for q in queries]
+    np.testing.assert_allclose(d.pool(queries), [d.pool(q) for q in queries], rtol=1e-5)
+    for one, query in zip(d.attend(queries), queries, strict=True):
+        np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
+    assert d.nearest([]) == []
+    assert d.most_similar([]) == []
+    assert d.attend([]) == []
+
+
+def test_a_mask_takes_keys_away() -> None:
+    d = vectors_of("red", "blue", "grey")
+    by_bools = d.attend("red", attn_mask=[False, True, True])
+    by_key = d.attend("red", attn_mask=lambda key: key != "red")
+    for a in (by_bools, by_key):
+        assert a.weights[0] == 0.0
+        assert a.weights.sum() == pytest.approx(1.0)
+        assert np.isneginf(a.scores[0])
+    assert d.pool("red", attn_mask=[False, True, False]) == 1.0
+    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
+    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
+
+
+def test_a_mask_that_does_not_fit_is_refused() -> None:
+    d = vectors_of("red", "blue", "grey")
+    with pytest.raises(ShapeError, match=r"attn_mask.*3 keys.*2"):
+        d.attend("red", attn_mask=[True, False])
+    with pytest.raises(ArgumentTypeError, match=r"attn_mask.*bool"):
+        d.attend("red", attn_mask=[1, 0, 1])  # type: ignore[list-item]
+    with pytest.raises(NoMatchError, match="nothing to attend to"):
+        d.attend("red", attn_mask=[False] * 3)
+
+
+def test_a_kernel_too_narrow_leaves_nothing_to_attend_to() -> None:
+    d = vectors_of("red", "blue", scorer=lambda q, k: np.full((len(q), len(k)), -np.inf))
+    with pytest.raises(NoMatchError, match="nothing to attend to"):
+        d.attend("grey")
+
+
+def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:
+    words = [word for word in Brown().words[500:6000] if word.isalpha()]
+    keys = np.random.default_rng(0).choice(words, 1000, replace=False).tolist()
+    d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
+    for i, attention in enumerate(d.attend(keys)):
+        assert attention.weights[i] >= 0.9
+
+
+def test_pool_mode_reads_the_pooled_value() -> None:
+    d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)}, mode="pool")
+    np.testing.assert_allclose(d["crimson"], d.pool("crimson"))
+    np.testing.assert_allclose(d.get("crimson"), d.pool("crimson"))
+    assert d["crimson"][0] > d["crimson"][2]
+    d2 = FuzzyDict({"red": 1.0, 5: "five"}, mode="pool")
+    assert d2[5] == "five"
+    assert d2["red"] == 1.0
+
+
+# ---- options ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "kind", "told"),
+    [
+        ("mode", "nearst", OptionError, "'nearest', 'pool'"),
+        ("scorer", "euclid", OptionError, "dot, scaled_dot, cosine"),
+        ("scorer", 5, ArgumentTypeError, "scorer"),
+        ("temperature", 0, OptionError, "temperature.*above 0"),
+        ("temperature", "hot", ArgumentTypeError, "temperature"),
+        ("score_cutoff", float("nan"), OptionError, "score_cutoff"),
+        ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
+        ("embedding", "glove", ArgumentTypeError, "embedding.*mapping"),
+        ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),
+        ("projections", "wordnet", OptionError, "projections"),
+    ],
+)
+def test_an_option_that_is_not_valid_names_the_valid_ones(
+    option: str, value: Any, kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told):
+        FuzzyDict({"a": 1}, **{option: value})
+    with pytest.raises(kind, match=told):
+        type("Sub", (FuzzyDict,), {option: value})
+    if option != "mode":
+        with pytest.raises(kind, match=told):
+            setattr(FuzzyDict(), option, value)
+
+
+def test_an_option_set_later_holds_from_the_next_read_on() -> None:
+    d = vectors_of("red", "blue", "grey")
+    before = d.most_similar("violet")
+    d.scorer = "dot"
+    assert d.most_similar("violet") != before
+    d.scorer = None
+    assert d.most_similar("violet") == before
+    d.embedding = {"red": [0.0, 1.0], "blue": [1.0, 0.0], "grey": [0.5, 0.0], "violet": [1, 0]}
+    assert d.nearest("violet").key == "blue"
+    with pytest.raises(ReadOnlyError, match="mode"):
+        d.mode = "pool"
+
+
+def test_a_subclass_sets_options_as_class_attributes() -> None:
+    class Pooling(FuzzyDict[float]):
+        mode = "pool"
+        embedding = VECTORS
+        temperature = 1e-3
+
+    d = Pooling({"red": 1.0, "blue": 2.0})
+    assert d["red"] == pytest.approx(1.0)
+    assert Pooling({"red": 1.0}, mode="nearest").nearest("red").value == 1.0
+    assert Pooling({"red": 1.0, "blue": 3.0}, mode="nearest")["red"] == 1.0
+
+
+@given(st.text(max_size=12), st.lists(st.text(max_size=8), min_size=1, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_any_text_has_an_answer_or_a_no_match_error(query: str, keys: list[str]) -> None:
+    d = FuzzyDict(dict.fromkeys(keys, 1.0))
+    try:
+        assert d[query] == 1.0
+        if d.nearest(query).key != query or any(map(str.isalnum, query)):
+            assert d.attend(query).weights.sum() == pytest.approx(1.0)
+    except NoMatchError:
+        assert query not in keys or not any(map(str.isalnum, query))

@@ -1,0 +1,114 @@
+"""What can be pooled, and what a pooled value is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import FuzzyDict, PoolingError
+from fuzzydict.values import pooled
+
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
+
+
+def colors(red: Any, blue: Any, violet: Any) -> FuzzyDict[Any]:
+    return FuzzyDict({"red": red, "blue": blue, "violet": violet}, embedding=VECTORS)
+
+
+def by_loop(weights: np.ndarray[Any, Any], values: list[Any]) -> np.ndarray[Any, Any]:
+    total = np.zeros(np.shape(values[0]))
+    for weight, value in zip(weights, values, strict=True):
+        total = total + float(weight) * np.array(value, float)
+    return total
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 2, 4),
+        (1.5, -2.0, 0.0),
+        (True, False, True),
+        (Fraction(1, 2), Decimal("0.25"), 2**70),
+        ([1, 2], (3, 4), [5, 6]),
+        (np.eye(2), np.ones((2, 2)), [[1, 2], [3, 4]]),
+        (np.float32(1), np.int8(3), 7),
+    ],
+)
+def test_numbers_arrays_and_lists_are_pooled_as_a_loop_would(values: tuple[Any, ...]) -> None:
+    d = colors(*values)
+    expected = by_loop(d.attend("violet").weights, list(values))
+    np.testing.assert_allclose(d.pool("violet"), expected, rtol=1e-5)
+    np.testing.assert_allclose(d.attend("violet").output, expected, rtol=1e-5)
+
+
+@given(
+    st.lists(st.floats(0, 1, width=32), min_size=1, max_size=6),
+    st.integers(0, 3),
+    st.integers(1, 3),
+)
+def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
+    values = np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b)
+    expected = by_loop(np.array(weights), list(values))
+    np.testing.assert_allclose(pooled(np.array(weights), values), expected, atol=1e-9)
+
+
+def test_numbers_give_a_float_and_the_rest_an_array() -> None:
+    assert type(colors(1, 2, 3).pool("red")) is float
+    assert colors([1, 2], [3, 4], [5, 6]).pool("red").shape == (2,)
+    assert colors(1, 2, 3).pool(["red", "blue"]).shape == (2,)
+    assert colors(np.eye(2), np.eye(2), np.eye(2)).pool(["red", "blue"]).shape == (2, 2, 2)
+
+
+def test_texts_are_pooled_as_their_vectors() -> None:
+    d = colors("blue", "red", "violet")
+    weights = d.attend("violet").weights
+    expected = by_loop(weights, [VECTORS["blue"], VECTORS["red"], VECTORS["violet"]])
+    np.testing.assert_allclose(d.pool("violet"), expected, rtol=1e-5)
+
+
+def test_a_list_that_changes_is_pooled_as_it_is_now() -> None:
+    values = [1.0, 2.0]
+    d = colors(values, [0.0, 0.0], [0.0, 0.0])
+    d.temperature = 1e-3
+    assert d.pool("red").tolist() == [1.0, 2.0]
+    values[0] = 5.0
+    assert d.pool("red").tolist() == [5.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "told"),
+    [
+        ((1, None, 2), "blue", "NoneType"),
+        ((1, 2, "three"), "violet", "str"),
+        (("one", 2, 3), "red", "str"),
+        ((1, [1], 2), "blue", "shape"),
+        (([1, 2], [1, [2]], [3, 4]), "blue", "list"),
+        (([1, 2], ["a", "b"], [3, 4]), "blue", "list"),
+        ((1, float("nan"), 2), "blue", "NaN"),
+        ((1, 2, float("inf")), "violet", "infinity"),
+        ((1j, 1, 2), "red", "complex"),
+        (({}, 1, 2), "red", "dict"),
+        ((1, 10**400, 2), "blue", "int"),
+    ],
+)
+def test_what_cannot_be_pooled_names_the_first_such_key(
+    values: tuple[Any, ...], key: str, told: str
+) -> None:
+    d = colors(*values)
+    with pytest.raises(PoolingError, match=rf"(?s)'{key}'.*{told}") as caught:
+        d.pool("violet")
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_what_cannot_be_pooled_can_be_attended_to() -> None:
+    attention = colors(None, {}, object).attend("violet")
+    assert attention.top(1)[0][0] == "violet"
+    with pytest.raises(PoolingError, match="'red'"):
+        _ = attention.output
