@@ -54,6 +54,6 @@ def _lines() -> Iterable[str]:
 
 def _shown(value: Any) -> str:
     """Return a text of one line as it is, anything else as JSON, which is on one line."""
-    if isinstance(value, str) and len(value.splitlines()) <= 1:
+    if isinstance(value, str) and value.splitlines() in ([], [value]):
         return value
     return json.dumps(value, ensure_ascii=False)
