@@ -25,6 +25,7 @@ __all__ = [
     "MissingCorpusError",
     "MissingExtraError",
     "NoMatchError",
+    "NotFittedError",
     "OptionError",
     "PoolingError",
     "ReadOnlyError",
@@ -83,6 +84,10 @@ class MissingCorpusError(FuzzyDictError, LookupError):
 
 class MissingExtraError(FuzzyDictError, ImportError):
     """An optional part whose package is not installed; the message names the extra."""
+
+
+class NotFittedError(FuzzyDictError, ValueError, AttributeError):
+    """An estimator that is asked before it has learned anything; call its ``fit`` first."""
 
 
 class EmptyRowWarning(RuntimeWarning):
