@@ -18,7 +18,7 @@ from ._problems import told_in_a_line
 @click.command("lookup")
 @click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option("--cutoff", type=float, help="Least score of a match; by default 0.2.")
+@click.option("--cutoff", type=float, help="Least score of a match; by default 0.15.")
 @told_in_a_line
 def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.

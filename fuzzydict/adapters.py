@@ -10,12 +10,15 @@ import numpy as np
 from fuzzydict.arrays import as_floats
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
-from fuzzydict.errors import ArgumentTypeError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Embedding", "Encoder", "as_embedding"]
+__all__ = ["Embedding", "Encoder", "as_embedding", "require_same"]
+
+# What a function is asked to encode, to tell it from another.
+_PROBES = ["color", "top speed", "the quick brown fox", "42"]
 
 
 class Embedding(Protocol):
@@ -26,6 +29,9 @@ class Embedding(Protocol):
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,), from 0 to 1."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells this embedding from others, as JSON: a name, and maybe probes."""
 
 
 class Encoder:
@@ -61,6 +67,36 @@ class Encoder:
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return 1 for each text, (n,): the model does not say which words it knows."""
         return np.ones(len(texts), np.float32)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return a name and the vectors of some texts, for a function has no more to show."""
+        vectors = self.encode(_PROBES)
+        return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
+
+
+def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
+    """Raise unless ``embedding`` is the one whose fingerprint was saved.
+
+    Functions may round otherwise on another machine, so their probes need only be close.
+
+    Raises:
+        OptionError: it is another one; the message names both.
+    """
+    given = embedding.fingerprint()
+    same_name = saved.get("name") == given["name"]
+    if same_name and _close(saved.get("probes"), given.get("probes")):
+        return
+    raise OptionError(
+        f"embedding: the file was saved with {saved.get('name')}, and is being loaded with "
+        f"{given['name']}{', which gives other vectors' if same_name else ''}; "
+        f"pass the first as embedding="
+    )
+
+
+def _close(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
 
 
 def as_embedding(embedding: Any) -> Embedding:

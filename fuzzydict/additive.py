@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict.arrays import Array, as_floats, require_finite, unbroadcast
 from fuzzydict.errors import ShapeError
+from fuzzydict.linear import linear, linear_backward
 from fuzzydict.scoring import Backward, Gradients, Scorer
 
 __all__ = ["Additive", "Concat"]
@@ -34,7 +35,7 @@ class Additive(Scorer):
         array([[0., 1.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class Concat(Scorer):
         array([[0.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
         self._parameters = _checked({"W": W, "w": w})
@@ -139,8 +140,7 @@ def _project(name: str, vectors: Array, weight: Array | None) -> Array:
             f"{name} {vectors.shape} does not fit its projection (A, E) {weight.shape}: "
             f"the last axis must be {weight.shape[1]}"
         )
-    with np.errstate(over="ignore", invalid="ignore"):
-        projected = vectors if weight is None else vectors @ weight.T
+    projected = vectors if weight is None else linear(vectors, weight)
     # tanh would turn an infinity into a plausible 1.
     require_finite(projected, **{name: vectors})
     return projected
@@ -152,8 +152,7 @@ def _project_backward(
     """Return the gradients for the vectors (..., N, E) and the weight (A, E)."""
     if weight is None:
         return d_projected, np.empty(0)
-    d = d_projected.reshape(-1, d_projected.shape[-1])
-    return d_projected @ weight, d.T @ vectors.reshape(-1, vectors.shape[-1])
+    return linear_backward(d_projected, vectors, weight)[:2]
 
 
 def _layer(q: Array, k: Array, w: Array) -> Array:

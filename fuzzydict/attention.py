@@ -240,7 +240,8 @@ class _Call(NamedTuple):
         valid_lens: ArrayLike | None,
     ) -> _Call:
         q, k, v = as_floats(query=query, key=key, value=value)
-        check_matrices(q, k, same_size=False)
+        scorer = _scaled_scorer(scorer, scale)
+        check_matrices(q, k, same_size=scorer.same_size)
         if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
             raise ShapeError(
                 f"value must have shape (..., S, Ev) with one row for each key: key {k.shape} has "
@@ -249,7 +250,7 @@ class _Call(NamedTuple):
         broadcast_lead(query=q, key=k, value=v)
         shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
         return cls(
-            *(q, k, v, _scaled_scorer(scorer, scale), positive("temperature", temperature)),
+            *(q, k, v, scorer, positive("temperature", temperature)),
             normalize=as_normalizer(normalizer),
             mask=Mask.of(shape, attn_mask, is_causal, valid_lens),
         )

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from fuzzydict import storage, training
 from fuzzydict.arrays import as_floats
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
-from fuzzydict.spelling import ngram_buckets
+from fuzzydict.spelling import ngram_vector
 from fuzzydict.text import words as words_of
 from fuzzydict.vocabulary import Vocabulary
 
@@ -26,8 +27,7 @@ __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
 _BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
-# Odd multipliers that make a sign of an n-gram's number and an axis, by their product's top bit.
-_OF_NGRAM, _OF_AXIS, _MIXED = (np.uint32(m) for m in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
+_RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
 
 
 class WordVectors:
@@ -219,8 +219,19 @@ class WordVectors:
         """The length E of a vector."""
         return int(self._codes.shape[1])
 
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what tells these vectors from others: a name with a hash of all of them."""
+        state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
+        for array in (self.counts, self._codes, self._scales):
+            state.update(b"" if array is None else np.ascontiguousarray(array).data)
+        name = f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
+        return {"name": name}
+
     def __len__(self) -> int:
         return len(self.words)
+
+    def __deepcopy__(self, memo: object) -> WordVectors:
+        return self  # they never change, and may be large
 
     def __getstate__(self) -> dict[str, Any]:
         return {"vocabulary": self.vocabulary, "_codes": self._codes, "_scales": self._scales}
@@ -281,8 +292,9 @@ class WordVectors:
     def _unseen(self, word: str) -> NDArray[np.float32]:
         """Return the vector of a word that is not in the vocabulary, (E,)."""
         stand_ins = self.vocabulary.stand_ins(word)
-        own = _ngram_vector(word, self.size)
-        own *= self._typical_length / np.linalg.norm(own)
+        mean, spread = self._of_rare_words
+        own = ngram_vector(word, self.size)
+        own = mean + own * np.float32(spread / np.linalg.norm(own))
         if not stand_ins.trust:
             return own
         known = stand_ins.weights @ self._rows(stand_ins.rows)
@@ -294,20 +306,8 @@ class WordVectors:
         return vectors if self._scales is None else vectors * self._scales[rows, None]
 
     @cached_property
-    def _typical_length(self) -> float:
-        return float(np.linalg.norm(self._rows(np.arange(min(1000, len(self)))), axis=1).mean())
-
-
-def _ngram_vector(word: str, size: int) -> NDArray[np.float32]:
-    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
-
-    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
-    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
-    """
-    ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
-    mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
-    mixed ^= mixed >> np.uint32(15)
-    signs = ((mixed * _OF_NGRAM) >> np.uint32(31)).astype(np.float32) * 2 - 1
-    # A sum of signs can be zero on every axis if there are few; the first sign breaks the tie.
-    summed: NDArray[np.float32] = signs.sum(axis=0) + signs[0] / 2
-    return summed
+    def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
+        """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
+        vectors = self._rows(np.arange(max(0, len(self) - _RARE), len(self)))
+        mean = vectors.mean(axis=0)
+        return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())

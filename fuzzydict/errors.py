@@ -25,6 +25,7 @@ __all__ = [
     "MissingCorpusError",
     "MissingExtraError",
     "NoMatchError",
+    "NotFittedError",
     "OptionError",
     "PoolingError",
     "ReadOnlyError",
@@ -37,11 +38,20 @@ class FuzzyDictError(Exception):
 
 
 class NoMatchError(FuzzyDictError, KeyError):
-    """No key is near enough to the query; the message names the best key and its score."""
+    """No key is near enough to the query; the message names the best key and its score.
+
+    ``args`` is the query alone, as that of the KeyError of a plain dict is the key.
+    """
+
+    def __init__(self, query: object, message: str) -> None:
+        super().__init__(query)
+        self.message = message
 
     def __str__(self) -> str:
-        # KeyError prints the repr of its argument, which would put a sentence in quotes.
-        return Exception.__str__(self)
+        return self.message
+
+    def __reduce__(self) -> tuple[type[NoMatchError], tuple[object, str]]:
+        return type(self), (self.args[0], self.message)
 
 
 class OptionError(FuzzyDictError, ValueError):
@@ -74,6 +84,10 @@ class MissingCorpusError(FuzzyDictError, LookupError):
 
 class MissingExtraError(FuzzyDictError, ImportError):
     """An optional part whose package is not installed; the message names the extra."""
+
+
+class NotFittedError(FuzzyDictError, ValueError, AttributeError):
+    """An estimator that is asked before it has learned anything; call its ``fit`` first."""
 
 
 class EmptyRowWarning(RuntimeWarning):

@@ -63,6 +63,16 @@ class KeyIndex:
         """Note a key that is new in the dict."""
         self._pending[key] = None
 
+    def living(self) -> list[str]:
+        """Return the keys that have a slot, S of them, in order."""
+        return list(self._slots)
+
+    def restore(
+        self, names: list[str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
+    ) -> None:
+        """Fill an empty index with keys that were encoded before."""
+        self._append(names, [" ".join(words(name)) for name in names], vectors, trust)
+
     def slot(self, key: str, *, otherwise: int) -> int:
         """Return the slot of ``key``, or ``otherwise`` where it has none."""
         return self._slots.get(key, otherwise)

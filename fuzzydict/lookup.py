@@ -10,7 +10,7 @@ from fuzzydict.errors import NoMatchError
 from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.normalizers import softmax
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.text import words
+from fuzzydict.text import quoted, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +58,7 @@ class Lookup:
     def names(self) -> list[str]:
         """Return the keys that can be attended to, S of them, in the dict's order."""
         self.index.sync()
-        alive = self.index.alive.tolist()
-        return [name for name, lives in zip(self.index.names, alive, strict=True) if lives]
+        return self.index.living()
 
     def nearest(self, queries: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; one that is equal to the query wins."""
@@ -97,8 +96,9 @@ class Lookup:
         for query, row in zip(queries, scores, strict=True):
             if np.isneginf(row).all():
                 raise NoMatchError(
-                    f"{query!r} has nothing to attend to: every key is masked, or farther than "
-                    f"the scorer's width; loosen attn_mask, or widen the scorer"
+                    query,
+                    f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
+                    f"than the scorer's width; loosen attn_mask, or widen the scorer",
                 )
         weights = softmax(scores, self.default_temperature if temperature is None else temperature)
         return Attended(names, vectors, keys, scores, weights, best)
@@ -125,7 +125,8 @@ class Lookup:
         self.index.sync()
         if not self.index.alive.any():
             raise NoMatchError(
-                f"no key matches {queries[0]!r}: the dict has no key with letters or digits"
+                queries[0],
+                f"no key matches {quoted(queries[0])}: the dict has no key with letters or digits",
             )
         vectors = self.index.embedding.encode(list(queries))
         scores = self._compare(list(queries), plain, vectors)
@@ -160,8 +161,9 @@ def _plain(query: str) -> str:
     plain = " ".join(words(query))
     if not plain:
         raise NoMatchError(
-            f"no key matches {query!r}: it has no letters or digits to compare, "
-            f"so that only an equal key could match"
+            query,
+            f"no key matches {quoted(query)}: it has no letters or digits to compare, "
+            f"so that only an equal key could match",
         )
     return plain
 
@@ -170,6 +172,7 @@ def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:
     """Return the error that tells of a best key that is not near enough."""
     key, score = best
     return NoMatchError(
-        f"no key matches {query!r}: the nearest is {key!r} with score {score:.3f}, below the "
-        f"cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({query!r})"
+        query,
+        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
+        f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
     )

@@ -6,18 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from itertools import islice
+from os import PathLike
 from threading import RLock
 from typing import Any, Self, TypeVar
 
-from fuzzydict.adapters import as_embedding
+from fuzzydict.adapters import as_embedding, require_same
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
 from fuzzydict.options import class_of_mode, declared_class
 from fuzzydict.reads import FuzzyReads
+from fuzzydict.saving import read_dict, write_dict
 
 __all__ = ["FuzzyDict"]
 
 V = TypeVar("V")
+D = TypeVar("D", bound="FuzzyDict[Any]")
+
+
+_SAVED = ("mode", "scorer", "temperature", "score_cutoff", "projections")
 
 
 class FuzzyDict(FuzzyReads[V]):
@@ -36,7 +42,7 @@ class FuzzyDict(FuzzyReads[V]):
             function ``(L, E), (S, E) -> (L, S)``; by default meaning and spelling together.
         temperature: what scores are divided by before they become weights; by default 0.05 for
             the default scorer and the cosine, else 1.
-        score_cutoff: the least score of a match; by default 0.2 for the default scorer, else none.
+        score_cutoff: the least score of a match; by default 0.15 for the default scorer, else none.
         projections: learned Q, K and V; None in this release.
 
     Options are attributes too, and may be class attributes of a subclass.
@@ -53,7 +59,7 @@ class FuzzyDict(FuzzyReads[V]):
     _index: KeyIndex | None
     _indexed: Any  # the embedding option that the index was made for
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+    def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
         self.__dict__.update(_lock=RLock(), _index=None, _indexed=None)
         return self
@@ -92,6 +98,42 @@ class FuzzyDict(FuzzyReads[V]):
                 self.__dict__.update(_index=index, _indexed=self.embedding)
             yield Lookup(index, self.scorer)
 
+    # ---- files ----------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the dict to one file, with its options and the vectors of its keys; no pickle.
+
+        The file is replaced as a whole or not at all. It holds a fingerprint of the embedding,
+        not the embedding itself.
+
+        Raises:
+            ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
+                array, and the message names the key; or the scorer is a function.
+        """
+        with self._lookup() as lookup:
+            lookup.index.sync()
+            options = {name: getattr(self, name) for name in _SAVED}
+            write_dict(path, self, options, lookup.index)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
+        """Open a dict that `save` wrote; ``embedding`` is that with which it was made.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            FileFormatError: the file is damaged, of another kind, or of another version.
+            OptionError: the embedding is another one; the message names both.
+        """
+        saved = read_dict(path)
+        new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
+        new._configure(mode=None, embedding=embedding, **saved.options)
+        index = KeyIndex(as_embedding(new.embedding))
+        require_same(saved.embedding, index.embedding)
+        index.restore(saved.names, saved.vectors, saved.trust)
+        dict.update(new, saved.items)
+        new.__dict__.update(_index=index, _indexed=new.embedding)
+        return new
+
     # ---- writes: exact, and noted for the index -------------------------------------------
 
     def __setitem__(self, key: Any, value: V) -> None:
@@ -103,7 +145,7 @@ class FuzzyDict(FuzzyReads[V]):
         with self._noted():
             return super().setdefault(key, default)
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would."""
         with self._noted():
             super().update(*args, **kwargs)
@@ -197,8 +239,8 @@ class FuzzyDict(FuzzyReads[V]):
             self._index.discard(key)
 
 
-def _empty_of(declared: type[FuzzyDict[V]], mode: str) -> FuzzyDict[V]:
-    cls: type[FuzzyDict[V]] = class_of_mode(declared, mode)
+def _empty_of(declared: type[D], mode: str) -> D:
+    cls: type[D] = class_of_mode(declared, mode)
     return cls.__new__(cls)
 
 

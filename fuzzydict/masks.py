@@ -66,13 +66,15 @@ class Mask:
             scores = scores + bias.astype(scores.dtype, copy=False)
         if self.allowed is not None:
             scores = np.where(_cut(self.allowed, rows, columns), scores, out)
-        last = columns.start or 0
-        keys = np.arange(last, last + scores.shape[-1])
+        if self.lengths is None and not self.is_causal:
+            return scores
+        start = columns.start or 0
+        keys = np.arange(start, start + scores.shape[-1])
         if self.lengths is not None:
             scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
         if self.is_causal:
-            first = rows.start or 0
-            queries = np.arange(first, first + scores.shape[-2])
+            start = rows.start or 0
+            queries = np.arange(start, start + scores.shape[-2])
             scores = np.where(keys <= queries[:, None], scores, out)
         return scores
 

@@ -72,10 +72,8 @@ class Cosine(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
-        q_inverse, k_inverse = (
-            _inverse_norms(query=query),
-            _inverse_norms(key=key),
-        )  # (..., L), (..., S)
+        q_inverse = _inverse_norms(query=query)  # (..., L)
+        k_inverse = _inverse_norms(key=key)  # (..., S)
         unit = query * q_inverse[..., None]
         scores = products(unit, key)
         scores *= k_inverse[..., None, :]
@@ -116,7 +114,7 @@ class Bilinear(Scorer):
         array([[5.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
         (self.M,) = as_floats(M=M)

@@ -12,7 +12,7 @@ from fuzzydict.answers import Attention, Match
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.lookup import Attended, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
-from fuzzydict.text import words
+from fuzzydict.text import quoted, words
 from fuzzydict.values import as_output, pooled, stack
 
 if TYPE_CHECKING:
@@ -192,7 +192,8 @@ def _texts(queries: list[Any]) -> list[str]:
     for query in queries:
         if not isinstance(query, str):
             raise NoMatchError(
-                f"no key equals {query!r}, and only a text can be matched otherwise, "
-                f"not {type(query).__name__}"
+                query,
+                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
+                f"not {type(query).__name__}",
             )
     return queries

@@ -36,12 +36,12 @@ Backward: TypeAlias = Callable[[Array], Gradients]
 class Scorer(ABC):
     """A function of queries and keys: the logarithm of the weight each key has for each query.
 
-    A subclass writes ``_forward``, and lists in ``parameters`` what can be trained. It finds its
-    arrays checked and of one dtype, and may leave the gradients with their batch axes broadcast.
+    A subclass writes ``_forward``, and lists in ``parameters`` those of its constructor's
+    arguments that can be trained. A scorer does not change once it is made.
     """
 
     #: Whether queries and keys must have the same last axis.
-    _same_size = True
+    same_size = True
 
     def __call__(self, query: ArrayLike, key: ArrayLike) -> Array:
         """Score queries (..., L, E) against keys (..., S, E); return (..., L, S).
@@ -61,7 +61,7 @@ class Scorer(ABC):
             A score of -inf is constant: what the gradient says there is ignored.
         """
         q, k = as_floats(query=query, key=key)
-        check_matrices(q, k, same_size=self._same_size)
+        check_matrices(q, k, same_size=self.same_size)
         scores, inner = self._forward(q, k)
 
         def backward(d_scores: Array) -> Gradients:
@@ -72,8 +72,16 @@ class Scorer(ABC):
 
         return scores, backward
 
+    def score_checked(self, query: Array, key: Array) -> Array:
+        """Score arrays that are known to fit together and to be of one dtype."""
+        return self._forward(query, key)[0]
+
     @abstractmethod
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]: ...
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        """Do what ``forward`` does, with arrays that fit together and are of one dtype.
+
+        The gradients of query and key may keep the batch axes to which these were broadcast.
+        """
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -93,7 +101,7 @@ class Scorer(ABC):
                 f"{type(self).__name__} has no parameter {unknown[0]!r}; it has "
                 f"{', '.join(known) or 'none'}"
             )
-        return type(self)(**{**known, **parameters})
+        return type(self)(**{**known, **parameters}) if parameters else self
 
     def __repr__(self) -> str:
         shown = (
@@ -106,13 +114,16 @@ class Scorer(ABC):
 class FunctionScorer(Scorer):
     """A plain function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradient.
 
+    It may be given a part of the queries or keys at a time, so a score must follow from its own
+    query and key alone.
+
     Example:
         >>> manhattan = lambda q, k: -abs(q[..., :, None, :] - k[..., None, :, :]).sum(-1)
         >>> FunctionScorer(manhattan)([[0.0, 0.0]], [[1.0, 2.0], [0.0, 1.0]])
         array([[-3., -1.]])
     """
 
-    _same_size = False
+    same_size = False
 
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
@@ -125,8 +136,7 @@ class FunctionScorer(Scorer):
                 f"the scorer {self!r} must return scores (..., L, S) = {expected} for query "
                 f"{query.shape} and key {key.shape}, got {scores.shape}"
             )
-        # The caller may mask and scale in place, so the function keeps what it returned.
-        return scores.astype(query.dtype, copy=True), self._no_gradient
+        return scores.astype(query.dtype, copy=False), self._no_gradient
 
     def _no_gradient(self, _: Array) -> Gradients:
         raise ArgumentTypeError(

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NgramIndex", "likeness", "ngram_buckets"]
+__all__ = ["NgramIndex", "likeness", "ngram_buckets", "ngram_vector"]
 
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
@@ -22,6 +22,8 @@ _SIZES = (2, 3)  # an n-gram has two or three characters
 _BUCKETS = 1 << 16
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
 _MULTIPLIERS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
+# The same make a sign of an n-gram's number and an axis: the top bit of their mixture.
+_OF_NGRAM, _OF_AXIS, _MIXED = _MULTIPLIERS
 
 
 def likeness(a: str, b: str) -> float:
@@ -58,6 +60,21 @@ def sound(string: str) -> str:
 def ngram_buckets(string: str) -> NDArray[np.int64]:
     """Return the numbers, below 65536, of the different n-grams of ``string``, in order."""
     return np.unique(_ngrams([string])[0])
+
+
+def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
+    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
+
+    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
+    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
+    """
+    ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
+    mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
+    mixed ^= mixed >> np.uint32(15)
+    signs = ((mixed * _OF_NGRAM) >> np.uint32(31)).astype(np.float32) * 2 - 1
+    # A sum of signs can be zero on every axis if there are few; the first sign breaks the tie.
+    summed: NDArray[np.float32] = signs.sum(axis=0) + signs[0] / 2
+    return summed
 
 
 class NgramIndex:

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Stored", "read", "write"]
+__all__ = ["DTYPES", "Stored", "read", "write"]
 
 VERSION = 1
 _MAGIC = b"fuzzydct"
 _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
-_DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
+DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
 
 
 class Stored(NamedTuple):
@@ -150,10 +150,10 @@ def _checked_array(
     data: NDArray[np.uint8], entry: Mapping[str, Any], end: int, name: str
 ) -> tuple[NDArray[Any], int]:
     """Map one array, which starts at the next aligned byte from ``end``; return its own end."""
-    if entry["dtype"] not in _DTYPES:
-        raise _damaged(name, f"dtype {entry['dtype']} is not one of {', '.join(_DTYPES)}")
+    if entry["dtype"] not in DTYPES:
+        raise _damaged(name, f"dtype {entry['dtype']} is not one of {', '.join(DTYPES)}")
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    if not all(type(side) is int and side >= 0 for side in shape):
+    if len(shape) > 32 or not all(type(side) is int and 0 <= side < 2**48 for side in shape):
         raise _damaged(name, f"{shape} is not a shape")
     start = end + (-end % _ALIGNMENT)
     stop = start + math.prod(shape) * dtype.itemsize

@@ -23,10 +23,13 @@ from fuzzydict.scoring import Scorer
 
 __all__ = ["EMPTY", "Partial", "finish", "merge", "partial", "stream"]
 
-# Queries and scores held at a time, and numbers of a block of keys: what stays in a core's cache.
+# How much is held at a time, by measurement: fewer keys cost calls, more leave the cache.
 _ROWS = 256
-_SCORES = 1 << 19
-_KEY_NUMBERS = 1 << 18
+_KEYS = 1 << 15
+_SCORES = 1 << 21
+# BLAS multiplies one query with this many numbers on one core: memory is the limit, so a second
+# gains little, and waiting for it when the machine is busy costs a hundred times the product.
+_NUMBERS = 3 << 17
 
 
 class Partial(NamedTuple):
@@ -52,14 +55,17 @@ def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
         >>> finish(merge(left, right))
         array([[4.]])
     """
-    s, v = as_floats(scores=scores, value=value)
-    tops = finite_tops(s)
-    weights = s - tops
+    return _partial(*as_floats(scores=scores, value=value))
+
+
+def _partial(scores: Array, value: Array) -> Partial:
+    tops = finite_tops(scores)
+    weights = scores - tops
     np.exp(weights, out=weights)
     total = weights.sum(-1, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        weighted = weights @ v
-    return Partial(np.where(total == 0, -np.inf, tops).astype(s.dtype), total, weighted)
+        weighted = weights @ value
+    return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
 
 
 def merge(a: Partial, b: Partial) -> Partial:
@@ -91,19 +97,20 @@ def stream(
 ) -> Array:
     """Attend with queries (..., L, E) to keys (..., S, E) and values (..., S, Ev), in blocks.
 
+    The arrays fit together and are of one dtype.
+
     Returns:
         The output (..., L, Ev) of softmax attention.
     """
-    lead = math.prod(broadcast_lead(query=query, key=key))
-    step = _keys_at_a_time(lead * min(query.shape[-2], _ROWS), key.shape[-1])
+    step = _keys_at_a_time(query, key, value)
 
     def attend(rows: slice) -> Array:
         def parts() -> Iterator[Partial]:
             for keys in _cut(key.shape[-2], step):
-                scores = scorer(query[..., rows, :], key[..., keys, :])
+                scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
                 scores = mask.apply(scores, rows, keys)
                 scores = scores if temperature == 1 else scores / temperature
-                yield partial(scores, value[..., keys, :])
+                yield _partial(scores, value[..., keys, :])
 
         return finish(reduce(merge, parts()))
 
@@ -113,9 +120,14 @@ def stream(
     return output
 
 
-def _keys_at_a_time(rows: int, size: int) -> int:
-    """Return how many keys of this size (numbers) make a block, for this many rows of scores."""
-    return max(_ROWS, min(_SCORES // max(rows, 1), _KEY_NUMBERS // size))
+def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
+    """Return how many keys make a block."""
+    lead = math.prod(broadcast_lead(query=query, key=key))
+    rows = max(1, lead * min(query.shape[-2], _ROWS))
+    count: int = min(_KEYS, _SCORES // rows)
+    if query.shape[-2] == 1:
+        count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
+    return max(count, 256)
 
 
 def _cut(count: int, step: int) -> list[slice]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from reprlib import Repr
 
-__all__ = ["words"]
+__all__ = ["quoted", "words"]
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -33,6 +34,17 @@ def words(text: str) -> list[str]:
     text = _HUMP.sub(" ", text)
     plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
     return [word for part in plain.split() if (word := part.strip("'"))]
+
+
+def quoted(value: object, width: int = 80) -> str:
+    """Return the ``repr`` of a value for a message, its middle left out if it is long.
+
+    >>> quoted("colour"), quoted("x" * 100, 20)
+    ("'colour'", "'xxxxxxx...xxxxxxxx'")
+    """
+    shortening = Repr()
+    shortening.maxstring = shortening.maxother = shortening.maxlong = width
+    return shortening.repr(value)
 
 
 def _fold(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict.errors import PoolingError
+from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +50,12 @@ def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> N
     for key, row in zip(keys, rows, strict=True):
         if row.shape != shape:
             raise PoolingError(
-                f"the value of {key!r} has shape {row.shape}, that of {keys[0]!r} {shape}; "
-                f"values can be pooled if all have one shape"
+                f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
+                f"{shape}; values can be pooled if all have one shape"
             )
         if not np.isfinite(row).all():
             raise PoolingError(
-                f"the value of {key!r} has NaN or infinity, which would be the pooled value "
+                f"the value of {quoted(key)} has NaN or infinity, which would be the pooled value "
                 f"whatever its weight; replace it"
             )
     return np.array(rows, np.float64)
@@ -69,9 +70,7 @@ def _numbers(key: str, value: Any) -> NDArray[np.float64]:
                 return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             pass  # ragged, or not of numbers, or too large: told below
-    shown = repr(value)
     raise PoolingError(
-        f"the value of {key!r} cannot be pooled: expected a number, an array, or a list or tuple "
-        f"of numbers (or texts as all values), got {type(value).__name__} "
-        f"{shown if len(shown) <= 60 else shown[:57] + '...'}"
+        f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
+        f"tuple of numbers (or texts as all values), got {type(value).__name__} {quoted(value)}"
     )

@@ -61,6 +61,7 @@ def test_parameters_can_be_replaced() -> None:
     assert wide.width == 3
     with pytest.raises(OptionError, match="Gaussian has no parameter 'w'; it has width"):
         wide.with_parameters({"w": 1})
+    assert ScaledDot(2.0).with_parameters({})([[1.0]], [[1.0]]) == 2
     half = Additive(W_Q, W_K, V).with_parameters({"w": V / 2})
     assert half.parameters["W_q"] is not None
     np.testing.assert_allclose(half(*inputs()), Additive(W_Q, W_K, V)(*inputs()) / 2)
@@ -124,3 +125,4 @@ def test_integers_follow_the_precision_of_the_floats_beside_them() -> None:
     assert Dot()([[1]], np.ones((2, 1), np.float32)).dtype == np.float32
     assert Dot()([[1]], [[2]]).dtype == np.float64
     assert Dot()(np.ones((1, 1), np.float16), [[2]]).dtype == np.float32
+    assert Dot()(np.ones((1, 1), np.longdouble), [[2]]).dtype == np.float64

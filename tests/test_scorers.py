@@ -195,6 +195,12 @@ def test_cosine_is_zero_and_flat_at_the_zero_vector() -> None:
     assert not d.key.any()
 
 
+def test_no_cosine_is_above_one() -> None:
+    vectors = np.random.default_rng(0).standard_normal((300, 9), dtype=np.float32)
+    assert Cosine()(vectors, vectors).max() == 1
+    assert Cosine()(vectors, -vectors).min() == -1
+
+
 def test_queries_and_keys_of_different_sizes() -> None:
     query, key = np.ones((2, 3)), np.ones((4, 5))
     random = np.random.default_rng(0)

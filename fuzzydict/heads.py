@@ -1,0 +1,300 @@
+"""Multi-head attention: several attentions side by side, each in a space of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from fuzzydict.arrays import Array, as_floats, require_finite
+from fuzzydict.attention import attention, attention_forward
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.linear import linear, linear_backward
+from fuzzydict.torch_weights import read_torch_heads
+
+__all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
+
+
+class HeadsGradients(NamedTuple):
+    """Gradients of a loss, each shaped like what it belongs to."""
+
+    query: Array  # (..., L, E)
+    key: Array  # (..., S, kdim)
+    value: Array  # (..., S, vdim)
+    parameters: dict[str, Array]
+
+
+#: From the gradient for the output (..., L, E) to those for the inputs and parameters.
+HeadsBackward: TypeAlias = Callable[[Array], HeadsGradients]
+
+
+class MultiHeadAttention:
+    """Attention by H heads (Vaswani et al. 2017, section 3.2.2).
+
+    Queries, keys and values are projected (``x W' + b``), cut into H heads of E / H numbers each,
+    attended to head by head, joined and projected again. Self-attention is
+    ``heads(x, x, x)``, cross-attention ``heads(x, y, y)``.
+
+    Args:
+        embed_dim: E, the size of a query and of an output.
+        num_heads: H, which divides E.
+        bias: Whether the four projections add a bias.
+        kdim: The size of a key; None stands for E.
+        vdim: The size of a value; None stands for E.
+        dtype: Of the parameters.
+        seed: Of the first projections, random (uniform, Glorot and Bengio 2010, equation 16).
+
+    Attributes:
+        parameters: ``W_q`` (E, E), ``W_k`` (E, kdim), ``W_v`` (E, vdim), ``W_o`` (E, E) and, with
+            bias, ``b_q``, ``b_k``, ``b_v`` and ``b_o`` (E,).
+
+    Raises:
+        OptionError: A size is below 1, or num_heads does not divide embed_dim.
+
+    Example:
+        >>> heads = MultiHeadAttention(embed_dim=8, num_heads=2)
+        >>> x = np.ones((3, 8))
+        >>> output, weights = heads(x, x, x, is_causal=True, need_weights=True)
+        >>> output.shape, weights[1].round(2)
+        ((3, 8), array([0.5, 0.5, 0. ]))
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        *,
+        bias: bool = True,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        dtype: DTypeLike = np.float64,
+        seed: int = 0,
+    ) -> None:
+        kdim, vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        _check_sizes(embed_dim=embed_dim, num_heads=num_heads, kdim=kdim, vdim=vdim)
+        if embed_dim % num_heads:
+            raise OptionError(f"num_heads must divide embed_dim, got {num_heads} and {embed_dim}")
+        self.embed_dim, self.num_heads, self.kdim, self.vdim = embed_dim, num_heads, kdim, vdim
+        random = np.random.default_rng(seed)
+        self.parameters: dict[str, Array] = {}
+        for name, size in {"q": embed_dim, "k": kdim, "v": vdim, "o": embed_dim}.items():
+            limit = (6 / (embed_dim + size)) ** 0.5
+            weight = random.uniform(-limit, limit, (embed_dim, size))
+            self.parameters[f"W_{name}"] = weight.astype(dtype)
+            if bias:
+                self.parameters[f"b_{name}"] = np.zeros(embed_dim, dtype)
+
+    @overload
+    def __call__(
+        self,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        *,
+        need_weights: Literal[False] = ...,
+        average_attn_weights: bool = ...,
+        attn_mask: ArrayLike | None = ...,
+        is_causal: bool = ...,
+        valid_lens: ArrayLike | None = ...,
+    ) -> Array: ...
+
+    @overload
+    def __call__(
+        self,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        *,
+        need_weights: Literal[True],
+        average_attn_weights: bool = ...,
+        attn_mask: ArrayLike | None = ...,
+        is_causal: bool = ...,
+        valid_lens: ArrayLike | None = ...,
+    ) -> tuple[Array, Array]: ...
+
+    def __call__(
+        self,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        *,
+        need_weights: bool = False,
+        average_attn_weights: bool = True,
+        attn_mask: ArrayLike | None = None,
+        is_causal: bool = False,
+        valid_lens: ArrayLike | None = None,
+    ) -> Array | tuple[Array, Array]:
+        """Attend with every head.
+
+        Args:
+            query: Queries (..., L, E): the batch comes first.
+            key: Keys (..., S, kdim).
+            value: Values (..., S, vdim).
+            need_weights: Whether to return the weights too,
+            average_attn_weights: and whether those are the mean of the heads' weights.
+            attn_mask: As in ``attention``; with one axis more, (..., H, L, S), for each head.
+            is_causal: As in ``attention``.
+            valid_lens: As in ``attention``.
+
+        Returns:
+            The output (..., L, E); with ``need_weights``, the pair of it and the weights
+            (..., L, S), or (..., H, L, S) if they are not averaged.
+
+        Raises:
+            FuzzyDictError: As ``attention`` does.
+        """
+        if need_weights:
+            output, weights, _ = self.forward(
+                query, key, value, attn_mask=attn_mask, is_causal=is_causal, valid_lens=valid_lens
+            )
+            return output, weights.mean(-3) if average_attn_weights else weights
+        inputs = self._inputs(query, key, value)
+        options = _head_options(inputs, attn_mask, is_causal, valid_lens)
+        return self._linear("o", _join(attention(*self._heads(inputs), **options)))
+
+    def forward(
+        self,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        *,
+        attn_mask: ArrayLike | None = None,
+        is_causal: bool = False,
+        valid_lens: ArrayLike | None = None,
+    ) -> tuple[Array, Array, HeadsBackward]:
+        """Attend with every head, and return also the way back.
+
+        Returns:
+            The output (..., L, E), each head's weights (..., H, L, S), and a function from a loss's
+            gradient for the output to its ``HeadsGradients``. (x in self-attention: sum all three.)
+
+        Raises:
+            FuzzyDictError: As ``attention`` does.
+        """
+        inputs = self._inputs(query, key, value)
+        options = _head_options(inputs, attn_mask, is_causal, valid_lens)
+        pooled, weights, inner = attention_forward(*self._heads(inputs), **options)
+        joined = _join(pooled)
+
+        def backward(d_output: Array) -> HeadsGradients:
+            d_joined, parameters = self._linear_backward("o", d_output, joined)
+            d_heads = inner(_split(d_joined, self.num_heads))
+            d_inputs = {}
+            for name, x, d in zip(("query", "key", "value"), inputs, d_heads[:3], strict=True):
+                d_inputs[name], d_parameters = self._linear_backward(name[0], _join(d), x)
+                parameters |= d_parameters
+            return HeadsGradients(**d_inputs, parameters=parameters)
+
+        return self._linear("o", joined), weights, backward
+
+    def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
+        """Return a copy with these parameters in place of its own.
+
+        Raises:
+            OptionError: A name is not one of ``parameters``.
+            ShapeError: A shape is not that of the parameter, or an array is not finite.
+        """
+        changed = dict(self.parameters)
+        for name, given in parameters.items():
+            if name not in changed:
+                raise OptionError(f"no parameter {name!r}; there are {', '.join(changed)}")
+            (array,) = as_floats(**{name: given})
+            if array.shape != changed[name].shape:
+                raise ShapeError(f"{name} must have shape {changed[name].shape}, got {array.shape}")
+            require_finite(array, **{name: array})
+            changed[name] = array
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, parameters=changed)
+        return other
+
+    @classmethod
+    def from_torch(cls, module: Any) -> Self:
+        """Return the heads of a ``torch.nn.MultiheadAttention``: the same weights and numbers.
+
+        Only the weights are read: the batch comes first here whatever ``batch_first`` says,
+        dropout, which is for training, is left out, and a mask of bools says where to attend,
+        which in torch's module is where not to.
+
+        Raises:
+            ArgumentTypeError: The argument is no such module.
+            OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
+        """
+        parameters = read_torch_heads(module)
+        heads = cls(
+            module.embed_dim,
+            module.num_heads,
+            bias="b_o" in parameters,
+            kdim=module.kdim,
+            vdim=module.vdim,
+        )
+        return heads.with_parameters(parameters)
+
+    def _inputs(self, query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tuple[Array, ...]:
+        """Return the three as arrays whose last axis is the size that its projection takes."""
+        arrays = as_floats(query=query, key=key, value=value)
+        sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
+        for (name, size), array in zip(sizes.items(), arrays, strict=True):
+            if array.ndim < 2 or array.shape[-1] != size:
+                raise ShapeError(
+                    f"{name} must have shape (..., {'L' if name == 'query' else 'S'}, {size}), "
+                    f"got {array.shape}"
+                )
+        return arrays
+
+    def _heads(self, inputs: tuple[Array, ...]) -> list[Array]:
+        """Project queries, keys and values and cut them into heads: each (..., H, N, E / H)."""
+        projected = []
+        for name, x in zip(("query", "key", "value"), inputs, strict=True):
+            y = self._linear(name[0], x)
+            require_finite(y, **{name: x})
+            projected.append(_split(y, self.num_heads))
+        return projected
+
+    def _linear(self, name: str, x: Array) -> Array:
+        """Return the projection of this name: (..., N, size) to (..., N, E)."""
+        return linear(x, self.parameters[f"W_{name}"], self.parameters.get(f"b_{name}"))
+
+    def _linear_backward(self, name: str, d_y: Array, x: Array) -> tuple[Array, dict[str, Array]]:
+        """Return the gradients for x (..., N, size) and for the parameters of this name."""
+        d_x, d_weight, d_bias = linear_backward(d_y, x, self.parameters[f"W_{name}"])
+        gradients = {f"W_{name}": d_weight, f"b_{name}": d_bias}
+        return d_x, {name: d for name, d in gradients.items() if name in self.parameters}
+
+
+def _split(x: Array, heads: int) -> Array:
+    """Cut (..., N, E) into heads: (..., H, N, E / H)."""
+    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3)
+
+
+def _join(x: Array) -> Array:
+    """Join the heads (..., H, N, E / H) to (..., N, E)."""
+    x = x.swapaxes(-2, -3)
+    return x.reshape(*x.shape[:-2], -1)
+
+
+def _head_options(
+    inputs: tuple[Array, ...],
+    attn_mask: ArrayLike | None,
+    is_causal: bool,
+    valid_lens: ArrayLike | None,
+) -> dict[str, Any]:
+    """Return the options of an attention by head, whose scores have an axis H more."""
+    batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
+    mask = None if attn_mask is None else np.asarray(attn_mask)
+    if mask is not None and 2 < mask.ndim <= batch_axes + 2:
+        mask = mask[..., None, :, :]
+    lengths = None if valid_lens is None else np.asarray(valid_lens)
+    if lengths is not None:
+        by_query = lengths.ndim == batch_axes + 1
+        lengths = lengths[..., None, :] if by_query else lengths[..., None]
+    return {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
+
+
+def _check_sizes(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if not isinstance(size, (int, np.integer)):
+            raise ArgumentTypeError(f"{name} must be a whole number, got {size!r}")
+        if size < 1:
+            raise OptionError(f"{name} must be at least 1, got {size}")

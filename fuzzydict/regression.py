@@ -1,0 +1,189 @@
+"""Nadaraya-Watson regression: attention to the examples, as an estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict.arrays import Array, as_floats, positive, require_finite
+from fuzzydict.attention import attention
+from fuzzydict.bandwidth import learn_bandwidth
+from fuzzydict.errors import NotFittedError, OptionError, ShapeError
+from fuzzydict.scorers import KERNELS, Kernel
+
+__all__ = ["KernelRegression"]
+
+
+class KernelRegression:
+    """Predict by the mean of the examples' targets, each weighted by how near it is.
+
+    From Nadaraya 1964 and Watson 1964: the examples are keys, their targets values, and a kernel
+    of the distance scores them. It has the interface of scikit-learn's estimators, and works in
+    its pipelines and searches. It computes in float64.
+
+    Args:
+        kernel: "gaussian", "boxcar", "triangular" or "epanechnikov".
+        bandwidth: The kernel's width, in the units of X; or "fit", to learn the one with the least
+            leave-one-out error, in time that grows with the square of the number of examples.
+
+    Attributes:
+        bandwidth_: The width in use, after ``fit``.
+        X_: The examples (N, E) of ``fit``.
+        y_: Their targets (N,) or (N, Ev).
+        n_features_in_: E.
+
+    Example:
+        >>> x = np.linspace(0, 4, 9)[:, None]
+        >>> model = KernelRegression(bandwidth="fit").fit(x, x[:, 0] ** 2)
+        >>> model.predict([[2.0]]).round(1)
+        array([4.])
+        >>> model.attention([[2.0]]).shape
+        (1, 9)
+    """
+
+    _estimator_type = "regressor"  # for scikit-learn before 1.6
+
+    def __init__(self, kernel: str = "gaussian", bandwidth: float | Literal["fit"] = 1.0) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 -- scikit-learn's names
+        """Remember the examples X (N, E) and their targets y (N,) or (N, Ev).
+
+        Raises:
+            OptionError: An unknown kernel, or a bandwidth that is not above 0.
+            ShapeError: X and y do not fit together, or hold NaN or infinity, or nothing; or there
+                is one example alone to learn the bandwidth from.
+        """
+        kernel = _kernel(self.kernel)
+        examples, targets = _examples(X, y)
+        centre = examples.mean(0)
+        if self.bandwidth == "fit":
+            if len(examples) < 2:
+                raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
+            columns = targets.reshape(len(targets), -1)
+            self.bandwidth_ = learn_bandwidth(kernel, examples - centre, columns)
+        elif isinstance(self.bandwidth, str):
+            raise OptionError(f"bandwidth must be a number or 'fit', got {self.bandwidth!r}")
+        else:
+            self.bandwidth_ = positive("bandwidth", self.bandwidth)
+        self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
+        self._centre = centre
+        self._scorer = kernel(self.bandwidth_)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:  # noqa: N803
+        """Return the predictions (M,) or (M, Ev) for X (M, E).
+
+        A row that the kernel brings no example near is predicted 0, and an EmptyRowWarning says so.
+
+        Raises:
+            NotFittedError: ``fit`` has not been called.
+            ShapeError: X does not fit the examples, or holds NaN or infinity.
+        """
+        query, key = self._centred(X)
+        values = self.y_.reshape(len(self.y_), -1)
+        predicted = attention(query, key, values, scorer=self._scorer)
+        return predicted.reshape(len(query), *self.y_.shape[1:])
+
+    def attention(self, X: ArrayLike) -> Array:  # noqa: N803
+        """Return how much each prediction for X (M, E) owes to each example: weights (M, N).
+
+        Raises:
+            FuzzyDictError: As ``predict`` does.
+        """
+        query, key = self._centred(X)
+        values = self.y_.reshape(len(self.y_), -1)
+        return attention(query, key, values, scorer=self._scorer, need_weights=True)[1]
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
+        """Return the coefficient of determination of the predictions for X (M, E), at most 1.
+
+        With several targets it is the mean over them; a target that does not vary counts 1 if
+        it is predicted exactly, else 0.
+
+        Raises:
+            FuzzyDictError: As ``predict`` does, or because y does not fit.
+        """
+        _, targets = _examples(X, y)
+        predicted = self.predict(X)
+        if predicted.shape != targets.shape:
+            raise ShapeError(f"y must have shape {predicted.shape}, got {targets.shape}")
+        missed = ((targets - predicted) ** 2).sum(0)
+        spread = ((targets - targets.mean(0)) ** 2).sum(0)
+        flat = np.where(missed == 0, 1.0, 0.0)
+        shares = 1 - missed / np.where(spread == 0, 1, spread)
+        return float(np.where(spread == 0, flat, shares).mean())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 -- nothing is nested
+        """Return the constructor's arguments by name."""
+        return {"kernel": self.kernel, "bandwidth": self.bandwidth}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change some of the constructor's arguments; they hold from the next ``fit`` on.
+
+        Raises:
+            OptionError: A name is not an argument of the constructor.
+        """
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise OptionError(f"no parameter {name!r}; there are kernel and bandwidth")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"KernelRegression(kernel={self.kernel!r}, bandwidth={self.bandwidth!r})"
+
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn calls this, so it is there to import.
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True, multi_output=True),
+            regressor_tags=RegressorTags(),
+        )
+
+    def _centred(self, X: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
+        """Return X (M, E) and the examples (N, E) from their mean on, where products round less."""
+        if not hasattr(self, "X_"):
+            raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
+        query = _matrix(X)
+        if query.shape[1] != self.n_features_in_:
+            raise ShapeError(
+                f"X must have {self.n_features_in_} columns, as in fit, got shape {query.shape}"
+            )
+        return query - self._centre, self.X_ - self._centre
+
+
+def _kernel(name: str) -> type[Kernel]:
+    if not isinstance(name, str) or name not in KERNELS:
+        raise OptionError(f"kernel must be one of {', '.join(KERNELS)}, got {name!r}")
+    return KERNELS[name]
+
+
+def _matrix(X: ArrayLike) -> Array:  # noqa: N803
+    """Return X as a finite matrix (N, E) in float64."""
+    (matrix,) = as_floats(X=X)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ShapeError(
+            f"X must have shape (N, E), a row for each example, got {matrix.shape}"
+            + ("; for one feature pass X[:, None]" if matrix.ndim == 1 else "")
+        )
+    require_finite(matrix, X=matrix)
+    return matrix.astype(np.float64)
+
+
+def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
+    """Return X (N, E) and y (N,) or (N, Ev), finite, in float64."""
+    matrix = _matrix(X)
+    (targets,) = as_floats(y=y)
+    if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not len(matrix):
+        raise ShapeError(
+            f"y must have shape (N,) or (N, Ev) with a row for each of X, and N > 0; "
+            f"got X {matrix.shape} and y {targets.shape}"
+        )
+    require_finite(targets, y=targets)
+    return matrix, targets.astype(np.float64)

@@ -1,0 +1,121 @@
+"""CPython's own tests of dicts and mappings, run against a `FuzzyDict`.
+
+A strict one matches nothing but equal keys, so it passes what a dict passes. The fuzzy one differs
+in the reads of a missing key (rule 1 of the README), and in nothing else. Where a test cannot hold
+for any subclass of dict, or not for a fuzzy one, it is marked here with the reason; a test so
+marked must fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import types
+import unittest
+from typing import Any
+
+import pytest
+
+from fuzzydict import FuzzyDict
+
+pytest.importorskip("test.mapping_tests", reason="this Python comes without its package 'test'")
+mapping_tests: Any = importlib.import_module("test.mapping_tests")
+
+
+class Fuzzy(FuzzyDict[Any]):
+    """A `FuzzyDict` takes options as keywords where a dict takes items; this one takes items."""
+
+    def __init__(self, /, *args: Any, **items: Any) -> None:
+        super().__init__(dict(*args, **items))
+
+
+class Strict(Fuzzy):
+    score_cutoff = float("inf")
+
+
+def of_subclass(module: str, name: str, cls: type, original: str) -> Any:
+    """Return a test case of CPython's that makes ``cls`` wherever it made an ``original``."""
+    tests = importlib.import_module(module)
+    tree = ast.fix_missing_locations(_Replaced(original).visit(ast.parse(inspect.getsource(tests))))
+    changed = types.ModuleType(f"{module}_of_{cls.__name__}")
+    changed.__dict__["Subclass"] = cls
+    exec(compile(tree, changed.__name__, "exec"), changed.__dict__)
+    return changed.__dict__[name]
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, original: str) -> None:
+        self.original = original
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if ast.unparse(node) == self.original:
+            return ast.Name("Subclass", ast.Load())
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name("Subclass", node.ctx) if node.id == self.original else node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        return self._made(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        self.generic_visit(node)
+        return self._made(node)
+
+    def _made(self, node: ast.expr) -> ast.AST:
+        made = ast.Call(ast.Name("Subclass", ast.Load()), [node], [])
+        return made if self.original == "dict" else node
+
+
+def but(case: Any, cls: type, differences: dict[str, str]) -> Any:
+    """Return the test case for ``cls`` in which the tests that differ are expected to fail."""
+    marked = {name: unittest.expectedFailure(_own(getattr(case, name))) for name in differences}
+    return type(case.__name__, (case,), {"type2test": cls, **marked})
+
+
+def _own(test: Any) -> Any:
+    """Return a copy of a test, so that marking it leaves the original as it is."""
+    return types.FunctionType(
+        test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__
+    )
+
+
+NOT_FOR_SUBCLASSES = {
+    "test_missing": "asserts that dict has no __missing__, which is where misses are resolved",
+    "test_track_literals": "asserts which dicts the garbage collector leaves out; no subclass is",
+    "test_track_dynamic": "asserts which dicts the garbage collector leaves out; no subclass is",
+}
+FUZZY_READS = {
+    "test_read": "reads a missing key that resembles another",
+    "test_get": "gets a missing key that resembles another",
+}
+
+TestBasicStrict = but(mapping_tests.BasicTestMappingProtocol, Strict, {})
+TestMappingStrict = but(mapping_tests.TestMappingProtocol, Strict, {})
+TestHashMappingStrict = but(mapping_tests.TestHashMappingProtocol, Strict, {})
+TestDictStrict = but(
+    of_subclass("test.test_dict", "DictTest", Strict, "dict"), Strict, NOT_FOR_SUBCLASSES
+)
+TestUserDictStrict = but(
+    of_subclass("test.test_userdict", "UserDictTest", Strict, "collections.UserDict"),
+    Strict,
+    {"test_missing": NOT_FOR_SUBCLASSES["test_missing"]},
+)
+
+TestHashMappingFuzzy = but(mapping_tests.TestHashMappingProtocol, Fuzzy, FUZZY_READS)
+TestDictFuzzy = but(
+    of_subclass("test.test_dict", "DictTest", Fuzzy, "dict"),
+    Fuzzy,
+    NOT_FOR_SUBCLASSES | {"test_get": FUZZY_READS["test_get"]},
+)
+TestUserDictFuzzy = but(
+    of_subclass("test.test_userdict", "UserDictTest", Fuzzy, "collections.UserDict"),
+    Fuzzy,
+    FUZZY_READS
+    | {
+        "test_all": "gets a missing key that resembles another",
+        "test_missing": NOT_FOR_SUBCLASSES["test_missing"],
+    },
+)

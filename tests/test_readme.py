@@ -1,0 +1,31 @@
+"""The README: its examples hold, its defaults are those of the code."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from fuzzydict.matching import MeaningOrSpelling
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_the_examples_hold() -> None:
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    result = doctest.testfile(str(README), module_relative=False, optionflags=flags)
+    assert result.failed == 0
+    assert result.attempted > 10
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("temperature", MeaningOrSpelling.temperature),
+        ("score_cutoff", MeaningOrSpelling.score_cutoff),
+    ],
+)
+def test_the_defaults_are_those_of_the_code(option: str, value: float) -> None:
+    row = next(line for line in README.read_text("utf-8").splitlines() if f"| `{option}`" in line)
+    assert row.split("|")[2].strip().startswith(str(value))

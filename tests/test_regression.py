@@ -1,0 +1,225 @@
+"""Kernel regression against a loop, its learned bandwidth, and its life in scikit-learn."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict.arrays import Array
+from fuzzydict.bandwidth import leave_one_out
+from fuzzydict.errors import EmptyRowWarning, NotFittedError, OptionError, ShapeError
+from fuzzydict.regression import KernelRegression
+from fuzzydict.scorers import KERNELS
+
+ALL = pytest.mark.parametrize("kernel", KERNELS)
+FORMULAS: dict[str, Callable[[float], float]] = {  # of the distance over the width
+    "gaussian": lambda u: math.exp(-u * u / 2),
+    "boxcar": lambda u: float(u <= 1),
+    "triangular": lambda u: max(0.0, 1 - u),
+    "epanechnikov": lambda u: max(0.0, 1 - u * u),
+}
+
+
+def truth(x: Array) -> Array:
+    """Return the function to learn, 2 sin(x) + x."""
+    y: Array = 2 * np.sin(x) + x
+    return y
+
+
+def noisy(count: int = 100, seed: int = 0) -> tuple[Array, Array]:
+    """Draw examples (N, 1) on [0, 4], with noise of standard deviation 0.5."""
+    random = np.random.default_rng(seed)
+    x = np.sort(random.uniform(0, 4, count))
+    return x[:, None], truth(x) + random.normal(0, 0.5, count)
+
+
+def slow_predict(kernel: str, width: float, x: Array, y: Array, query: Array) -> list[float]:
+    """Predict each query by its weighted mean, example by example; 0 without examples."""
+    predictions = []
+    for q in query:
+        weights = [FORMULAS[kernel](math.dist(q, k) / width) for k in x]
+        total = sum(weights)
+        pooled = sum(w * t for w, t in zip(weights, y, strict=True))
+        predictions.append(pooled / total if total else 0.0)
+    return predictions
+
+
+@ALL
+@pytest.mark.parametrize("width", [0.3, 1.0, 5.0])
+def test_predictions_are_those_of_a_loop(kernel: str, width: float) -> None:
+    x, y = noisy()
+    query = np.linspace(0, 4, 50)[:, None]
+    model = KernelRegression(kernel, bandwidth=width).fit(x, y)
+    expected = slow_predict(kernel, width, x, y, query)
+    np.testing.assert_allclose(model.predict(query), expected, atol=1e-10)
+    np.testing.assert_allclose(model.attention(query) @ y, expected, atol=1e-10)
+
+
+@ALL
+@given(seed=st.integers(0, 1000), shift=st.floats(-1e6, 1e6))
+def test_moving_everything_changes_nothing(kernel: str, seed: int, shift: float) -> None:
+    random = np.random.default_rng(seed)
+    x, y = random.random((20, 3)), random.random(20)
+    here = KernelRegression(kernel, 2.0).fit(x, y).predict(x)
+    there = KernelRegression(kernel, 2.0).fit(x + shift, y).predict(x + shift)
+    np.testing.assert_allclose(there, here, atol=1e-6)
+
+
+@ALL
+def test_the_learned_bandwidth_beats_one(kernel: str) -> None:
+    held_out = np.linspace(0.1, 3.9, 200)[:, None]
+
+    def error(bandwidth: Any, seed: int) -> float:
+        model = KernelRegression(kernel, bandwidth).fit(*noisy(seed=seed))
+        return float(((model.predict(held_out) - truth(held_out[:, 0])) ** 2).mean())
+
+    learned, one = ([error(b, seed) for seed in range(10)] for b in ("fit", 1.0))
+    assert np.mean(learned) < np.mean(one)
+    assert np.less(learned, one).mean() >= (1 if kernel == "gaussian" else 0.7)
+
+
+@ALL
+@pytest.mark.parametrize("seed", range(3))
+def test_no_width_has_a_smaller_leave_one_out_error(kernel: str, seed: int) -> None:
+    x, y = noisy(60, seed)
+    learned = KernelRegression(kernel, "fit").fit(x, y).bandwidth_
+    errors = [
+        leave_one_out(KERNELS[kernel](width), x, y[:, None]).error
+        for width in np.geomspace(0.01, 10, 300)
+    ]
+    assert leave_one_out(KERNELS[kernel](learned), x, y[:, None]).error <= 1.05 * min(errors)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_is_flat_at_the_learned_bandwidth(seed: int) -> None:
+    x, y = noisy(60, seed)
+    learned = KernelRegression("gaussian", "fit").fit(x, y).bandwidth_
+    slope = leave_one_out(KERNELS["gaussian"](learned), x, y[:, None]).slope
+    assert abs(slope) < 1e-5
+
+
+@ALL
+def test_the_learned_bandwidth_scales_with_the_data(kernel: str) -> None:
+    x, y = noisy()
+    one = KernelRegression(kernel, "fit").fit(x, y).bandwidth_
+    many = KernelRegression(kernel, "fit").fit(x * 1000, y - 7).bandwidth_
+    assert many == pytest.approx(1000 * one, rel=1e-6)
+
+
+@ALL
+def test_the_leave_one_out_error_is_that_of_a_loop(kernel: str) -> None:
+    x, y = noisy(30)
+    x[-1] += 100  # which no other is near
+    predictions = []
+    for i in range(30):
+        others = np.arange(30) != i
+        (guess,) = slow_predict(kernel, 0.5, x[others], y[others], x[i : i + 1])
+        lonely = kernel != "gaussian" and i == 29
+        predictions.append(y[others].mean() if lonely else guess)
+    expected = ((np.array(predictions) - y) ** 2)[: None if kernel != "gaussian" else 29]
+    found = leave_one_out(KERNELS[kernel](0.5), x[: len(expected)], y[: len(expected), None])
+    np.testing.assert_allclose(found.error, expected.mean())
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "triangular", "epanechnikov"])
+@pytest.mark.parametrize("width", [0.37, 1.1])
+def test_the_slope_of_the_error_agrees_with_differences(kernel: str, width: float) -> None:
+    x, y = noisy(600)  # of more than one block
+    y = np.stack([y, y**2], axis=1)
+    ahead, behind = (
+        leave_one_out(KERNELS[kernel](width * math.exp(step)), x, y).error for step in (1e-6, -1e-6)
+    )
+    slope = leave_one_out(KERNELS[kernel](width), x, y).slope
+    assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-4)
+
+
+@ALL
+def test_learning_has_an_answer_where_the_examples_say_little(kernel: str) -> None:
+    same = KernelRegression(kernel, "fit").fit(np.ones((5, 2)), np.arange(5.0))
+    np.testing.assert_allclose(same.predict(np.ones((1, 2))), 2)
+    pair = KernelRegression(kernel, "fit").fit([[0.0], [1.0]], [3.0, 3.0])
+    np.testing.assert_allclose(pair.predict([[0.0]]), 3)
+    twins = KernelRegression(kernel, "fit").fit(np.repeat(noisy(10)[0], 2, axis=0), np.ones(20))
+    np.testing.assert_allclose(twins.predict(twins.X_), 1)
+
+
+def test_several_targets_are_predicted_together() -> None:
+    x, y = noisy()
+    both = np.stack([y, -y], axis=1)
+    predicted = KernelRegression(bandwidth=0.4).fit(x, both).predict(x[:7])
+    assert predicted.shape == (7, 2)
+    alone = KernelRegression(bandwidth=0.4).fit(x, y).predict(x[:7])
+    np.testing.assert_allclose(predicted, np.stack([alone, -alone], axis=1))
+
+
+@pytest.mark.parametrize("kernel", ["boxcar", "triangular", "epanechnikov"])
+def test_a_row_near_no_example_is_predicted_zero(kernel: str) -> None:
+    model = KernelRegression(kernel, 1.0).fit([[0.0]], [5.0])
+    with pytest.warns(EmptyRowWarning, match="1 of 2"):
+        np.testing.assert_allclose(model.predict([[9.0], [0.1]]), [0, 5])
+
+
+def test_nothing_is_known_before_fit() -> None:
+    model = KernelRegression()
+    for ask in (model.predict, model.attention):
+        with pytest.raises(NotFittedError, match=r"call fit\(X, y\) first"):
+            ask([[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (KernelRegression("parabola"), "one of gaussian, boxcar, triangular, epanechnikov"),
+        (KernelRegression(bandwidth=0.0), "bandwidth must be a finite number above 0"),
+        (KernelRegression(bandwidth="best"), "a number or 'fit', got 'best'"),  # type: ignore[arg-type]
+    ],
+    ids=str,
+)
+def test_an_option_that_does_not_exist_is_named(model: KernelRegression, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        model.fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], r"X must have shape \(N, E\).*X\[:, None\]"),
+        ([[1.0], [2.0]], [1.0], r"got X \(2, 1\) and y \(1,\)"),
+        (np.empty((0, 1)), [], "N > 0"),
+        ([[1.0], [np.nan]], [1.0, 2.0], r"^X of shape .*X\[1, 0\] is nan"),
+        ([[1.0], [2.0]], [1.0, np.inf], r"^y of shape .*y\[1\] is inf"),
+        ([[1.0]], [1.0], "2 rows or more"),
+    ],
+)
+def test_examples_that_do_not_fit_are_named(x: Any, y: Any, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        KernelRegression(bandwidth="fit").fit(x, y)
+
+
+def test_queries_and_targets_that_do_not_fit_are_named() -> None:
+    model = KernelRegression().fit([[1.0, 2.0]], [1.0])
+    with pytest.raises(ShapeError, match=r"must have 2 columns, as in fit, got shape \(1, 3\)"):
+        model.predict([[1.0, 2.0, 3.0]])
+    with pytest.raises(ShapeError, match=r"y must have shape \(1,\), got \(1, 1\)"):
+        model.score([[1.0, 2.0]], [[1.0]])
+
+
+def test_parameters_are_read_and_set() -> None:
+    model = KernelRegression().set_params(kernel="boxcar", bandwidth="fit")
+    assert model.get_params() == {"kernel": "boxcar", "bandwidth": "fit"}
+    assert repr(model) == "KernelRegression(kernel='boxcar', bandwidth='fit')"
+    with pytest.raises(OptionError, match="no parameter 'width'"):
+        model.set_params(width=1)
+
+
+def test_scikit_learn_is_not_imported() -> None:
+    code = "import sys, fuzzydict.regression; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
