@@ -174,10 +174,10 @@ def _damaged(what: object, why: str) -> FileFormatError:
 def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
     array = np.asarray(array, order="C")
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    if array.dtype.str not in _DTYPES:
+    if array.dtype.str not in DTYPES:
         raise ArgumentTypeError(
             f"array {name!r}: dtype {array.dtype} cannot be stored; "
-            f"expected one of {', '.join(_DTYPES)}"
+            f"expected one of {', '.join(DTYPES)}"
         )
     return array
 
