@@ -42,18 +42,19 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
         except NoMatchError as error:
             answer, missed = "", missed + 1
             click.echo(str(error), err=True)
-        click.echo(answer)
-        sys.stdout.flush()
+        click.echo(answer)  # and flush, so that whoever reads has it at once
     sys.exit(1 if missed else 0)
 
 
 def _lines() -> Iterable[str]:
+    if sys.stdin is None:  # closed by whoever started the command
+        return ()
     # Bytes that are not UTF-8 must not end the answers to all other lines.
     return (line.decode("utf-8", "replace").rstrip("\r\n") for line in sys.stdin.buffer)
 
 
 def _shown(value: Any) -> str:
     """Return a text of one line as it is, anything else as JSON, which is on one line."""
-    if isinstance(value, str) and len(value.splitlines()) <= 1:
+    if isinstance(value, str) and value.splitlines() in ([], [value]):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 
@@ -56,6 +58,7 @@ def command(
     """
     if files and not corpus:
         raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
+    _check_place(output)
     from fuzzydict import WordVectors
     from fuzzydict.brown import brown_sentences
     from fuzzydict.corpus import read_sentences
@@ -72,3 +75,11 @@ def command(
     vectors.save(output, dtype="int8")
     size = output.stat().st_size / 1e6
     click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")
+
+
+def _check_place(output: Path) -> None:
+    """Say at once, not after minutes of training, that nothing can be saved at ``output``."""
+    if output.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
+    if not output.parent.is_dir():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))

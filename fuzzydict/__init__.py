@@ -20,12 +20,15 @@ from fuzzydict.errors import (
     MissingCorpusError,
     MissingExtraError,
     NoMatchError,
+    NotFittedError,
     OptionError,
     PoolingError,
     ReadOnlyError,
     ShapeError,
 )
+from fuzzydict.heads import MultiHeadAttention
 from fuzzydict.mapping import FuzzyDict
+from fuzzydict.regression import KernelRegression
 from fuzzydict.scorers import (
     Additive,
     Bilinear,
@@ -55,10 +58,13 @@ __all__ = [
     "FuzzyDict",
     "FuzzyDictError",
     "Gaussian",
+    "KernelRegression",
     "Match",
     "MissingCorpusError",
     "MissingExtraError",
+    "MultiHeadAttention",
     "NoMatchError",
+    "NotFittedError",
     "OptionError",
     "PoolingError",
     "ReadOnlyError",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fuzzydict.arrays import as_floats
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
@@ -48,9 +49,11 @@ class Encoder:
         """Return a vector for each text, (n, E).
 
         Raises:
-            ShapeError: the function gave something else, or NaN or infinity.
+            ArgumentTypeError: the function gave something else than numbers.
+            ShapeError: it gave another shape, or NaN or infinity.
         """
-        vectors = np.asarray(self.function(list(texts)), np.float32)
+        (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
+        vectors = given.astype(np.float32, copy=False)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(
                 f"embedding: its encode must give an array (n, E) for n texts; "

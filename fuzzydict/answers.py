@@ -64,7 +64,8 @@ class Attention:
         Raises:
             PoolingError: the values cannot be pooled; it names the first such key.
         """
-        return as_output(pooled(self.weights, stack(self.names, self.values, self.embedding)))
+        values = stack(self.names, self.values, self.embedding)
+        return as_output(pooled(self.weights[None], values)[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys of the largest weights as (key, weight, value), best first."""

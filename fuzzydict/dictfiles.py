@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError
@@ -11,6 +12,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["read_dict"]
+
+_JSON_NAMES = {
+    list: "a JSON array",
+    str: "a JSON string",
+    int: "a JSON number",
+    float: "a JSON number",
+    bool: "a JSON boolean",
+    type(None): "JSON's null",
+}
 
 
 def read_dict(path: Path) -> dict[str, Any]:
@@ -33,9 +43,15 @@ def read_dict(path: Path) -> dict[str, Any]:
         ) from error
     except RecursionError as error:
         raise FileFormatError(f"{path}: its JSON is nested too deeply; flatten it") from error
+    except FileFormatError:
+        raise
+    except ValueError as error:  # Python's limit to the digits of a whole number
+        raise FileFormatError(
+            f"{path}: one of its numbers has too many digits; put it in quotes"
+        ) from error
     if not isinstance(content, dict):
         raise FileFormatError(
-            f"{path}: holds a JSON {type(content).__name__}; "
+            f"{path}: holds {_JSON_NAMES[type(content)]}; "
             f'expected an object such as {{"color": "black"}}'
         )
     return content
@@ -45,7 +61,6 @@ def _once(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its pairs. JSON lets a key come twice, and would lose the first value."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise FileFormatError(f"{path}: the key {twice!r} comes twice in one object; keep one")
     return content

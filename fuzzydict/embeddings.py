@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import storage, training
+from fuzzydict.arrays import as_floats
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.spelling import ngram_vector
 from fuzzydict.text import words as words_of
@@ -38,7 +40,9 @@ class WordVectors:
             By default all words weigh alike.
 
     Raises:
-        ShapeError: the numbers of words, rows and counts differ, or a vector is not finite.
+        ArgumentTypeError: a word is not a text, or a vector not of numbers.
+        ShapeError: the numbers of words, rows and counts differ, a vector is not finite, or a
+            word comes twice.
 
     >>> vectors = WordVectors(["red", "blue"], [[1.0, 0.0], [0.0, 1.0]])
     >>> vectors.encode(["red", "Red blue"]).tolist()
@@ -51,7 +55,7 @@ class WordVectors:
         vectors: NDArray[Any] | Sequence[Sequence[float]],
         counts: Sequence[int] | NDArray[Any] | None = None,
     ) -> None:
-        rows = np.asarray(vectors, np.float32)
+        rows = as_floats(vectors=vectors)[0].astype(np.float32, copy=False)
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
             raise ShapeError(
                 f"vectors: expected a row for each of the {len(words)} words, "
@@ -60,6 +64,12 @@ class WordVectors:
         if not np.isfinite(rows).all():
             culprit = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
             raise ShapeError(f"vectors: the one of {culprit!r} has NaN or infinity; leave it out")
+        stranger = next((word for word in words if not isinstance(word, str)), None)
+        if stranger is not None:
+            raise ArgumentTypeError(f"words: expected texts, got {stranger!r}")
+        if len(set(words)) < len(words):
+            (twice, _), *_ = Counter(words).most_common(1)
+            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
         if counts is not None and len(counts) != len(words):
             raise ShapeError(f"counts: expected {len(words)}, one a word, got {len(counts)}")
         counts = np.ones(len(words), np.int64) if counts is None else counts
@@ -92,8 +102,11 @@ class WordVectors:
         ``data/README.md``.
 
         Raises:
+            ArgumentTypeError: ``sentences`` is one text.
             ShapeError: no word occurs ``min_count`` times.
         """
+        if isinstance(sentences, str):
+            raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
         # In lower case at once: in prose a hump ("McDonald") does not part two words.
         texts = (s if isinstance(s, str) else " ".join(s) for s in sentences)
         split = [words_of(text.lower()) for text in texts]
@@ -112,10 +125,17 @@ class WordVectors:
         try:
             words = json.loads(arrays["words"].tobytes())
             counts, codes, scales = arrays["counts"], arrays["vectors"], arrays.get("scales")
-            whole = codes.ndim == 2 and len(words) == len(counts) == len(codes) > 0
-            if not whole or (scales is not None and scales.shape != (len(words),)):
+            if not isinstance(words, list) or set(map(type, words)) != {str}:
+                raise ValueError("its words are not texts")
+            if codes.ndim != 2 or not len(words) == len(counts) == len(codes) or not codes.size:
                 raise ValueError("the numbers of words, counts and vectors differ")
-        except (KeyError, TypeError, ValueError) as error:
+            if counts.shape != (len(words),) or counts.dtype != np.int64:
+                raise ValueError("its counts are not whole numbers")
+            if scales is not None and (scales.shape != counts.shape or scales.dtype.kind != "f"):
+                raise ValueError("its scales are not a number for each word")
+            if codes.dtype != (np.float32 if scales is None else np.int8):
+                raise ValueError(f"its vectors are of dtype {codes.dtype}")
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
         vectors = cls.__new__(cls)
         vectors._set(Vocabulary(words, counts), codes, scales)
@@ -125,11 +145,13 @@ class WordVectors:
     def from_gensim(cls, vectors: Any) -> WordVectors:
         """Copy the words, vectors and counts of a gensim ``KeyedVectors``."""
         words = list(vectors.index_to_key)
+        ranks = np.arange(1, len(words) + 1)
+        # Files that keep the order of frequency but not the counts: gensim then counts down to 1.
+        counts = ranks[::-1]
         if "count" in getattr(vectors, "expandos", {}):
             counts = np.array([vectors.get_vecattr(word, "count") for word in words], np.int64)
-        else:
-            # Zipf's law, for files that keep the order of frequency but not the counts.
-            counts = (1e6 / np.arange(1, len(words) + 1)).astype(np.int64)
+        if np.array_equal(counts, ranks[::-1]):
+            counts = (1e6 / ranks).astype(np.int64)  # Zipf's law
         return cls(words, np.array(vectors.vectors, np.float32), counts)
 
     @classmethod
@@ -137,9 +159,13 @@ class WordVectors:
         """Copy the words and vectors of ``{word: vector}``.
 
         Raises:
+            ArgumentTypeError: a word is not a text, or a vector not of numbers.
             ShapeError: there are none, or their lengths differ.
         """
-        rows = {word: np.asarray(vector, np.float32) for word, vector in mapping.items()}
+        rows = {
+            word: as_floats(**{f"embedding of {word!r}": vector})[0]
+            for word, vector in mapping.items()
+        }
         sizes = {word: row.shape for word, row in rows.items()}
         odd = next((word for word in rows if sizes[word] != next(iter(sizes.values()))), None)
         if not rows or odd is not None:

@@ -18,15 +18,16 @@ import os
 import struct
 import tempfile
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import FileFormatError
+from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -56,26 +57,31 @@ def write(
 
     The file is written beside its place and renamed into it once it is on the disk: whatever
     happens, ``path`` holds the old file or the new one, whole.
+
+    Raises:
+        OSError: the file cannot be written.
+        ArgumentTypeError: an array is of a dtype that cannot be stored.
     """
-    raw = {name: _little_endian(array) for name, array in arrays.items()}
+    raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
     target = Path(path)
-    handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
-            file.write(header)
-            for array in raw.values():
-                file.write(b"\0" * (-file.tell() % _ALIGNMENT))
-                file.write(array.data if array.size else b"")
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        Path(beside).replace(target)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
+    with _errors_naming(target):
+        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
+                file.write(header)
+                for array in raw.values():
+                    file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+                    file.write(array.data if array.size else b"")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(beside).chmod(0o644)
+            Path(beside).replace(target)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
 
 
 def read(path: str | os.PathLike[str], kind: str) -> Stored:
@@ -94,7 +100,9 @@ def read(path: str | os.PathLike[str], kind: str) -> Stored:
         arrays = {}
         for name, entry in header["arrays"].items():
             arrays[name], end = _checked_array(data, entry, end, f"array {name!r} of {path}")
-        meta = dict(header["meta"])
+        meta = header["meta"]
+        if not isinstance(meta, dict):
+            raise TypeError(f"meta is {meta!r}")
     except (AttributeError, KeyError, TypeError) as error:
         raise _damaged(path, f"its header is not of this format ({error!r})") from error
     if end != size:
@@ -153,16 +161,34 @@ def _checked_array(
         raise _damaged(name, f"shape {shape} does not fit into the {len(data)} bytes of the file")
     if data[end:start].any() or zlib.crc32(data[start:stop].data) != entry["crc32"]:
         raise _damaged(name, "it does not match its checksum")
-    return data[start:stop].view(dtype).reshape(shape), stop
+    try:
+        return data[start:stop].view(dtype).reshape(shape), stop
+    except (OverflowError, ValueError) as error:  # empty, with too many or too long sides
+        raise _damaged(name, f"{shape} is not a shape") from error
 
 
 def _damaged(what: object, why: str) -> FileFormatError:
     return FileFormatError(f"{what} is damaged: {why}; restore it from a copy, or make it again")
 
 
-def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
     array = np.asarray(array, order="C")
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if array.dtype.str not in DTYPES:
+        raise ArgumentTypeError(
+            f"array {name!r}: dtype {array.dtype} cannot be stored; "
+            f"expected one of {', '.join(DTYPES)}"
+        )
+    return array
+
+
+@contextmanager
+def _errors_naming(target: Path) -> Iterator[None]:
+    """Let errors name the file that was to be written, not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def _sync_folder(folder: Path) -> None:

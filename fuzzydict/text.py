@@ -12,7 +12,7 @@ __all__ = ["quoted", "words"]
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
-_APOSTROPHES = "\u2018\u2019\u02bc\uff07"
+_APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 
 def words(text: str) -> list[str]:
@@ -29,6 +29,8 @@ def words(text: str) -> list[str]:
     >>> words("?!")
     []
     """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
     text = _HUMP.sub(" ", text)
     plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
     return [word for part in plain.split() if (word := part.strip("'"))]
@@ -57,10 +59,10 @@ def _fold(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _plain(character: str) -> str:
     """Return the character, nothing for what only adorns its neighbour, a blank for the rest."""
-    if character.isalnum() or character == "'":
-        return character
     if character in _APOSTROPHES:
         return "'"
+    if character.isalnum():
+        return character
     category = unicodedata.category(character)
     # Accents and points (classes from 10 up) go; vowel signs, viramas and voicing marks stay.
     if category == "Cf" or unicodedata.combining(character) >= 10 or _is_selector(character):

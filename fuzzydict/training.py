@@ -87,7 +87,11 @@ def train(
         return _unit(trained[names])
 
     with ThreadPoolExecutor() as pool:
-        parts = list(pool.map(vectors, recipe))
+        try:
+            parts = list(pool.map(vectors, recipe))
+        except BaseException as error:  # Ctrl-C, too: the pool waits until its threads have ended
+            counter.stop(error)
+            raise
     counts = np.array([occurrences[word] for word in words], np.int64)
     return Trained(words, counts, np.hstack(parts) / np.float32(len(parts) ** 0.5))
 
@@ -123,16 +127,30 @@ def _word2vec(
 
 
 class _EpochCounter:
-    """Tells how many epochs of all the models' are done, whichever thread ended one."""
+    """Tells how many epochs of all the models' are done, whichever thread ended one.
+
+    Once it is stopped, or ``progress`` has raised, that error ends each thread with its epoch.
+    """
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
         self._done, self._total, self._progress, self._lock = 0, total, progress, Lock()
+        self._error: BaseException | None = None
 
     def add(self) -> None:
         with self._lock:
+            if self._error is not None:
+                raise self._error
             self._done += 1
             if self._progress is not None:
-                self._progress(self._done, self._total)
+                try:
+                    self._progress(self._done, self._total)
+                except BaseException as error:
+                    self._error = error
+                    raise
+
+    def stop(self, error: BaseException) -> None:
+        with self._lock:
+            self._error = error
 
 
 def _stems(words: Counter[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.attention import pool
 from fuzzydict.errors import PoolingError
 from fuzzydict.text import quoted
 
@@ -22,13 +23,14 @@ __all__ = ["as_output", "pooled", "stack"]
 
 
 def pooled(weights: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted sums of values (S, *shape) by weights (..., S): (..., *shape).
+    """Return the weighted sums of values (S, *shape) by weights (L, S): (L, *shape).
 
-    >>> pooled(np.array([0.25, 0.75]), np.array([[0.0, 4.0], [8.0, 0.0]])).tolist()
-    [6.0, 1.0]
+    >>> pooled(np.array([[0.25, 0.75]]), np.array([[0.0, 4.0], [8.0, 0.0]])).tolist()
+    [[6.0, 1.0]]
     """
-    sums: NDArray[np.float64] = np.tensordot(weights.astype(np.float64), values, axes=1)
-    return sums
+    flat = values.reshape(len(values), -1)
+    sums = pool(weights, flat).reshape(len(weights), *values.shape[1:])
+    return sums.astype(np.float64, copy=False)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

@@ -81,14 +81,16 @@ class Vocabulary:
         return [joined] if len(words) > 1 and joined in self._rows else words
 
     def weight(self, word: str) -> float:
-        """Return how much ``word`` counts in a phrase: near 1 if rare or unseen, "of" 0.03.
+        """Return how much ``word`` counts in a phrase: near 1 if rare, "of" 0.03.
+
+        A word never seen weighs as much as the rarest that was.
 
         ``a / (a + p)`` with the word's relative frequency ``p`` (Arora, Liang and Ma, 2017, "A
         Simple but Tough-to-Beat Baseline for Sentence Embeddings", equation 1).
         """
         row = self.row(word)
-        frequency = 0.0 if row is None else float(self.counts[row]) / self._total
-        return _SMOOTHING / (_SMOOTHING + frequency)
+        count = self._least if row is None else int(self.counts[row])
+        return _SMOOTHING / (_SMOOTHING + count / self._total)
 
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be believed: 1 if seen, else its stand-ins'."""
@@ -111,6 +113,10 @@ class Vocabulary:
     def _plain(self, row: int) -> str:
         word = self.words[row]
         return word if word.isascii() and word.islower() else " ".join(words_of(word))
+
+    @cached_property
+    def _least(self) -> int:
+        return int(self.counts.min()) if len(self) else 0
 
     @cached_property
     def _total(self) -> int:

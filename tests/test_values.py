@@ -55,7 +55,7 @@ def test_numbers_arrays_and_lists_are_pooled_as_a_loop_would(values: tuple[Any, 
 def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
     values = np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b)
     expected = by_loop(np.array(weights), list(values))
-    np.testing.assert_allclose(pooled(np.array(weights), values), expected, atol=1e-9)
+    np.testing.assert_allclose(pooled(np.array([weights]), values)[0], expected, atol=1e-9)
 
 
 def test_numbers_give_a_float_and_the_rest_an_array() -> None:

@@ -1,0 +1,219 @@
+"""What different recipes of word2vec give on the Brown corpus.
+
+For each recipe: its words and numbers a word, the size of its file, the seconds of one core that
+training took, the rank correlation with people's judgement of pairs of words, and how often the
+nearest key by plain cosine is a synonym (WordNet's, that spelling cannot find).
+
+    python -m tests.benchmarks.recipes [--exclude FILE...] [--only NAME...] [--cache DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from fuzzydict import FuzzyDictError, MissingCorpusError, WordVectors
+from fuzzydict.training import RECIPE, Model
+
+from .development import development_set, pairs_of, wordnet_synonyms
+from .measures import (
+    Dictionary,
+    JudgedPair,
+    RetrievalSet,
+    hit_at_1,
+    mean_reciprocal_rank,
+    rank_correlation,
+    read_sets,
+    similarity_pairs,
+)
+from .report import print_report, shown_command
+from .single_models import Corpus, Part, Trainer, brown_corpus, join
+
+__all__ = ["RECIPES", "Recipe", "main"]
+
+_HEADER = (
+    *("recipe", "words", "dims", "MB", "seconds", "WordSim-353", "SimLex-999"),
+    *("synonyms hit@1", "synonyms MRR"),
+)
+_FREQUENT = 5  # the development set asks for words that occur so often
+_TOPN = 10
+
+_DEFAULTS = Model(sg=False, window=5, vector_size=100, epochs=5, sample=1e-3, negative=5)
+_SINGLE = {
+    "skip-gram 5, words": Model(sg=True, window=5, vector_size=100, epochs=20, sample=1e-4),
+    "skip-gram 10, stems": Model(
+        sg=True, window=10, vector_size=150, epochs=20, sample=1e-4, stems=True
+    ),
+    "CBOW 2, stems": Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True),
+}
+_DOCUMENTS = Part(
+    Model(sg=False, window=10, vector_size=200, epochs=100, sample=1e-5), text="documents"
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Models side by side, less a share of their mean vector."""
+
+    parts: tuple[Part, ...]
+    centred: float = 0.0
+
+
+class Judges(NamedTuple):
+    """What a recipe is judged by; no set where WordNet is missing."""
+
+    pairs: Mapping[str, list[JudgedPair]]
+    synonyms: RetrievalSet | None
+
+
+def _recipes() -> dict[str, Recipe]:
+    single = {name: Part(model) for name, model in _SINGLE.items()}
+    shipped = tuple(map(Part, RECIPE))
+    found = {
+        "gensim's defaults, tokens as they are": Recipe((Part(_DEFAULTS, "tokens", 5),)),
+        "gensim's defaults, words in lower case": Recipe((Part(_DEFAULTS, min_count=5),)),
+    }
+    found |= {name: Recipe((part,)) for name, part in single.items()}
+    found |= {" + ".join(names): Recipe(_of(single, names)) for names in combinations(single, 2)}
+    found["**shipped**: all three"] = Recipe(shipped)
+    found["shipped, less half its mean"] = Recipe(shipped, centred=0.5)
+    found["shipped, less its mean"] = Recipe(shipped, centred=1.0)
+    found |= {f"shipped, {size} dims a model": Recipe(_sized(shipped, size)) for size in (50, 150)}
+    found["CBOW 10, documents"] = Recipe((_DOCUMENTS,))
+    found["shipped + CBOW 10, documents"] = Recipe((*shipped, _DOCUMENTS))
+    return found
+
+
+def _of(single: Mapping[str, Part], names: Sequence[str]) -> tuple[Part, ...]:
+    return tuple(single[name] for name in names)
+
+
+def _sized(parts: Sequence[Part], size: int) -> tuple[Part, ...]:
+    return tuple(replace(p, model=replace(p.model, vector_size=size)) for p in parts)
+
+
+#: The recipes to compare, by name.
+RECIPES: Mapping[str, Recipe] = _recipes()
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    recipes: Mapping[str, Recipe] = RECIPES,
+    corpus: Callable[[], Corpus] = brown_corpus,
+) -> None:
+    """Train the recipes, or those named, and print the table."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    names = options.only or list(recipes)
+    unknown = [name for name in names if name not in recipes]
+    if unknown:
+        parser.error(f"no recipe {unknown[0]!r}; there are: {'; '.join(recipes)}")
+    try:
+        excluded = pairs_of(read_sets(options.exclude))
+        text = corpus()
+    except (FuzzyDictError, OSError) as error:
+        parser.error(str(error))
+    judges = Judges(similarity_pairs(), _synonyms(text, excluded))
+    trainer = Trainer(text, options.cache, partial(print, file=sys.stderr, flush=True))
+    rows = [_row(name, recipes[name], trainer, judges) for name in names]
+    print_report(_title(text, judges, len(excluded), options), _HEADER, rows)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.recipes", description="Compare recipes of word2vec."
+    )
+    parser.add_argument(
+        "--exclude",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        default=[],
+        help="retrieval sets (or folders of them) whose pairs are not asked, in either direction",
+    )
+    parser.add_argument("--only", metavar="NAME", nargs="+", help="compare these recipes alone")
+    parser.add_argument(
+        "--cache",
+        metavar="DIR",
+        type=Path,
+        help="keep each trained model here, so that an interrupted run goes on",
+    )
+    return parser
+
+
+def _synonyms(corpus: Corpus, excluded: set[frozenset[str]]) -> RetrievalSet | None:
+    """Return the development set, or None where WordNet is not on this machine."""
+    counts = dict[str, int]()
+    for sentence in corpus.sentences:
+        for word in sentence:
+            counts[word] = counts.get(word, 0) + 1
+    words = [word for word, n in counts.items() if n >= _FREQUENT and word.isalpha()]
+    try:
+        return development_set(words, wordnet_synonyms(words), excluded)
+    except MissingCorpusError as error:
+        print(f"no measure by synonyms: {error}", file=sys.stderr)
+        return None
+
+
+def _row(name: str, recipe: Recipe, trainer: Trainer, judges: Judges) -> list[object]:
+    timed = [trainer(part) for part in recipe.parts]
+    vectors = join([part.trained for part in timed], centred=recipe.centred)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "recipe.vectors"
+        vectors.save(file, dtype="int8")
+        megabytes = f"{file.stat().st_size / 1e6:.1f}"
+    correlations = [rank_correlation(vectors, pairs) for pairs in judges.pairs.values()]
+    found = ("", "") if judges.synonyms is None else _by_cosine(vectors, judges.synonyms)
+    seconds = round(sum(part.seconds for part in timed))
+    return [name, len(vectors), vectors.size, megabytes, seconds, *correlations, *found]
+
+
+def _by_cosine(vectors: WordVectors, synonyms: RetrievalSet) -> tuple[float, float]:
+    """Return hit@1 and the mean reciprocal rank over ten, by plain cosine."""
+    ranked = [keys for dictionary in synonyms.dictionaries for keys in _ranked(vectors, dictionary)]
+    accepted = [query.accept for query in synonyms.queries]
+    first = [keys[0] for keys in ranked]
+    return hit_at_1(first, accepted), mean_reciprocal_rank(ranked, accepted, topn=_TOPN)
+
+
+def _ranked(vectors: WordVectors, dictionary: Dictionary) -> list[list[str]]:
+    """Return the nearest keys of each query, best first."""
+    keys = vectors.encode(dictionary.keys)
+    queries = vectors.encode([query.text for query in dictionary.queries])
+    similarity = queries @ (keys / np.linalg.norm(keys, axis=1, keepdims=True)).T
+    best = np.argsort(-similarity, axis=1, kind="stable")[:, :_TOPN]
+    return [[dictionary.keys[i] for i in row] for row in best.tolist()]
+
+
+def _title(corpus: Corpus, judges: Judges, excluded: int, options: argparse.Namespace) -> str:
+    tokens = sum(map(len, corpus.tokens))
+    pairs = " and ".join(f"{name} ({len(judged)} pairs)" for name, judged in judges.pairs.items())
+    asked = "WordNet was not there"
+    if judges.synonyms is not None:
+        dictionaries = judges.synonyms.dictionaries
+        keys = max((len(dictionary.keys) for dictionary in dictionaries), default=0)
+        asked = (
+            f"synonyms: {len(judges.synonyms.queries)} queries to {len(dictionaries)} dictionaries "
+            f"of {keys} keys, nearest by plain cosine, {excluded} pairs left out"
+        )
+    exclude = ["--exclude", *options.exclude] if options.exclude else []
+    only = ["--only", *map(repr, options.only)] if options.only else []
+    return (
+        f"Recipes of word2vec on {tokens} tokens. Spearman's rank correlation on {pairs}, all of "
+        f"them; {asked}. MB: as int8, in one file. Seconds: of one core, its models one after "
+        f"another. Made by `{shown_command('recipes', [*exclude, *only])}`"
+    )
+
+
+if __name__ == "__main__":
+    main()

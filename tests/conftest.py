@@ -1,0 +1,46 @@
+"""What several test files share: the shipped vectors, and a small text to train on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from fuzzydict import Brown, WordVectors
+from fuzzydict.brown import brown_sentences
+from fuzzydict.errors import MissingCorpusError
+from fuzzydict.training import Model
+
+
+# Speed is measured in benchmarks; a busy machine must not fail a property.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session")
+def brown() -> WordVectors:
+    return Brown()
+
+
+@pytest.fixture(scope="session")
+def brown_corpus() -> list[list[str]]:
+    try:
+        return brown_sentences()
+    except MissingCorpusError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def themes() -> Path:
+    """Return a text of sixty sentences: the first half of ships, the second of baking."""
+    return Path(__file__).with_name("two_themes.txt")
+
+
+@pytest.fixture(scope="session")
+def light() -> tuple[Model, ...]:
+    """Return a recipe that takes a moment: one model of words, one of stems."""
+    return (
+        Model(sg=True, window=5, vector_size=20, epochs=80, sample=0.0),
+        Model(sg=False, window=3, vector_size=12, epochs=40, sample=0.0, stems=True),
+    )

@@ -1,0 +1,190 @@
+"""Other people's embeddings: what is taken, what is copied, and what each bad one is told."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors, Word2Vec
+
+from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
+from fuzzydict.adapters import Encoder, as_embedding
+
+WORDS = ["the", "red", "blue"]
+ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
+
+
+def keyed_vectors() -> Any:
+    keyed = KeyedVectors(2)
+    keyed.add_vectors(WORDS, ROWS.copy())
+    return keyed
+
+
+def trained_model() -> Any:
+    sentences = [["red", "car"], ["blue", "car"], ["red", "sky"], ["the", "car"]]
+    return Word2Vec(sentences, vector_size=4, min_count=1, epochs=1, workers=1, seed=1)
+
+
+class Model:
+    """An embedding such as those of sentence-transformers: an object with ``encode``."""
+
+    def encode(self, texts: list[str]) -> Any:
+        assert type(texts) is list
+        return [[len(text), 1] for text in texts]
+
+
+# ---- what is taken ------------------------------------------------------------------------
+
+
+def test_nothing_means_the_brown_vectors() -> None:
+    assert as_embedding(None) is Brown()
+
+
+def test_word_vectors_and_encoders_are_taken_as_they_are() -> None:
+    for embedding in (WordVectors(WORDS, ROWS), Encoder(Model().encode)):
+        assert as_embedding(embedding) is embedding
+
+
+@pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
+@pytest.mark.parametrize("vector", [list, tuple, np.array, lambda row: row.astype(np.float64)])
+def test_any_mapping_of_any_vectors(kind: Any, vector: Any) -> None:
+    embedding = as_embedding(kind({w: vector(row) for w, row in zip(WORDS, ROWS, strict=True)}))
+    assert isinstance(embedding, WordVectors)
+    assert embedding.words == WORDS
+    assert embedding.vectors.tolist() == ROWS.tolist()
+    assert len(set(map(embedding.vocabulary.weight, WORDS))) == 1  # nobody says who is frequent
+
+
+def test_keyed_vectors_of_gensim() -> None:
+    embedding = as_embedding(keyed_vectors())
+    assert isinstance(embedding, WordVectors)
+    assert embedding.words == WORDS
+    assert embedding.vectors.tolist() == ROWS.tolist()
+
+
+def test_a_model_of_gensim_brings_its_counts() -> None:
+    model = trained_model()
+    embedding = as_embedding(model)
+    assert isinstance(embedding, WordVectors)
+    counts = dict(zip(embedding.words, embedding.counts.tolist(), strict=True))
+    assert counts == {"car": 3, "red": 2, "blue": 1, "sky": 1, "the": 1}
+    for word in embedding.words:
+        np.testing.assert_allclose(embedding.encode([word])[0], model.wv[word], rtol=1e-6)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_files_without_counts_are_taken_by_the_order_of_their_words(
+    tmp_path: Path, binary: bool
+) -> None:
+    names = [f"word{i}" for i in range(1000)]
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(names, np.ones((1000, 3), np.float32))
+    keyed.save_word2vec_format(tmp_path / "vectors", binary=binary)
+    loaded = KeyedVectors.load_word2vec_format(tmp_path / "vectors", binary=binary)
+    for vectors in (keyed, loaded):
+        vocabulary = WordVectors.from_gensim(vectors).vocabulary
+        assert (np.diff(vocabulary.counts) <= 0).all()
+        assert vocabulary.weight("word0") < 0.02
+        assert vocabulary.weight("word999") > 0.8
+
+
+@pytest.mark.parametrize(
+    "embedding", [Model(), Model().encode, lambda texts: Model().encode(texts)]
+)
+def test_objects_that_encode_and_functions(embedding: Any) -> None:
+    encoder = as_embedding(embedding)
+    encoded = encoder.encode(("red", "navy"))
+    assert encoded.tolist() == [[3, 1], [4, 1]]
+    assert encoded.dtype == np.float32
+    assert encoder.trust(["red", "qqq"]).tolist() == [1, 1]
+
+
+def test_each_kind_serves_a_dict() -> None:
+    table = dict(zip(WORDS, ROWS, strict=True))
+    for embedding in (table, keyed_vectors(), lambda texts: [table[text] for text in texts]):
+        d = FuzzyDict({"red": 1, "blue": 2}, embedding=embedding, scorer="cosine")
+        assert d.attend("the").weights.tolist() == pytest.approx([0.5, 0.5])
+        assert d["red"] == 1
+
+
+# ---- later changes do not reach the copy --------------------------------------------------
+
+
+def test_changes_of_a_gensim_object_stay_there() -> None:
+    keyed = keyed_vectors()
+    embedding = WordVectors.from_gensim(keyed)
+    keyed.vectors[:] = 7
+    keyed.add_vectors(["green"], np.ones((1, 2), np.float32))
+    keyed.index_to_key[0] = "a"
+    assert embedding.words == WORDS
+    assert embedding.encode(["red", "blue"]).tolist() == [[1, 0], [0, 1]]
+
+
+def test_changes_of_a_mapping_stay_there() -> None:
+    mapping = {"red": np.array([1.0, 0.0], np.float32), "blue": np.array([0.0, 1.0], np.float32)}
+    embedding = WordVectors.from_mapping(mapping)
+    mapping["red"][:] = 7
+    mapping["green"] = mapping.pop("blue")
+    assert embedding.words == ["red", "blue"]
+    assert embedding.encode(["red", "blue"]).tolist() == [[1, 0], [0, 1]]
+
+
+# ---- what is refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "embedding", ["brown", b"brown", 3, [1.0], np.zeros((2, 2)), object(), Model, str, {"red"}]
+)
+def test_anything_else_is_told_what_can_be_taken(embedding: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="expected None, WordVectors, gensim KeyedVectors"):
+        as_embedding(embedding)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "kind", "message"),
+    [
+        ({}, ShapeError, "got no word"),
+        ({"red": [1.0, 2.0], "blue": [1.0]}, ShapeError, r"got shape \(1,\) for 'blue'"),
+        ({"red": 1.0}, ShapeError, "a row for each"),
+        ({"red": []}, ShapeError, "E of 1 or more"),
+        ({"red": [[1.0]]}, ShapeError, r"got shape \(1, 1, 1\)"),
+        ({"red": [1.0, [2.0]]}, ShapeError, "embedding of 'red' is ragged"),
+        ({"red": [float("nan")]}, ShapeError, "'red' has NaN or infinity"),
+        ({"red": "crimson"}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
+        ({"red": None}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
+        ({"red": [1j]}, ArgumentTypeError, "embedding of 'red' must be an array of real"),
+        ({7: [1.0]}, ArgumentTypeError, "expected texts, got 7"),
+    ],
+)
+def test_mappings_that_hold_no_vectors(mapping: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        as_embedding(mapping)
+
+
+def test_gensim_objects_without_words() -> None:
+    with pytest.raises(ShapeError, match="each of the 0 words"):
+        as_embedding(KeyedVectors(2))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ([[1.0]], ShapeError, r"for 2 texts it gave shape \(1, 1\)"),
+        ([1.0, 2.0], ShapeError, r"for 2 texts it gave shape \(2,\)"),
+        ([[], []], ShapeError, r"for 2 texts it gave shape \(2, 0\)"),
+        ([[[1.0]], [[2.0]]], ShapeError, r"for 2 texts it gave shape \(2, 1, 1\)"),
+        ([[1.0], [1.0, 2.0]], ShapeError, "ragged"),
+        ([[1.0], [float("inf")]], ShapeError, "gave NaN or infinity for 'blue'"),
+        (None, ArgumentTypeError, "must be an array of real numbers, got NoneType"),
+        ("vectors", ArgumentTypeError, "must be an array of real numbers, got str"),
+        ({"red": [1.0]}, ArgumentTypeError, "must be an array of real numbers, got dict"),
+    ],
+    ids=repr,
+)
+def test_functions_that_give_no_vectors(given: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=f"embedding: .*{message}"):
+        as_embedding(lambda _: given).encode(["red", "blue"])

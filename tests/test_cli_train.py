@@ -1,0 +1,150 @@
+"""``fuzzydict train`` as its users run it: own texts, the same bytes again, and what goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from fuzzydict import WordVectors
+
+main: click.Command = import_module("fuzzydict.cli").main
+
+
+def train(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["train", *map(str, arguments)])
+
+
+@pytest.fixture
+def notes(tmp_path: Path, themes: Path) -> Path:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(themes.read_bytes())
+    return path
+
+
+def test_one_file_is_trained_on(notes: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.vectors"
+    result = train("--corpus", notes, "-o", output)
+    assert result.exit_code == 0
+    assert "training on 60 sentences" in result.stderr
+    vectors = WordVectors.load(output)
+    assert result.stdout == f"{len(vectors)} words, vectors of 350: {output} (0.0 MB)\n"
+    assert vectors.words[0] == "the"
+    assert "captain" in vectors.words
+
+
+def test_several_files_are_one_corpus(notes: Path, tmp_path: Path) -> None:
+    other = tmp_path / "letters.txt"
+    other.write_text("The mule ate. The mule slept.")
+    output = tmp_path / "mine.vectors"
+    for between in ([], ["--corpus"]):
+        result = train("--corpus", notes, *between, other, "-o", output)
+        assert result.exit_code == 0
+        assert "training on 62 sentences" in result.stderr
+        assert "mule" in WordVectors.load(output).words
+        output.unlink()
+
+
+def test_options_reach_the_training(notes: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("first", "again", "other")]
+    for file, seed in zip(files, ("1", "1", "2"), strict=True):
+        result = train("--corpus", notes, "-o", file, "--seed", seed, "--min-count", "20")
+        assert result.exit_code == 0
+    first, again, other = (file.read_bytes() for file in files)
+    assert first == again != other
+    assert WordVectors.load(files[0]).counts.min() >= 20
+
+
+def test_the_example_of_the_help_runs(notes: Path, tmp_path: Path) -> None:
+    shown = CliRunner().invoke(main, ["train", "--help"]).stdout
+    (example,) = [line.split() for line in shown.splitlines() if "  fuzzydict train" in line]
+    (tmp_path / "letters.txt").write_text("The captain wrote to the baker.")
+    script = Path(sys.executable).with_name("fuzzydict")
+    done = subprocess.run([script, *example[1:]], cwd=notes.parent, capture_output=True, timeout=60)
+    assert done.returncode == 0
+    assert b"mine.vectors" in done.stdout
+    assert "captain" in WordVectors.load(tmp_path / "mine.vectors").words
+
+
+# ---- bad input ----------------------------------------------------------------------------
+
+
+def last_line(result: Result) -> str:
+    """Return the error, when nothing but progress was told before it."""
+    assert isinstance(result.exception, SystemExit)
+    assert (result.exit_code, result.stdout) == (2, "")
+    *before, line = result.stderr.splitlines()
+    assert all(told.startswith("training") for told in before)
+    assert line.startswith("Error: ")
+    return line
+
+
+def test_files_that_cannot_be_read(notes: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.vectors"
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    for bad, message in [
+        (tmp_path / "nowhere.txt", "nowhere.txt: No such file or directory"),
+        (tmp_path, f"{tmp_path}: Is a directory"),
+        (tmp_path / "latin.txt", "latin.txt: byte 3 is not UTF-8"),
+    ]:
+        assert message in last_line(train("--corpus", notes, bad, "-o", output))
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("text", ["", "?!\n", "Each word once."])
+def test_too_little_text(tmp_path: Path, text: str) -> None:
+    (tmp_path / "small.txt").write_text(text)
+    line = last_line(train("--corpus", tmp_path / "small.txt", "-o", tmp_path / "mine.vectors"))
+    assert "give more text" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["small.txt"]
+
+
+def test_an_output_that_cannot_be_saved_is_told_before_training(
+    notes: Path, tmp_path: Path
+) -> None:
+    missing = train("--corpus", notes, "-o", tmp_path / "missing" / "mine.vectors")
+    assert last_line(missing) == f"Error: {tmp_path / 'missing'}: No such file or directory"
+    folder = train("--corpus", notes, "-o", tmp_path)
+    assert last_line(folder) == f"Error: {tmp_path}: Is a directory"
+    assert "training" not in missing.stderr + folder.stderr
+    assert list(tmp_path.iterdir()) == [notes]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["notes.txt"], "unexpected argument 'notes.txt'; text files follow --corpus"),
+        (["--epochs", "3"], "No such option"),
+        (["--seed", "x"], "'x' is not a valid integer"),
+        (["--min-count", "0"], "0 is not in the range"),
+    ],
+)
+def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
+    result = train(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "--help" in result.stderr
+
+
+def test_without_the_brown_corpus_one_line_tells_how_to_get_it(tmp_path: Path) -> None:
+    program = (
+        "import sys, nltk; nltk.data.path[:] = [sys.argv.pop()];"
+        "from fuzzydict.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "train", str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Error: the Brown corpus is not on this machine")
+    assert line.endswith("python -m nltk.downloader brown")
+    assert not list(tmp_path.iterdir())

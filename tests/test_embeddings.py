@@ -1,0 +1,322 @@
+"""Every text has a vector: known words, words never seen, phrases; and vectors in files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import (
+    ArgumentTypeError,
+    FileFormatError,
+    ShapeError,
+    WordVectors,
+    storage,
+)
+from fuzzydict.text import words
+
+KNOWN = ["the", "color", "speed", "top", "car", "red"]
+COUNTS = [700, 140, 60, 9, 4, 2]
+VECTORS = np.random.default_rng(5).standard_normal((6, 8)).astype(np.float32)
+SMALL = WordVectors(KNOWN, VECTORS, COUNTS)
+SCRIPTS = """
+    colour Porsche C++ 911 xyzzy a 42 x9 R2-D2 café İstanbul 日本語 ひらがな カタカナ 한국어 中 ½ ①
+    Привет Ελληνικά שלום العربية हिन्दी ไทย தமிழ் ქართული Հայերեն አማርኛ \U0001d41b \ud800x
+"""
+
+
+def cosine(a: Any, b: Any) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def nearest(vectors: WordVectors, text: str, n: int) -> list[str]:
+    query = vectors.encode([text])[0]
+    cosines = vectors.vectors @ query / np.linalg.norm(vectors.vectors, axis=1)
+    return [vectors.words[i] for i in np.argsort(-cosines)[:n]]
+
+
+def encoded_by_loop(text: str) -> Any:
+    """Return the weighted mean of the words' vectors, one word after the other."""
+    numerator, denominator = np.zeros(8), 0.0
+    for word in words(text):
+        if word in KNOWN:
+            vector, count = VECTORS[KNOWN.index(word)], COUNTS[KNOWN.index(word)]
+        else:
+            vector, count = SMALL.encode([word])[0], min(COUNTS)
+        weight = 1e-3 / (1e-3 + count / sum(COUNTS))
+        numerator, denominator = numerator + weight * vector, denominator + weight
+    return numerator / denominator if denominator else numerator
+
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from([*KNOWN, "colour", "?!", "Speed", "日本"]), max_size=5).map(" ".join),
+    max_size=6,
+)
+
+
+# ---- known words and phrases --------------------------------------------------------------
+
+
+def test_a_known_word_has_its_own_vector() -> None:
+    np.testing.assert_allclose(SMALL.encode(KNOWN), VECTORS, rtol=1e-6)
+
+
+@given(TEXTS)
+def test_encoding_is_that_of_a_loop_over_words(texts: list[str]) -> None:
+    encoded = SMALL.encode(texts)
+    assert encoded.shape == (len(texts), 8)
+    assert encoded.dtype == np.float32
+    for vector, text in zip(encoded, texts, strict=True):
+        np.testing.assert_allclose(vector, encoded_by_loop(text), rtol=1e-4, atol=1e-5)
+
+
+def test_more_texts_than_a_block_holds_are_all_encoded() -> None:
+    texts = [KNOWN[i % 6] for i in range(10_000)]
+    np.testing.assert_allclose(SMALL.encode(texts), VECTORS[np.arange(10_000) % 6], rtol=1e-6)
+
+
+def test_identifiers_of_one_meaning_have_one_vector(brown: WordVectors) -> None:
+    encoded = brown.encode(["topSpeed", "top_speed", "Top speed", "TOP-SPEED", "top  speed?"])
+    assert (encoded == encoded[0]).all()
+    assert cosine(encoded[0], brown.encode(["speed of the top"])[0]) > 0.99
+
+
+def test_of_hardly_counts(brown: WordVectors) -> None:
+    color, of, phrase = brown.encode(["color", "of", "the color of"])
+    assert cosine(phrase, color) > 0.98
+    assert cosine(phrase, of) < 0.6
+
+
+def test_all_words_weigh_alike_where_there_are_no_counts() -> None:
+    vectors = WordVectors(["red", "blue"], [[1.0, 0.0], [0.0, 1.0]])
+    unseen = vectors.encode(["zzz"])[0]
+    assert vectors.encode(["red blue"]).tolist() == [[0.5, 0.5]]
+    np.testing.assert_allclose(vectors.encode(["red zzz"])[0], (np.array([1, 0]) + unseen) / 2)
+
+
+# ---- words never seen ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unseen", "known"),
+    [("colour", "color"), ("organise", "organize"), ("recieve", "receive"), ("Colour", "color")],
+)
+def test_a_word_never_seen_is_near_the_one_meant(
+    brown: WordVectors, unseen: str, known: str
+) -> None:
+    assert known in nearest(brown, unseen, 3)
+    assert cosine(*brown.encode([unseen, known])) > 0.8
+
+
+@pytest.mark.parametrize("text", [*SCRIPTS.split(), "a" * 5000], ids=lambda t: ascii(t)[:20])
+def test_whatever_one_types_has_a_vector(brown: WordVectors, text: str) -> None:
+    vector = brown.encode([text])[0]
+    assert np.isfinite(vector).all()
+    assert 0.3 < np.linalg.norm(vector) < 1.5
+
+
+@given(st.text())
+def test_only_text_without_letters_and_digits_has_the_zero_vector(text: str) -> None:
+    vector = SMALL.encode([text])[0]
+    assert np.isfinite(vector).all()
+    assert vector.any() == bool(words(text))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_vectors_of_few_numbers_are_enough_for_words_never_seen(size: int) -> None:
+    vectors = WordVectors(["red", "blue"], np.eye(2, size, dtype=np.float32) + 0.1)
+    typed = [chr(letter) * length for letter in range(97, 123) for length in (1, 2)]
+    encoded = vectors.encode(typed)
+    assert encoded.any(axis=1).all()
+
+
+def test_words_never_seen_are_near_if_spelled_alike_and_only_then(brown: WordVectors) -> None:
+    one, other, third = brown.encode(["日本語学校", "日本語学科", "한국어"])
+    assert cosine(one, other) > 0.6
+    assert cosine(one, third) < 0.6
+
+
+def test_a_trusted_stand_in_gives_its_vector_and_a_doubted_one_a_part() -> None:
+    vectors = WordVectors(["color", "of"], [[3.0, 4.0, 0.0], [0.0, 0.0, 5.0]])
+    trusted, doubted = vectors.encode(["colorr", "collar"])
+    sure, unsure, not_at_all = vectors.trust(["colorr", "collar", "zzz"])
+    assert sure == 1 > unsure > 0 == not_at_all
+    np.testing.assert_allclose(trusted, [3, 4, 0])
+    assert 0.5 < cosine(doubted, trusted) < 0.99
+
+
+def test_a_word_that_looks_like_no_other_lies_as_far_out_as_rare_words_do() -> None:
+    vectors = WordVectors(["red", "blue"], [[3.0, 4.0, 0.0], [0.0, 0.0, 5.0]])
+    mean = vectors.vectors.mean(axis=0)
+    spread = np.linalg.norm(vectors.vectors - mean, axis=1).mean()
+    for word in ("zzz", "qqq", "日本語"):
+        assert np.linalg.norm(vectors.encode([word])[0] - mean) == pytest.approx(spread, rel=1e-5)
+
+
+def test_trust_is_the_weighted_mean_over_words() -> None:
+    assert SMALL.trust(["color", "red car", "?!"]).tolist() == [1, 1, 0]
+    one, both = SMALL.trust(["qqq", "qqq the"])
+    assert one == 0
+    the, unseen = (1e-3 / (1e-3 + count / sum(COUNTS)) for count in (700, 2))
+    assert both == pytest.approx(the / (the + unseen))
+
+
+def test_vectors_of_words_never_seen_are_the_same_in_every_process(brown: WordVectors) -> None:
+    program = (
+        "import sys; from fuzzydict import Brown;"
+        "sys.stdout.buffer.write(Brown().encode(['colour', '日本語', 'xyzzy of']).tobytes())"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    assert found == brown.encode(["colour", "日本語", "xyzzy of"]).tobytes()
+
+
+# ---- what is refused ----------------------------------------------------------------------
+
+
+def test_a_text_is_not_a_list_of_texts() -> None:
+    with pytest.raises(ArgumentTypeError, match="expected a list of texts, got the text 'red'"):
+        SMALL.encode("red")
+    assert SMALL.encode([]).shape == (0, 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ((["a"], [[1.0], [2.0]]), ShapeError, "a row for each of the 1 words"),
+        ((["a"], [1.0]), ShapeError, r"got shape \(1,\)"),
+        ((["a"], [[]]), ShapeError, "E of 1 or more"),
+        (([], np.zeros((0, 3))), ShapeError, "each of the 0 words"),
+        ((["a", "b"], [[1.0], [np.nan]]), ShapeError, "'b' has NaN or infinity"),
+        ((["a", "b"], [[np.inf], [1.0]]), ShapeError, "'a' has NaN or infinity"),
+        ((["a", "b"], [[1.0], [1.0, 2.0]]), ShapeError, "ragged"),
+        ((["a", "b"], [[1.0], [2.0]], [1]), ShapeError, "expected 2, one a word, got 1"),
+        ((["a", "b", "a"], [[1.0], [2.0], [3.0]]), ShapeError, "'a' comes twice"),
+        ((["a"], [["x"]]), ArgumentTypeError, "must be an array of real numbers"),
+        ((["a", 7], [[1.0], [2.0]]), ArgumentTypeError, "expected texts, got 7"),
+    ],
+)
+def test_what_cannot_be_word_vectors(arguments: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        WordVectors(*arguments)
+
+
+# ---- files and copies ---------------------------------------------------------------------
+
+
+def test_float32_files_give_the_same_bits(tmp_path: Path) -> None:
+    SMALL.save(tmp_path / "v")
+    loaded = WordVectors.load(tmp_path / "v")
+    assert loaded.words == KNOWN
+    assert loaded.counts.tolist() == COUNTS
+    assert loaded.vectors.tobytes() == VECTORS.tobytes()
+    assert loaded.encode(["a red colour"]).tobytes() == SMALL.encode(["a red colour"]).tobytes()
+
+
+def test_int8_files_are_within_half_a_step(tmp_path: Path) -> None:
+    SMALL.save(tmp_path / "v", dtype="int8")
+    loaded = WordVectors.load(tmp_path / "v")
+    steps = np.abs(VECTORS).max(axis=1, keepdims=True) / 127
+    assert (np.abs(loaded.vectors - VECTORS) <= steps * 0.5001).all()
+    np.testing.assert_allclose(loaded.encode(KNOWN), loaded.vectors, rtol=1e-6)
+
+
+def test_saving_again_changes_nothing_unless_asked_to(tmp_path: Path) -> None:
+    SMALL.save(tmp_path / "v", dtype="int8")
+    once = (tmp_path / "v").read_bytes()
+    for dtype in (None, "int8"):
+        WordVectors.load(tmp_path / "v").save(tmp_path / "v", dtype=dtype)
+        assert (tmp_path / "v").read_bytes() == once
+    rounded = WordVectors.load(tmp_path / "v")
+    rounded.save(tmp_path / "wide", dtype="float32")
+    np.testing.assert_array_equal(WordVectors.load(tmp_path / "wide").vectors, rounded.vectors)
+
+
+def test_zero_vectors_and_odd_words_survive_a_file(tmp_path: Path) -> None:
+    odd = WordVectors(["\ud800", "日本", 'a"b', ""], np.zeros((4, 2), np.float32))
+    odd.save(tmp_path / "v", dtype="int8")
+    assert WordVectors.load(tmp_path / "v").words == odd.words
+    assert not WordVectors.load(tmp_path / "v").vectors.any()
+
+
+def test_another_dtype_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentTypeError, match="expected 'float32' or 'int8', got 'float16'"):
+        SMALL.save(tmp_path / "v", dtype="float16")
+    assert not list(tmp_path.iterdir())
+
+
+def listed(content: Any) -> Any:
+    return np.frombuffer(json.dumps(content).encode(), np.uint8)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *[{name: None} for name in ("words", "counts", "vectors")],
+        {"words": listed(["a", "b"])},
+        {"words": listed("abc")},
+        {"words": listed({"a": 1, "b": 2, "c": 3})},
+        {"words": listed([1, 2, 3])},
+        {"words": np.frombuffer(b'["a", "b"', np.uint8)},
+        {"words": np.frombuffer(b"[" * 100_000, np.uint8)},
+        {"words": np.frombuffer(b"\xff\xfe\xff", np.uint8)},
+        {"counts": np.ones(2, np.int64)},
+        {"counts": np.ones((3, 1), np.int64)},
+        {"counts": np.ones(3)},
+        {"vectors": np.ones((2, 2), np.float32)},
+        {"vectors": np.ones(3, np.float32)},
+        {"vectors": np.ones((3, 2), np.int8)},
+        {"vectors": np.ones((3, 0), np.float32)},
+        {"vectors": np.ones((3, 2), np.int8), "scales": np.ones(2, np.float32)},
+        {"vectors": np.ones((3, 2), np.int8), "scales": np.ones(3, np.int8)},
+        {"words": listed([]), "counts": np.ones(0, np.int64), "vectors": np.ones((0, 2), "f4")},
+    ],
+    ids=lambda changes: ",".join(changes),
+)
+def test_files_with_something_missing_or_of_the_wrong_kind(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    whole = {
+        "words": listed(["a", "b", "c"]),
+        "counts": np.ones(3, np.int64),
+        "vectors": np.ones((3, 2), np.float32),
+    }
+    storage.write(tmp_path / "v", "word vectors", {}, whole)
+    assert len(WordVectors.load(tmp_path / "v")) == 3
+    changed = {name: array for name, array in {**whole, **changes}.items() if array is not None}
+    storage.write(tmp_path / "v", "word vectors", {}, changed)
+    with pytest.raises(FileFormatError, match="v holds no whole word vectors"):
+        WordVectors.load(tmp_path / "v")
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    storage.write(tmp_path / "v", "something else", {}, {})
+    with pytest.raises(FileFormatError, match="holds something else"):
+        WordVectors.load(tmp_path / "v")
+
+
+def test_what_is_pickled_or_copied_encodes_alike(brown: WordVectors) -> None:
+    texts = ["colour", "the color of", "日本語"]
+    for vectors in (SMALL, brown):
+        expected = vectors.encode(texts)
+        for copy in (pickle.loads(pickle.dumps(vectors)), deepcopy(vectors)):
+            assert copy.words == vectors.words
+            assert copy.counts.tolist() == vectors.counts.tolist()
+            assert copy.encode(texts).tobytes() == expected.tobytes()
+
+
+def test_loaded_vectors_are_mapped_until_all_are_asked_for(tmp_path: Path) -> None:
+    SMALL.save(tmp_path / "v")
+    loaded = WordVectors.load(tmp_path / "v")
+    loaded.encode(["red colour"])
+    assert "vectors" not in vars(loaded)
+    assert not vars(loaded)["_codes"].flags.owndata
+    assert loaded.vectors.flags.owndata

@@ -1,0 +1,110 @@
+"""What a word is: identifiers, accents, scripts, and any text at all."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fuzzydict.text import words
+
+# Any code points, half of the time from the alphabets in which rules of this module meet.
+ANY = st.text(st.characters(exclude_categories=())) | st.text(
+    "aBéÉßŒşǅ'_-. 0\u2019\u0301\u200d\uff19\uff42\uff22"
+)
+
+
+def full_width(text: str) -> str:
+    return "".join(chr(ord(character) + 0xFEE0) for character in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("topSpeed", ["top", "speed"]),
+        ("TopSpeed", ["top", "speed"]),
+        ("top_speed", ["top", "speed"]),
+        ("TOP-SPEED", ["top", "speed"]),
+        ("Top   speed!", ["top", "speed"]),
+        ("HTTPStatus", ["http", "status"]),
+        ("topSpeed2", ["top", "speed2"]),
+        ("caféName", ["cafe", "name"]),
+        (full_width("topSpeed"), ["top", "speed"]),
+        ("C++", ["c"]),
+        ("911", ["911"]),
+        ("93.4 kWh", ["93", "4", "k", "wh"]),
+    ],
+)
+def test_identifiers_and_plain_text(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2019", "\u02bc", "\uff07"])
+def test_an_apostrophe_belongs_to_its_word_but_quotes_do_not(apostrophe: str) -> None:
+    assert words(f"Don{apostrophe}t {apostrophe}shout{apostrophe}") == ["don't", "shout"]
+    assert words(f"{apostrophe * 2} {apostrophe}") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Zoë", ["zoe"]),
+        ("naïve Ångström", ["naive", "angstrom"]),
+        ("Straße", ["strasse"]),
+        ("ÉCOLE", ["ecole"]),
+        ("ﬁne", ["fine"]),
+        ("日本語", ["日本語"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("한국어", ["한국어"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ("soft\u00adhyphen", ["softhyphen"]),
+    ],
+)
+def test_other_letters_than_those_of_english(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "?!", "___", "—…", "🙂", "\u0301", "\u093f", "\ud800", "\0"]
+)
+def test_text_without_a_letter_or_digit_has_no_words(text: str) -> None:
+    assert words(text) == []
+
+
+@given(ANY)
+@example("\ud800a\udfff")
+def test_words_of_any_text_are_plain(text: str) -> None:
+    for word in words(text):
+        assert any(map(str.isalnum, word))
+        assert not set(word) & set(" _-.")
+        assert word == word.strip("'")
+
+
+@given(ANY)
+def test_words_of_words_are_the_same(text: str) -> None:
+    found = words(text)
+    assert words(" ".join(found)) == found
+
+
+@given(ANY)
+@example("éA")
+@example(full_width("aB"))
+def test_every_unicode_form_of_a_text_has_the_same_words(text: str) -> None:
+    found = words(text)
+    assert words(unicodedata.normalize("NFC", text)) == found
+    assert words(unicodedata.normalize("NFD", text)) == found
+    assert words(unicodedata.normalize("NFKC", text)) == found
+    assert words(unicodedata.normalize("NFKD", text)) == found
+
+
+@given(st.text("abcXYZ019 _-.,'", max_size=30))
+def test_case_of_a_whole_text_does_not_matter(text: str) -> None:
+    assert words(text.upper()) == words(text.lower())
+
+
+@given(ANY, ANY)
+def test_a_blank_parts_texts(a: str, b: str) -> None:
+    assert words(f"{a} {b}") == words(a) + words(b)

@@ -1,0 +1,171 @@
+"""Training end to end, on a text of two themes: neighbours, bits, progress, and too little."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzydict import ArgumentTypeError, ShapeError, WordVectors
+from fuzzydict.corpus import read_sentences
+from fuzzydict.text import words
+from fuzzydict.training import Model, train
+
+Recipe = tuple[Model, ...]
+SHIPS = ["captain", "ship", "sailor", "harbor", "storm", "wave", "wind", "sail", "anchor", "mast"]
+BAKING = ["baker", "bread", "oven", "dough", "flour", "butter", "sugar", "cake", "bowl", "cook"]
+
+
+@pytest.fixture(scope="module")
+def sentences(themes: Path) -> list[str]:
+    return read_sentences([themes])
+
+
+@pytest.fixture(scope="module")
+def trained(sentences: list[str], light: Recipe) -> WordVectors:
+    return WordVectors.train(sentences, recipe=light)
+
+
+def test_words_and_counts_are_those_of_the_text(trained: WordVectors, sentences: list[str]) -> None:
+    occurrences = Counter(word for sentence in sentences for word in words(sentence.lower()))
+    expected = {word: count for word, count in occurrences.items() if count >= 2}
+    assert dict(zip(trained.words, trained.counts.tolist(), strict=True)) == expected
+    assert (np.diff(trained.counts) <= 0).all()
+
+
+def test_vectors_are_the_models_side_by_side(trained: WordVectors) -> None:
+    assert trained.vectors.shape == (len(trained), 20 + 12)
+    for part in (trained.vectors[:, :20], trained.vectors[:, 20:]):
+        np.testing.assert_allclose(np.linalg.norm(part, axis=1), 0.5**0.5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("theme", [SHIPS, BAKING], ids=["ships", "baking"])
+def test_words_of_a_theme_are_neighbours(trained: WordVectors, theme: list[str]) -> None:
+    candidates = [*SHIPS, *BAKING]
+    cosines = trained.encode(theme) @ trained.encode(candidates).T
+    for word, row in zip(theme, cosines, strict=True):
+        ranked = [candidates[i] for i in np.argsort(-row)]
+        assert ranked[0] == word
+        assert set(ranked[1:4]) <= set(theme)
+
+
+def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:
+    text = ["a sail and two sails", "sailing is to sail", "sails and sailing"] * 3
+    found = WordVectors.train(text, recipe=light)
+    sail, sails, sailing, two = (
+        found.vectors[found.words.index(word)] for word in ("sail", "sails", "sailing", "two")
+    )
+    assert sail[20:].tolist() == sails[20:].tolist() == sailing[20:].tolist() != two[20:].tolist()
+    assert not np.allclose(sail[:20], sails[:20])
+
+
+def test_texts_and_lists_of_words_train_alike(sentences: list[str], light: Recipe) -> None:
+    lists = (sentence.upper().split() for sentence in sentences)
+    once = WordVectors.train(lists, recipe=light)
+    assert once.vectors.tobytes() == WordVectors.train(sentences, recipe=light).vectors.tobytes()
+
+
+def test_the_same_seed_gives_the_same_bits(
+    trained: WordVectors, sentences: list[str], light: Recipe
+) -> None:
+    again = WordVectors.train(sentences, recipe=light)
+    other = WordVectors.train(sentences, recipe=light, seed=2)
+    assert again.vectors.tobytes() == trained.vectors.tobytes()
+    assert other.words == trained.words
+    assert not np.allclose(other.vectors, trained.vectors)
+
+
+def test_a_text_of_many_batches_gives_the_same_bits(sentences: list[str], light: Recipe) -> None:
+    recipe = [replace(model, epochs=2) for model in light]
+    once, again = (WordVectors.train(sentences * 100, recipe=recipe) for _ in range(2))
+    assert once.vectors.tobytes() == again.vectors.tobytes()
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_another_process_gives_the_same_bits(
+    trained: WordVectors, themes: Path, light: Recipe, hash_seed: str
+) -> None:
+    program = (
+        "import sys; from pathlib import Path; from fuzzydict import WordVectors;"
+        "from fuzzydict.corpus import read_sentences; from fuzzydict.training import Model;"
+        f"v = WordVectors.train(read_sentences([Path(sys.argv[1])]), recipe={light!r});"
+        "sys.stdout.buffer.write(' '.join(v.words).encode() + v.vectors.tobytes())"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program, themes],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        check=True,
+    )
+    assert found.stdout == " ".join(trained.words).encode() + trained.vectors.tobytes()
+
+
+def test_progress_is_told_of_every_epoch_up_to_the_total(
+    sentences: list[str], light: Recipe
+) -> None:
+    told: list[tuple[int, int]] = []
+    WordVectors.train(sentences, recipe=light, progress=lambda *step: told.append(step))
+    assert told == [(done, 120) for done in range(1, 121)]
+
+
+def test_an_error_of_progress_ends_the_training(sentences: list[str], light: Recipe) -> None:
+    told: list[int] = []
+
+    def progress(done: int, _: int) -> None:
+        told.append(done)
+        if threading.current_thread().name.endswith("_1"):
+            raise ValueError("enough")
+
+    long, short = (replace(light[0], epochs=epochs) for epochs in (3000, 3))
+    with pytest.raises(ValueError, match="enough"):
+        WordVectors.train(sentences, recipe=[long, short], progress=progress)
+    assert len(told) < 2000
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a signal can be sent to one thread on POSIX only")
+def test_an_interrupt_ends_the_training(sentences: list[str], light: Recipe) -> None:
+    told: list[int] = []
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def progress(done: int, _: int) -> None:
+        told.append(done)
+        if done == 3:
+            signal.pthread_kill(main, signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        WordVectors.train(sentences, recipe=[replace(light[0], epochs=3000)], progress=progress)
+    assert len(told) < 2000
+
+
+def test_min_count_leaves_rarer_words_out(sentences: list[str], light: Recipe) -> None:
+    found = train([words(sentence) for sentence in sentences], light, min_count=20)
+    assert found.counts.min() >= 20
+    assert "mast" not in found.words
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [([], 0), ([""], 0), (["?!", "..."], 0), (["each word comes once"], 4)]
+)
+def test_too_little_text(text: list[str], number: int) -> None:
+    with pytest.raises(ShapeError, match=f"none of their {number} different words occurs 2 times"):
+        WordVectors.train(text)
+
+
+def test_one_word_is_enough(light: Recipe) -> None:
+    vectors = WordVectors.train(["red", "red"], recipe=light)
+    assert vectors.words == ["red"]
+    assert np.isfinite(vectors.vectors).all()
+
+
+def test_one_text_is_not_a_list_of_sentences() -> None:
+    with pytest.raises(ArgumentTypeError, match="expected a list of sentences"):
+        WordVectors.train("The ship left the harbor. The ship came back.")
