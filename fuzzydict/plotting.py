@@ -78,13 +78,16 @@ def plot_heatmap(
     names = [
         [_label(name) if name.strip() else _BLANK for name in side] for side in (rows, columns)
     ]
-    longest = max(len(name) for name in names[1])
-    size = (2.2 + 0.27 * len(columns), 1.6 + 0.27 * len(rows) + 0.08 * longest)
+    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
+    size = (
+        max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0),
+        max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5),
+    )
     axes = _pyplot().figure(figsize=size, layout="constrained").add_subplot()
     # One hue from light to dark: its order shows whatever colours one can tell apart, and in print.
     image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
     axes.set_yticks(range(len(rows)), names[0])
-    axes.set_xticks(range(len(columns)), names[1], rotation=90 if longest > 2 else 0)
+    axes.set_xticks(range(len(columns)), names[1], rotation=90 if wide > 2 else 0)
     axes.tick_params(length=0)
     axes.set(title=title, ylabel=row_label, xlabel=column_label)
     bar = axes.inset_axes((1 + 0.3 / len(columns), 0, 0.7 / len(columns), 1))  # as high as the map

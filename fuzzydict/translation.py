@@ -51,8 +51,8 @@ class EncoderDecoder:
         state_size: D, the size of each state.
         attention_size: The size of the scorer's hidden layer.
         dtype: Of all numbers.
-        seed: Of the first parameters and of the examples' order. The same seed and machine give
-            the same translator.
+        seed: Of the first parameters and of the examples' order. The same seed gives the
+            same translator, on one machine with as many threads.
 
     Attributes:
         losses_: The mean cross-entropy by character, in nats, at each step of ``fit``.

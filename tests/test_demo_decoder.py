@@ -44,12 +44,13 @@ def test_a_few_steps_lower_the_loss() -> None:
 
 
 def test_the_script_runs_and_draws(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the picture needs matplotlib")
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
     picture = tmp_path / "alignment.png"
     result = CliRunner().invoke(decoder.main, ["--steps", "2", "--save", str(picture)])
     assert result.exit_code == 0, result.output
     assert "of 1000 dates never seen are right" in result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
+    pyplot.close("all")
 
 
 @pytest.mark.skipif(
