@@ -99,7 +99,9 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     least, _, middle, share = map(float, rows["**0.05** (default)"])
     assert 0 < least <= middle <= 1
     assert 0 <= share <= 1
-    lost, all_lost, refused = map(float, rows[f"**{MeaningOrSpelling.score_cutoff:.2f}** (default)"])
+    lost, all_lost, refused = map(
+        float, rows[f"**{MeaningOrSpelling.score_cutoff:.2f}** (default)"]
+    )
     assert lost == all_lost == 0
     assert 0 <= float(rows["0.05"][-1]) <= refused <= float(rows["0.50"][-1]) <= 1
 
