@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,6 +223,8 @@ class WordVectors:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells these vectors from others: a name with a hash of all of them."""
+        from hashlib import blake2b
+
         state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
         for array in (self.counts, self._codes, self._scales):
             state.update(b"" if array is None else np.ascontiguousarray(array).data)
