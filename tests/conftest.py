@@ -12,7 +12,6 @@ from fuzzydict.brown import brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from fuzzydict.training import Model
 
-
 # Speed is measured in benchmarks; a busy machine must not fail a property.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
