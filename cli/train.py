@@ -78,9 +78,8 @@ def command(
         texts = read_sentences(texts_from) if corpus else brown_sentences(download=download)
     except MissingCorpusError as error:
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
-    click.echo(f"training on {len(texts)} sentences", err=True)
-    if len(texts) < _FEW:
-        click.echo("which is little: word2vec needs tens of thousands to learn meanings", err=True)
+    few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
+    click.echo(f"training on {len(texts)} sentences{few}", err=True)
     with click.progressbar(length=1000, label="training", file=sys.stderr) as bar:
         vectors = WordVectors.train(
             texts,
