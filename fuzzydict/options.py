@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from threading import Lock
+from types import FunctionType
 from typing import Any
 
 from fuzzydict.adapters import as_embedding
@@ -15,6 +16,7 @@ from fuzzydict.scorers import as_scorer
 __all__ = ["MODES", "Configured", "class_of_mode", "declared_class"]
 
 MODES = ("nearest", "pool")
+_making_classes = Lock()
 
 
 class Configured:
@@ -38,7 +40,10 @@ class Configured:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in _CHECKS.keys() & cls.__dict__.keys():
-            _CHECKS[name](cls.__dict__[name])
+            value = cls.__dict__[name]
+            _CHECKS[name](value)
+            if isinstance(value, FunctionType):  # an option, not a method of the dict
+                setattr(cls, name, staticmethod(value))
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
             reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
             type.__setattr__(cls, "__getitem__", reader)
@@ -69,15 +74,18 @@ def declared_class(cls: Any) -> Any:
     return cls.__dict__.get("_declared", cls)
 
 
-@cache
 def class_of_mode(cls: Any, mode: str) -> Any:
-    """Return ``cls``, or the class like it whose dicts are of the other mode."""
+    """Return the class that was written down, or the one like it whose dicts are of ``mode``."""
     declared = declared_class(cls)
     if declared.mode == mode:
         return declared
-    names = ("__doc__", "__module__", "__qualname__")
-    namespace = {name: getattr(cls, name) for name in names}
-    return type(cls.__name__, (cls,), namespace | {"mode": mode, "_declared": declared})
+    with _making_classes:  # one class, whichever threads ask for it first
+        if "_of_other_mode" not in declared.__dict__:
+            names = ("__doc__", "__module__", "__qualname__")
+            namespace = {name: getattr(declared, name) for name in names}
+            namespace |= {"mode": mode, "_declared": declared}
+            declared._of_other_mode = type(declared.__name__, (declared,), namespace)
+    return declared._of_other_mode
 
 
 def _check_mode(mode: Any) -> None:
