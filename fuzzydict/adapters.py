@@ -53,7 +53,7 @@ class Encoder:
             ShapeError: it gave another shape, or NaN or infinity.
         """
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
-        vectors = given.astype(np.float32, copy=False)
+        vectors = given.astype(np.float32)  # a copy: the function may use its array again
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(
                 f"embedding: its encode must give an array (n, E) for n texts; "
