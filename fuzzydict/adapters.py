@@ -44,6 +44,7 @@ class Encoder:
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
+        self._size: int | None = None  # E, once a call has shown it
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E).
@@ -62,6 +63,12 @@ class Encoder:
         if not np.isfinite(vectors).all():
             bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise ShapeError(f"embedding: its encode gave NaN or infinity for {texts[bad]!r}")
+        if self._size not in (None, vectors.shape[1]):
+            raise ShapeError(
+                f"embedding: its encode gave vectors of {vectors.shape[1]}, and of {self._size} "
+                f"before; one dict takes vectors of one length: set embedding again, or mend it"
+            )
+        self._size = vectors.shape[1]
         return vectors
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
