@@ -18,7 +18,6 @@ __all__ = ["KeyIndex"]
 
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of forgotten slots before the arrays are packed
-_NOTHING = np.zeros(0, np.float32)
 
 
 class KeyIndex:
@@ -50,9 +49,9 @@ class KeyIndex:
         self.ngrams = NgramIndex()
         self._slots: dict[str, int] = {}
         self._pending: dict[str, None] = {}
-        self._vectors, self._inverse_lengths, self._trust, self._alive = (
-            _Column() for _ in range(4)
-        )
+        self._vectors = _Column(np.zeros((0, 0), np.float32))
+        self._inverse_lengths, self._trust = (_Column(np.zeros(0, np.float32)) for _ in range(2))
+        self._alive = _Column(np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -190,9 +189,8 @@ def _plain(key: str) -> str:
 class _Column:
     """Rows in a buffer with room for more; the first ones are kept, not copied."""
 
-    def __init__(self) -> None:
-        self._buffer: NDArray[Any] = _NOTHING
-        self.rows: NDArray[Any] = _NOTHING
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._buffer = self.rows = rows
 
     def extend(self, new: NDArray[Any]) -> None:
         used = len(self.rows)

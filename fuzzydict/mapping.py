@@ -10,12 +10,12 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Self, TypeVar
 
-from fuzzydict.adapters import as_embedding, require_same
+from fuzzydict.adapters import as_embedding
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
-from fuzzydict.options import class_of_mode, declared_class
+from fuzzydict.options import OPTIONS, class_of_mode, declared_class
 from fuzzydict.reads import FuzzyReads
-from fuzzydict.saving import read_dict, write_dict
+from fuzzydict.saving import read_dict, restore, write_dict
 from fuzzydict.text import plain
 
 __all__ = ["FuzzyDict"]
@@ -24,8 +24,6 @@ V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
 
 
-_SAVED = ("mode", "scorer", "temperature", "score_cutoff", "projections")
-_OPTIONS = {"embedding", *_SAVED}  # which a copy shares
 _OWN = {"_lock", "_index", "_indexed", "_told"}  # which no copy has
 
 
@@ -116,7 +114,7 @@ class FuzzyDict(FuzzyReads[V]):
         """
         with self._lookup() as lookup:
             lookup.index.sync()
-            options = {name: getattr(self, name) for name in _SAVED}
+            options = {name: getattr(self, name) for name in sorted(OPTIONS - {"embedding"})}
             write_dict(path, self, options, lookup.index)
 
     @classmethod
@@ -132,10 +130,9 @@ class FuzzyDict(FuzzyReads[V]):
         new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **saved.options)
         index = KeyIndex(as_embedding(new.embedding))
-        require_same(saved.embedding, index.embedding)
-        index.restore(saved.names, saved.vectors, saved.trust)
+        restore(index, saved)
         dict.update(new, saved.items)
-        new.__dict__.update(_index=index, _indexed=new.embedding)
+        new.__dict__.update(_index=index, _indexed=new.embedding, _told=len(new))
         return new
 
     # ---- writes: exact, and noted for the index -------------------------------------------
@@ -196,7 +193,7 @@ class FuzzyDict(FuzzyReads[V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        for name in new.__dict__.keys() - _OPTIONS - _OWN:
+        for name in new.__dict__.keys() - OPTIONS - _OWN:
             new.__dict__[name] = deepcopy(new.__dict__[name], memo)
         for key, value in self.items():
             new[deepcopy(key, memo)] = deepcopy(value, memo)

@@ -12,8 +12,9 @@ from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError
 from fuzzydict.scorers import as_scorer
+from fuzzydict.text import quoted
 
-__all__ = ["MODES", "Configured", "class_of_mode", "declared_class"]
+__all__ = ["MODES", "OPTIONS", "Configured", "check_option", "class_of_mode", "declared_class"]
 
 MODES = ("nearest", "pool")
 _making_classes = Lock()
@@ -41,7 +42,7 @@ class Configured:
         super().__init_subclass__()
         for name in _CHECKS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
-            _CHECKS[name](value)
+            check_option(name, value)
             if isinstance(value, FunctionType):  # an option, not a method of the dict
                 setattr(cls, name, staticmethod(value))
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
@@ -65,7 +66,7 @@ class Configured:
                 f"{type(self).__name__}(d, mode={value!r})"
             )
         if name in _CHECKS:
-            _CHECKS[name](value)
+            check_option(name, value)
         super().__setattr__(name, value)
 
 
@@ -88,6 +89,11 @@ def class_of_mode(cls: Any, mode: str) -> Any:
     return declared._of_other_mode
 
 
+def check_option(name: str, value: Any) -> None:
+    """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``."""
+    _CHECKS[name](value)
+
+
 def _check_mode(mode: Any) -> None:
     if mode not in MODES:
         raise OptionError(f"mode: expected one of {', '.join(map(repr, MODES))}, got {mode!r}")
@@ -106,9 +112,17 @@ def _check_temperature(temperature: Any) -> None:
 def _check_cutoff(cutoff: Any) -> None:
     if cutoff is None:
         return
-    if isinstance(cutoff, str) or not hasattr(cutoff, "__float__"):
-        raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {cutoff!r}")
-    if math.isnan(cutoff):
+    try:
+        if isinstance(cutoff, str | bytes):
+            raise TypeError
+        number = float(cutoff)
+    except OverflowError:  # a whole number that is larger than any score
+        return
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"score_cutoff: expected a number or None, got {quoted(cutoff)}"
+        ) from None
+    if math.isnan(number):
         raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
 
 
@@ -125,3 +139,5 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "score_cutoff": _check_cutoff,
     "projections": _check_projections,
 }
+
+OPTIONS = frozenset(_CHECKS)
