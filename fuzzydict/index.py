@@ -60,9 +60,8 @@ class KeyIndex:
     # ---- writes ---------------------------------------------------------------------------
 
     def add(self, key: str) -> None:
-        """Note a key of the dict that is new, or that is not known to be noted."""
-        if key not in self._slots:
-            self._pending[key] = None
+        """Note a key that is new in the dict."""
+        self._pending[key] = None
 
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""

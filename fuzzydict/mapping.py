@@ -234,6 +234,7 @@ class FuzzyDict(FuzzyReads[V]):
     def _noted(self) -> Iterator[None]:
         """Tell the index of what a write added, even if it fails half-way."""
         with self._lock:
+            self._tell()
             try:
                 yield
             finally:
