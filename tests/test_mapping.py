@@ -204,8 +204,9 @@ def test_a_deep_copy_copies_what_a_subclass_holds_and_shares_the_options() -> No
 
 
 def test_a_class_of_the_other_mode_is_one_class() -> None:
-    pooling: Any = type(FuzzyDict({"a": 1.0}, mode="pool"))
-    assert type(FuzzyDict(mode="pool")) is pooling
+    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
+    pooling: Any = type(in_pool_mode)
+    assert type(in_pool_mode | {"b": 2.0}) is pooling
     assert type(pooling({"a": 1.0}, mode="pool")) is pooling
     assert type(pooling({"a": 1.0}, mode="nearest")) is FuzzyDict
     assert issubclass(pooling, FuzzyDict)
