@@ -17,9 +17,9 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
-            return None
+            ctx.fail(f"No such command {cmd_name!r}; valid are {', '.join(_COMMANDS)}.")
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         return command
 

@@ -13,10 +13,23 @@ import click
 
 from fuzzydict import FuzzyDictError
 
-__all__ = ["told_in_a_line"]
+__all__ = ["Command", "told_in_a_line"]
 
 P = ParamSpec("P")
 _USAGE = 2
+
+
+class Command(click.Command):
+    """A command that names its options where an unknown one was given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
+            raise click.UsageError(
+                f"No such option: {error.option_name}; valid are {', '.join(valid)}.", ctx
+            ) from error
 
 
 def told_in_a_line(command: Callable[P, None]) -> Callable[P, None]:

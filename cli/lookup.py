@@ -12,10 +12,10 @@ import click
 
 from fuzzydict import FuzzyDict, NoMatchError
 
-from ._problems import told_in_a_line
+from ._problems import Command, told_in_a_line
 
 
-@click.command("lookup")
+@click.command("lookup", cls=Command)
 @click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option("--cutoff", type=float, help="Least score of a match; by default 0.15.")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from ._problems import told_in_a_line
+from ._problems import Command, told_in_a_line
 
 
-@click.command("train")
+@click.command("train", cls=Command)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--corpus",

@@ -6,7 +6,7 @@
 'black'
 """
 
-from pathlib import Path
+import os
 
 from fuzzydict.answers import Attention, Match
 from fuzzydict.attention import attention
@@ -76,7 +76,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_here = Path(__file__).parent
-if not (_here / "data").is_dir():
-    # In a checkout, cli/ and data/ stand beside this folder; once installed, inside it.
-    __path__.append(str(_here.parent))
+# In a checkout, cli/ and data/ stand beside this folder; once installed, inside it.
+_here = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would slow the import down
+if not os.path.isdir(f"{_here}/data"):  # noqa: PTH112
+    __path__.append(os.path.dirname(_here))  # noqa: PTH120

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -97,6 +96,8 @@ class Attention:
         return f"<Attention of {self.text!r} over {len(self.names)} keys>"
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(_short(key))}</th>"
             f"<td style='text-align:right'>{weight:.1%}</td>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from importlib import import_module
 
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import MissingCorpusError
@@ -26,8 +26,8 @@ def Brown() -> WordVectors:  # noqa: N802 - it names the thing that one gets, as
     >>> vectors.encode(["color", "colour"]).shape == (2, vectors.size)
     True
     """
-    with resources.as_file(resources.files("fuzzydict.data") / _SHIPPED) as path:
-        return WordVectors.load(path)
+    (folder,) = import_module("fuzzydict.data").__path__
+    return WordVectors.load(f"{folder}/{_SHIPPED}")
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:

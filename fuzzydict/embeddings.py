@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +54,7 @@ class WordVectors:
         vectors: NDArray[Any] | Sequence[Sequence[float]],
         counts: Sequence[int] | NDArray[Any] | None = None,
     ) -> None:
-        rows = as_floats(vectors=vectors)[0].astype(np.float32, copy=False)
+        rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy, which nobody else has
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
             raise ShapeError(
                 f"vectors: expected a row for each of the {len(words)} words, "
@@ -73,6 +72,7 @@ class WordVectors:
         if counts is not None and len(counts) != len(words):
             raise ShapeError(f"counts: expected {len(words)}, one a word, got {len(counts)}")
         counts = np.ones(len(words), np.int64) if counts is None else counts
+        rows.flags.writeable = False
         self._set(Vocabulary(words, counts), rows, None)
 
     def _set(
@@ -152,7 +152,7 @@ class WordVectors:
             counts = np.array([vectors.get_vecattr(word, "count") for word in words], np.int64)
         if np.array_equal(counts, ranks[::-1]):
             counts = (1e6 / ranks).astype(np.int64)  # Zipf's law
-        return cls(words, np.array(vectors.vectors, np.float32), counts)
+        return cls(words, vectors.vectors, counts)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> WordVectors:
@@ -211,7 +211,9 @@ class WordVectors:
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors, (V, E); memory-mapped ones are read in when first asked for."""
+        """All vectors, (V, E), not to be written to; rounded ones are made whole when asked for."""
+        if self._scales is None and self._codes.dtype == np.float32:
+            return self._codes
         return self._rows(np.arange(len(self.words)))
 
     @property
@@ -221,6 +223,8 @@ class WordVectors:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells these vectors from others: a name with a hash of all of them."""
+        from hashlib import blake2b
+
         state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
         for array in (self.counts, self._codes, self._scales):
             state.update(b"" if array is None else np.ascontiguousarray(array).data)

@@ -8,12 +8,12 @@ from copy import deepcopy
 from itertools import islice
 from os import PathLike
 from threading import RLock
-from typing import Any, Self, TypeVar
+from typing import Any, Never, Self, TypeVar
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
-from fuzzydict.options import OPTIONS, class_of_mode, declared_class
+from fuzzydict.options import OPTIONS, class_of_mode, declared_class, require_known
 from fuzzydict.reads import FuzzyReads
 from fuzzydict.saving import read_dict, restore, write_dict
 from fuzzydict.text import plain
@@ -49,7 +49,8 @@ class FuzzyDict(FuzzyReads[V]):
     Options are attributes too, and may be class attributes of a subclass.
 
     Raises:
-        OptionError, ArgumentTypeError: an option has a value that it does not take.
+        OptionError, ArgumentTypeError: an option has a value that it does not take, or there is no
+            such option (items come in ``data``, never as keywords).
 
     >>> d = FuzzyDict({"brand": "Porsche", "model": "Taycan", "color": "black"})
     >>> d["colour"], "colour" in d
@@ -77,7 +78,9 @@ class FuzzyDict(FuzzyReads[V]):
         temperature: float | None = None,
         score_cutoff: float | None = None,
         projections: None = None,
+        **unknown: Never,
     ) -> None:
+        require_known(type(self).__name__, unknown)
         self._configure(
             mode=mode,
             embedding=embedding,

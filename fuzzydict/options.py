@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from types import FunctionType
 from typing import Any
@@ -14,7 +14,15 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError
 from fuzzydict.scorers import as_scorer
 from fuzzydict.text import quoted
 
-__all__ = ["MODES", "OPTIONS", "Configured", "check_option", "class_of_mode", "declared_class"]
+__all__ = [
+    "MODES",
+    "OPTIONS",
+    "Configured",
+    "check_option",
+    "class_of_mode",
+    "declared_class",
+    "require_known",
+]
 
 MODES = ("nearest", "pool")
 _making_classes = Lock()
@@ -68,6 +76,19 @@ class Configured:
         if name in _CHECKS:
             check_option(name, value)
         super().__setattr__(name, value)
+
+
+def require_known(name: str, unknown: Mapping[str, Any]) -> None:
+    """Raise for keywords that are no options, as Python would, but name those that are.
+
+    Raises:
+        ArgumentTypeError: there is one.
+    """
+    for keyword in unknown:
+        raise ArgumentTypeError(
+            f"{name}() has no option {keyword!r}; the options are {', '.join(_CHECKS)}, "
+            f"and items come as a dict: {name}({{{keyword!r}: ...}})"
+        )
 
 
 def declared_class(cls: Any) -> Any:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import MissingExtraError
+from numpy.typing import ArrayLike
+
+from fuzzydict.arrays import as_floats
+from fuzzydict.errors import MissingExtraError, ShapeError
 
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention
 
-__all__ = ["plot_weights"]
+__all__ = ["plot_heatmap", "plot_weights"]
 
 _LABEL = 32  # characters of a key
+_BLANK = "\N{OPEN BOX}"
 _BLUE = "#0072b2"  # of the palette of Okabe and Ito, which the colour-blind can tell apart
 
 
@@ -33,6 +38,60 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     axes.set_xlim(0, 112 * max((w for _, w, _ in rows), default=1.0))
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
+    return axes
+
+
+def plot_heatmap(
+    weights: ArrayLike,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str = "Attention",
+    row_label: str = "query",
+    column_label: str = "key",
+    label: str = "weight",
+) -> Any:
+    """Draw weights (L, S), a row for each query and a column for each key, as shades of blue.
+
+    Args:
+        weights: The weights, 0 or more.
+        rows: The names of the L queries; a blank is shown as an open box.
+        columns: The names of the S keys.
+        title: Above the picture.
+        row_label: What the rows are,
+        column_label: what the columns are,
+        label: and what the shades are.
+
+    Returns:
+        The matplotlib ``Axes``.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        ShapeError: The weights do not have a row for each query and a column for each key.
+    """
+    (matrix,) = as_floats(weights=weights)
+    if matrix.shape != (len(rows), len(columns)) or not matrix.size:
+        raise ShapeError(
+            f"weights must have shape (L, S) = {(len(rows), len(columns))}, with a row for each "
+            f"query and a column for each key and not none; got {matrix.shape}"
+        )
+    names = [
+        [_label(name) if name.strip() else _BLANK for name in side] for side in (rows, columns)
+    ]
+    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
+    size = (
+        max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0),
+        max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5),
+    )
+    axes = _pyplot().figure(figsize=size, layout="constrained").add_subplot()
+    # One hue from light to dark: its order shows whatever colours one can tell apart, and in print.
+    image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
+    axes.set_yticks(range(len(rows)), names[0])
+    axes.set_xticks(range(len(columns)), names[1], rotation=90 if wide > 2 else 0)
+    axes.tick_params(length=0)
+    axes.set(title=title, ylabel=row_label, xlabel=column_label)
+    bar = axes.inset_axes((1 + 0.3 / len(columns), 0, 0.7 / len(columns), 1))  # as high as the map
+    axes.figure.colorbar(image, cax=bar, label=label)
     return axes
 
 

@@ -16,10 +16,8 @@ import json
 import math
 import os
 import struct
-import tempfile
 import zlib
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +26,7 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -62,6 +61,9 @@ def write(
         OSError: the file cannot be written.
         ArgumentTypeError: an array is of a dtype that cannot be stored.
     """
+    import tempfile
+    from pathlib import Path
+
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
     target = Path(path)
@@ -91,8 +93,10 @@ def read(path: str | os.PathLike[str], kind: str) -> Stored:
         FileNotFoundError: there is no such file.
         FileFormatError: the file is damaged, of another kind, or of another version.
     """
-    size = Path(path).stat().st_size
-    data = np.asarray(np.memmap(path, np.uint8, "r")) if size else np.zeros(0, np.uint8)
+    try:
+        data = np.asarray(np.memmap(path, np.uint8, "r"))
+    except ValueError:  # there is nothing to map
+        data = np.zeros(0, np.uint8)
     header, end = _checked_header(data, path)
     try:
         if header["kind"] != kind:
@@ -105,8 +109,8 @@ def read(path: str | os.PathLike[str], kind: str) -> Stored:
             raise TypeError(f"meta is {meta!r}")
     except (AttributeError, KeyError, TypeError) as error:
         raise _damaged(path, f"its header is not of this format ({error!r})") from error
-    if end != size:
-        raise _damaged(path, f"it has {size} bytes where {end} were written")
+    if end != len(data):
+        raise _damaged(path, f"it has {len(data)} bytes where {end} were written")
     return Stored(meta, arrays)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from numbers import Real
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,10 +64,11 @@ def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> N
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
     """Return one value as an array of numbers, (*shape)."""
-    if isinstance(value, Real | Decimal | list | tuple | np.ndarray):
+    is_real = isinstance(value, Number) and not isinstance(value, complex | np.complexfloating)
+    if is_real or isinstance(value, list | tuple | np.ndarray):
         try:
             array = np.asarray(value)
-            if array.dtype.kind in "biuf" or isinstance(value, Real | Decimal):
+            if is_real or array.dtype.kind in "biuf":
                 return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             pass  # ragged, or not of numbers, or too large: told below

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from fuzzydict import Brown, WordVectors
 from fuzzydict.brown import brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from fuzzydict.training import Model
+
+# Speed is measured in benchmarks; a busy machine must not fail a property.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
+from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.training import Model
 from tests.benchmarks import pooling, quality, recipes, startup
 from tests.benchmarks.development import development_set, pairs_of
@@ -98,7 +99,9 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     least, _, middle, share = map(float, rows["**0.05** (default)"])
     assert 0 < least <= middle <= 1
     assert 0 <= share <= 1
-    lost, all_lost, refused = map(float, rows["**0.20** (default)"])
+    lost, all_lost, refused = map(
+        float, rows[f"**{MeaningOrSpelling.score_cutoff:.2f}** (default)"]
+    )
     assert lost == all_lost == 0
     assert 0 <= float(rows["0.05"][-1]) <= refused <= float(rows["0.50"][-1]) <= 1
 

@@ -314,9 +314,18 @@ def test_what_is_pickled_or_copied_encodes_alike(brown: WordVectors) -> None:
 
 
 def test_loaded_vectors_are_mapped_until_all_are_asked_for(tmp_path: Path) -> None:
-    SMALL.save(tmp_path / "v")
+    SMALL.save(tmp_path / "v", dtype="int8")
     loaded = WordVectors.load(tmp_path / "v")
     loaded.encode(["red colour"])
     assert "vectors" not in vars(loaded)
     assert not vars(loaded)["_codes"].flags.owndata
     assert loaded.vectors.flags.owndata
+
+
+def test_nobody_else_can_change_the_vectors() -> None:
+    rows = np.eye(2, dtype=np.float32)
+    vectors = WordVectors(["red", "blue"], rows)
+    rows[0, 0] = 7.0
+    assert vectors.encode(["red"]).tolist() == [[1.0, 0.0]]
+    with pytest.raises(ValueError, match="read-only"):
+        vectors.vectors[0, 0] = 7.0

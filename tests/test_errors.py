@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,11 @@ AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0]}
 def loaded(path: Path, content: bytes) -> Any:
     path.write_bytes(content)
     return FuzzyDict.load(path)
+
+
+def load_with_another_embedding(path: Path) -> None:
+    FuzzyDict(CAR, embedding=AXES).save(path)
+    FuzzyDict.load(path, embedding={"red": [1.0, 1.0]})
 
 
 def set_mode(_: Path) -> None:
@@ -80,10 +84,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
     ),
     (
         errors.OptionError,
-        lambda path: (
-            FuzzyDict(CAR, embedding=AXES).save(path),
-            FuzzyDict.load(path, embedding={"red": [1.0, 1.0]}),
-        ),
+        lambda path: load_with_another_embedding(path),
         r"loaded with word vectors \w{16} \(1 words",
         r"saved with word vectors \w{16} \(2 words",
         "pass the first as embedding=",
@@ -119,7 +120,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
     ),
     (
         errors.ShapeError,
-        lambda _: FuzzyDict(CAR, embedding=lambda texts: np.ones(3))["red"],
+        lambda _: FuzzyDict(CAR, embedding=lambda _: np.ones(3))["red"],
         r"gave shape \(3,\)",
         r"must give an array \(n, E\)",
         "embedding",
@@ -177,8 +178,8 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.NotFittedError,
         lambda _: KernelRegression().predict([[1.0]]),
         "KernelRegression",
-        "not fitted",
-        "fit",
+        "has seen no examples yet",
+        r"call fit\(X, y\) first",
     ),
 ]
 
@@ -212,12 +213,9 @@ def test_an_extra_that_is_missing_is_told_with_the_command_that_gets_it(monkeypa
 
 def test_a_row_with_nothing_to_attend_to_is_warned_of() -> None:
     one = np.ones((1, 2))
-    with pytest.warns(errors.EmptyRowWarning, match="zero"):
+    with pytest.warns(errors.EmptyRowWarning, match="nothing to attend to.* 0$"):
         out = attention(one, one, one, attn_mask=np.zeros((1, 1), bool))
     assert not np.asarray(out).any()
-    with warnings.catch_warnings(), pytest.raises(errors.EmptyRowWarning):
-        warnings.simplefilter("error")
-        attention(one, one, one, attn_mask=np.zeros((1, 1), bool))
 
 
 # ---- the tree ------------------------------------------------------------------------------
@@ -232,7 +230,7 @@ def drawn() -> dict[str, set[str]]:
         if line.startswith(("├──", "└──")):
             name = words[1]
             tree[name] = {words[2]}
-        elif line.startswith("│") and words[0].endswith("Error"):
+        elif name and words and words[0].endswith("Error"):
             tree[name].add(words[0])
     return tree
 

@@ -154,8 +154,8 @@ def test_constructors_take_what_those_of_a_dict_take() -> None:
     pairs = [("a", 1), ("b", 2)]
     assert FuzzyDict(pairs) == FuzzyDict(dict(pairs)) == FuzzyDict(iter(pairs)) == dict(pairs)
     assert FuzzyDict() == {}
-    with pytest.raises(TypeError, match="colour"):
-        FuzzyDict(colour="black")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"'colour'.*mode, embedding, scorer.*dict"):
+        FuzzyDict(colour="black")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="length"):
         FuzzyDict([("a", 1, 2)])  # type: ignore[arg-type]
 

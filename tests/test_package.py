@@ -52,6 +52,7 @@ ORDER = [
     *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
+    *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
     *("spelling", "vocabulary", "training", "embeddings", "corpus", "brown", "adapters", "index"),
     *("matching", "lookup", "values", "plotting", "answers", "options", "codec"),
     *("saving", "reads", "mapping", "dictfiles"),

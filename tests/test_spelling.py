@@ -45,6 +45,13 @@ def test_the_likelier_word_looks_more_alike(query: str, better: str, worse: str)
     assert likeness(query, better) > likeness(query, worse)
 
 
+def test_likeness_is_half_edits_a_quarter_beginnings_a_quarter_sound() -> None:
+    edits = 1 - 1 / 6
+    jaro = (5 / 6 + 5 / 5 + 1) / 3
+    beginnings = jaro + 4 * 0.1 * (1 - jaro)
+    assert likeness("colour", "color") == pytest.approx(edits / 2 + beginnings / 4 + 1 / 4)
+
+
 def test_strings_with_nothing_in_common_are_not_alike() -> None:
     assert likeness("abc", "xyz") == 0
     assert likeness("", "red") == 0

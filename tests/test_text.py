@@ -67,7 +67,9 @@ def test_other_letters_than_those_of_english(text: str, expected: list[str]) -> 
     assert words(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", " ", "?!", "___", "—…", "🙂", "\u0301", "\ud800", "\0\n"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "?!", "___", "—…", "🙂", "\u0301", "\u093f", "\ud800", "\0"]
+)
 def test_text_without_a_letter_or_digit_has_no_words(text: str) -> None:
     assert words(text) == []
 

@@ -1,0 +1,77 @@
+"""How parameters follow their gradients downhill: Adam, and a limit to the length of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fuzzydict.arrays import Array, positive
+
+__all__ = ["Adam", "clip_norm"]
+
+
+class Adam:
+    """Gradient descent with a pace for each number (Kingma and Ba 2015, algorithm 1).
+
+    Args:
+        parameters: Arrays by name. They are changed in place, so who shares them sees it.
+        learning_rate: About how far each number moves in a step; it may be set between steps.
+        decay: How much is kept, from step to step, of the mean of the gradients,
+        square_decay: and of the mean of their squares.
+        epsilon: Keeps a number that has no gradient from a division by zero.
+
+    Raises:
+        OptionError: The learning rate is not a finite number above 0.
+
+    Example:
+        >>> x = np.array([5.0])
+        >>> adam = Adam({"x": x}, learning_rate=0.1)
+        >>> for _ in range(300):
+        ...     adam.step({"x": 2 * x})  # downhill on x²
+        >>> bool(abs(x[0]) < 0.01)
+        True
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Array],
+        learning_rate: float = 1e-3,
+        *,
+        decay: float = 0.9,
+        square_decay: float = 0.999,
+        epsilon: float = 1e-8,
+    ) -> None:
+        self.parameters = parameters
+        self.learning_rate = positive("learning_rate", learning_rate)
+        self.decay, self.square_decay, self.epsilon = decay, square_decay, epsilon
+        self._means = {name: np.zeros_like(p) for name, p in parameters.items()}
+        self._squares = {name: np.zeros_like(p) for name, p in parameters.items()}
+        self._steps = 0
+
+    def step(self, gradients: Mapping[str, Array]) -> None:
+        """Move every parameter against its gradient, which has its shape."""
+        self._steps += 1
+        # Both means begin at zero; this takes that out of them.
+        pace = self.learning_rate / (1 - self.decay**self._steps)
+        square_scale = 1 / (1 - self.square_decay**self._steps)
+        for name, parameter in self.parameters.items():
+            mean, square, gradient = self._means[name], self._squares[name], gradients[name]
+            mean += (1 - self.decay) * (gradient - mean)
+            square += (1 - self.square_decay) * (gradient * gradient - square)
+            parameter -= pace * mean / (np.sqrt(square * square_scale) + self.epsilon)
+
+
+def clip_norm(gradients: Mapping[str, Array], limit: float) -> dict[str, Array]:
+    """Return the gradients, shortened together where their norm is above the limit.
+
+    A recurrent network now and then has a gradient that would throw it far away (Pascanu et al.
+    2013, algorithm 1).
+
+    Example:
+        >>> clip_norm({"a": np.array([3.0]), "b": np.array([4.0])}, limit=1.0)
+        {'a': array([0.6]), 'b': array([0.8])}
+    """
+    norm = sum(float(np.vdot(g, g)) for g in gradients.values()) ** 0.5
+    scale = min(1.0, limit / norm) if norm else 1.0
+    return {name: g * scale for name, g in gradients.items()}

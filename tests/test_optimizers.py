@@ -1,0 +1,55 @@
+"""Adam against its algorithm in plain numbers, and the limit to a gradient's norm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fuzzydict.errors import OptionError
+from fuzzydict.optimizers import Adam, clip_norm
+
+
+def test_adam_is_the_algorithm_of_the_paper() -> None:
+    x = np.array([1.0])
+    adam = Adam({"x": x}, learning_rate=0.1)
+    slow, m, v = 1.0, 0.0, 0.0
+    for t in range(1, 20):
+        gradient = slow**3 - 1.5
+        adam.step({"x": x**3 - 1.5})
+        m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+        slow -= 0.1 * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
+        np.testing.assert_allclose(x, slow)
+
+
+def test_adam_is_torchs() -> None:
+    torch = pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    x = np.random.default_rng(0).standard_normal((3, 4))
+    leaf = torch.tensor(x, requires_grad=True)
+    mine, theirs = Adam({"x": x}, learning_rate=0.01), torch.optim.Adam([leaf], lr=0.01)
+    for _ in range(10):
+        theirs.zero_grad()
+        (leaf**4).sum().backward()
+        theirs.step()
+        mine.step({"x": 4 * x**3})
+    np.testing.assert_allclose(x, leaf.detach().numpy())
+
+
+def test_a_number_without_a_gradient_stays_and_float32_stays_float32() -> None:
+    x = np.ones(2, np.float32)
+    Adam({"x": x}).step({"x": np.array([0.0, 1.0], np.float32)})
+    assert x.dtype == np.float32
+    np.testing.assert_allclose(x, [1, 0.999])
+
+
+def test_a_learning_rate_that_is_not_above_zero_is_refused() -> None:
+    with pytest.raises(OptionError, match="learning_rate"):
+        Adam({}, learning_rate=0.0)
+
+
+def test_only_gradients_above_the_limit_are_shortened() -> None:
+    gradients = {"a": np.array([3.0, 0.0]), "b": np.array([[4.0]])}
+    clipped = clip_norm(gradients, 2.5)
+    np.testing.assert_allclose(clipped["a"], [1.5, 0])
+    np.testing.assert_allclose(clipped["b"], [[2]])
+    np.testing.assert_array_equal(clip_norm(gradients, 6.0)["a"], gradients["a"])
+    assert clip_norm({"a": np.zeros(2)}, 1.0)["a"].tolist() == [0, 0]
