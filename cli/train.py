@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from ._problems import Command, told_in_a_line
+
+_FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
 
 
 @click.command("train", cls=Command)
@@ -26,11 +29,15 @@ from ._problems import Command, told_in_a_line
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("brown.vectors"),
-    show_default=True,
-    help="Where to save the vectors.",
+    help="Where to save the vectors; by default brown.vectors, of --corpus words.vectors.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Another seed, other vectors.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="Another seed, other vectors.",
+)
 @click.option(
     "--min-count",
     type=click.IntRange(min=1),
@@ -43,7 +50,7 @@ def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],
     download: bool,
-    output: Path,
+    output: Path | None,
     seed: int,
     min_count: int,
 ) -> None:
@@ -58,13 +65,21 @@ def command(
     """
     if files and not corpus:
         raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
-    _check_place(output)
-    from fuzzydict import WordVectors
+    if corpus and download:
+        raise click.UsageError("--download fetches the Brown corpus, and --corpus does without it")
+    texts_from = corpus + files
+    output = output or Path("words.vectors" if corpus else "brown.vectors")
+    _check_place(output, texts_from)
+    from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.brown import brown_sentences
     from fuzzydict.corpus import read_sentences
 
-    texts = read_sentences(corpus + files) if corpus else brown_sentences(download=download)
-    click.echo(f"training on {len(texts)} sentences", err=True)
+    try:
+        texts = read_sentences(texts_from) if corpus else brown_sentences(download=download)
+    except MissingCorpusError as error:
+        raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
+    few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
+    click.echo(f"training on {len(texts)} sentences{few}", err=True)
     with click.progressbar(length=1000, label="training", file=sys.stderr) as bar:
         vectors = WordVectors.train(
             texts,
@@ -77,8 +92,10 @@ def command(
     click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")
 
 
-def _check_place(output: Path) -> None:
+def _check_place(output: Path, texts: Sequence[Path]) -> None:
     """Say at once, not after minutes of training, that nothing can be saved at ``output``."""
+    if any(output.exists() and text.exists() and output.samefile(text) for text in texts):
+        raise click.UsageError(f"{output} is one of the texts; save the vectors elsewhere (-o)")
     if output.is_dir():
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
     if not output.parent.is_dir():

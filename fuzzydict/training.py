@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import ShapeError
+from fuzzydict.errors import OptionError, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +67,13 @@ def train(
 
     Raises:
         ShapeError: no word occurs ``min_count`` times.
+        OptionError: the recipe is empty, or min_count or seed is out of range.
     """
+    if not recipe or min_count < 1 or not 0 <= seed < 2**32:
+        raise OptionError(
+            f"expected a recipe of one Model or more, min_count of 1 or more and seed from 0 to "
+            f"2**32 - 1; got {len(recipe)} models, min_count={min_count}, seed={seed}"
+        )
     from concurrent.futures import ThreadPoolExecutor
 
     occurrences = Counter(word for sentence in sentences for word in sentence)

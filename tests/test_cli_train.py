@@ -104,6 +104,13 @@ def test_too_little_text(tmp_path: Path, text: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["small.txt"]
 
 
+def test_a_corpus_is_not_overwritten_by_its_vectors(notes: Path) -> None:
+    before = notes.read_bytes()
+    done = train("--corpus", notes, "-o", notes)
+    assert (done.returncode, "one of the texts" in done.stderr) == (2, True)
+    assert notes.read_bytes() == before
+
+
 def test_an_output_that_cannot_be_saved_is_told_before_training(
     notes: Path, tmp_path: Path
 ) -> None:
@@ -120,6 +127,8 @@ def test_an_output_that_cannot_be_saved_is_told_before_training(
     [
         (["notes.txt"], "unexpected argument 'notes.txt'; text files follow --corpus"),
         (["--epochs", "3"], "No such option"),
+        (["--seed", "-3"], "-3 is not in the range"),
+        (["--corpus", "x", "--download"], "--download fetches the Brown corpus"),
         (["--seed", "x"], "'x' is not a valid integer"),
         (["--min-count", "0"], "0 is not in the range"),
     ],
@@ -146,5 +155,5 @@ def test_without_the_brown_corpus_one_line_tells_how_to_get_it(tmp_path: Path) -
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("Error: the Brown corpus is not on this machine")
-    assert line.endswith("python -m nltk.downloader brown")
+    assert line.endswith("python -m nltk.downloader brown; or with: fuzzydict train --download")
     assert not list(tmp_path.iterdir())

@@ -61,7 +61,7 @@ ORDER = [
 LIBRARY = sorted(
     path.stem
     for path in Path(str(fuzzydict.__file__)).parent.glob("*.py")
-    if path.stem != "__init__"
+    if not path.stem.startswith("__")
 )
 
 
