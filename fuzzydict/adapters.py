@@ -44,6 +44,7 @@ class Encoder:
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
+        self._size: int | None = None  # E, once a call has shown it
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E).
@@ -53,7 +54,7 @@ class Encoder:
             ShapeError: it gave another shape, or NaN or infinity.
         """
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
-        vectors = given.astype(np.float32, copy=False)
+        vectors = given.astype(np.float32)  # a copy: the function may use its array again
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(
                 f"embedding: its encode must give an array (n, E) for n texts; "
@@ -62,6 +63,12 @@ class Encoder:
         if not np.isfinite(vectors).all():
             bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise ShapeError(f"embedding: its encode gave NaN or infinity for {texts[bad]!r}")
+        if self._size not in (None, vectors.shape[1]):
+            raise ShapeError(
+                f"embedding: its encode gave vectors of {vectors.shape[1]}, and of {self._size} "
+                f"before; one dict takes vectors of one length: set embedding again, or mend it"
+            )
+        self._size = vectors.shape[1]
         return vectors
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -23,6 +23,8 @@ from fuzzydict.storage import DTYPES
 __all__ = ["ValueReader", "ValueWriter"]
 
 _PLAIN = (str, int, float, bool, type(None))
+_DEEPEST = 100  # containers in one another: few enough to be read again under any recursion limit
+_MOST_AXES = 31  # of an array, for numpy before 2.0 stacks no more
 
 
 class ValueWriter:
@@ -32,20 +34,24 @@ class ValueWriter:
         self._groups: dict[tuple[str, tuple[int, ...]], list[NDArray[Any]]] = {}
         self._numbers: dict[tuple[str, tuple[int, ...]], int] = {}
 
-    def encode(self, value: Any) -> Any:
+    def encode(self, value: Any, depth: int = 0) -> Any:
         """Return a value as JSON.
 
         Raises:
             ArgumentTypeError: it, or what it holds, is neither of JSON's types (exactly: of no
-                class derived from them), nor a tuple, nor an array or number of numpy.
+                class derived from them), nor a tuple, nor an array or number of numpy; or its
+                containers are nested too deeply.
         """
+        if depth > _DEEPEST:
+            raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
         kind = type(value)
         if kind in _PLAIN:
             return value
         if kind in (list, tuple):
-            return [kind.__name__, *map(self.encode, value)]
+            return [kind.__name__, *(self.encode(part, depth + 1) for part in value)]
         if kind is dict:
-            return ["dict", *(self.encode(part) for item in value.items() for part in item)]
+            parts = (part for item in value.items() for part in item)
+            return ["dict", *(self.encode(part, depth + 1) for part in parts)]
         if isinstance(value, np.generic) or kind is np.ndarray:
             return self._array("array" if kind is np.ndarray else "scalar", np.asarray(value))
         raise ArgumentTypeError(f"{kind.__name__} is none of the types that can be saved")
@@ -54,6 +60,8 @@ class ValueWriter:
         dtype = array.dtype.newbyteorder("<").str
         if dtype not in DTYPES:
             raise ArgumentTypeError(f"an array of dtype {array.dtype} cannot be saved")
+        if array.ndim > _MOST_AXES:
+            raise ArgumentTypeError(f"an array of more than {_MOST_AXES} axes cannot be saved")
         group = (dtype, array.shape)
         rows = self._groups.setdefault(group, [])
         rows.append(array)
@@ -68,10 +76,19 @@ class ValueWriter:
 
 
 class ValueReader:
-    """Reads values that a `ValueWriter` with these groups wrote."""
+    """Reads values that a `ValueWriter` with these groups wrote, in the order of writing.
+
+    Each row is taken once, so that a small file cannot ask for a large array many times.
+    """
 
     def __init__(self, groups: list[NDArray[Any]]) -> None:
         self._groups = groups
+        self._taken = [0] * len(groups)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every row was taken."""
+        return self._taken == [len(group) for group in self._groups]
 
     def decode(self, value: Any) -> Any:
         """Return the value that was written.
@@ -79,9 +96,9 @@ class ValueReader:
         Raises:
             FileFormatError: no writer wrote this.
         """
-        if not isinstance(value, list):
-            return value
         match value:
+            case str() | int() | float() | None:
+                return value
             case ["list", *items]:
                 return [self.decode(item) for item in items]
             case ["tuple", *items]:
@@ -89,8 +106,14 @@ class ValueReader:
             case ["dict", *parts] if len(parts) % 2 == 0:
                 decoded = [self.decode(part) for part in parts]
                 return dict(zip(decoded[::2], decoded[1::2], strict=True))
-            case ["array", int(group), int(row)] if group >= 0 and row >= 0:
-                return np.array(self._groups[group][row])
-            case ["scalar", int(group), int(row)] if group >= 0 and row >= 0:
-                return self._groups[group][row][()]
+            case ["array", int(group), int(row)]:
+                return np.array(self._row(group, row))
+            case ["scalar", int(group), int(row)] if self._groups[group].ndim == 1:
+                return self._row(group, row)
         raise FileFormatError("it holds a value of no known kind")
+
+    def _row(self, group: int, row: int) -> Any:
+        if group < 0 or row != self._taken[group]:
+            raise FileFormatError("its arrays do not stand in the order of its values")
+        self._taken[group] += 1
+        return self._groups[group][row]

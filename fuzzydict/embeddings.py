@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
-_BLOCK = 4096  # texts encoded at a time, so that memory stays bounded
+_BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
 _RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
 
 
@@ -254,8 +254,10 @@ class WordVectors:
         """
         if isinstance(texts, str):
             raise ArgumentTypeError(f"texts: expected a list of texts, got the text {texts!r}")
-        blocks = [self._encode(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
-        return np.concatenate(blocks) if blocks else np.zeros((0, self.size), np.float32)
+        encoded = np.empty((len(texts), self.size), np.float32)
+        for start in range(0, len(texts), _BLOCK):
+            encoded[start : start + _BLOCK] = self._encode(texts[start : start + _BLOCK])
+        return encoded
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far the vector of each text can be believed, (n,), from 0 to 1.

@@ -10,7 +10,9 @@ FuzzyDictError
 │                         ValueError    shapes that differ)
 ├── FileFormatError       ValueError    a file that is damaged, or of another kind or version
 ├── MissingCorpusError    LookupError   a corpus that is not on this machine
-└── MissingExtraError     ImportError   a package that an optional part needs
+├── MissingExtraError     ImportError   a package that an optional part needs
+└── NotFittedError        ValueError    an estimator asked before it has learned anything
+                          AttributeError
 
 EmptyRowWarning           RuntimeWarning    a query that had nothing to attend to
 """

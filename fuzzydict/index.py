@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict.spelling import NgramIndex
-from fuzzydict.text import words
+from fuzzydict.text import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,6 @@ __all__ = ["KeyIndex"]
 
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of forgotten slots before the arrays are packed
-_NOTHING = np.zeros(0, np.float32)
 
 
 class KeyIndex:
@@ -45,13 +44,14 @@ class KeyIndex:
 
     def clear(self) -> None:
         """Forget every key."""
+        self.whole = True  # False once a change was broken off (by Ctrl-C, say) half-way
         self.names: list[str] = []
         self.ngrams = NgramIndex()
         self._slots: dict[str, int] = {}
         self._pending: dict[str, None] = {}
-        self._vectors, self._inverse_lengths, self._trust, self._alive = (
-            _Column() for _ in range(4)
-        )
+        self._vectors = _Column(np.zeros((0, 0), np.float32))
+        self._inverse_lengths, self._trust = (_Column(np.zeros(0, np.float32)) for _ in range(2))
+        self._alive = _Column(np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -67,17 +67,22 @@ class KeyIndex:
         """Return the keys that have a slot, S of them, in order."""
         return list(self._slots)
 
+    def pending(self) -> list[str]:
+        """Return the keys that were noted and are not encoded yet, in order."""
+        return list(self._pending)
+
     def restore(
         self, names: list[str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
         """Fill an empty index with keys that were encoded before."""
-        self._append(names, [" ".join(words(name)) for name in names], vectors, trust)
+        # Copies, for what was read is mapped from a file, which may change or go.
+        self._append(names, [_plain(name) for name in names], np.array(vectors), np.array(trust))
 
     def slot(self, key: str, *, otherwise: int) -> int:
         """Return the slot of ``key``, or ``otherwise`` where it has none."""
         return self._slots.get(key, otherwise)
 
-    def discard(self, key: str) -> None:
+    def discard(self, key: Any) -> None:
         """Forget a key, if it is there."""
         self._pending.pop(key, None)
         slot = self._slots.pop(key, None)
@@ -88,41 +93,44 @@ class KeyIndex:
         """Bring the arrays up to date with what was written."""
         if len(self) - len(self._slots) > _DEAD_ALLOWED * len(self):
             self._pack()
-        plain = {key: " ".join(words(key)) for key in self._pending}
-        new = [key for key in self._pending if plain[key]]
-        if new:
+        texts = {key: text for key in self._pending if (text := _plain(key))}
+        if texts:
+            new = list(texts)
             vectors = self.embedding.encode(new)
             trust = self.embedding.trust(new)
-            self._append(new, [plain[key] for key in new], vectors, trust)
+            self._append(new, list(texts.values()), vectors, trust)
         self._pending.clear()
 
     def _append(
         self,
         names: list[str],
-        plain: list[str],
+        texts: list[str],
         vectors: NDArray[np.float32],
         trust: NDArray[np.float32],
     ) -> None:
-        lengths = np.linalg.norm(vectors, axis=1)
+        self.whole = False
+        lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
         self._vectors.extend(vectors)
         self._inverse_lengths.extend(np.divide(1, lengths, where=lengths > 0, out=lengths))
         self._trust.extend(trust)
         self._alive.extend(np.ones(len(names), np.bool_))
-        self.ngrams.extend(plain)
+        self.ngrams.extend(texts)
         self._slots.update(zip(names, range(len(self), len(self) + len(names)), strict=True))
         self.names.extend(names)
+        self.whole = True
 
     def _pack(self) -> None:
         """Let the dead slots go."""
         slots = np.flatnonzero(self.alive)
-        names, plain = (
+        names, texts = (
             [strings[i] for i in slots.tolist()] for strings in (self.names, self.plain)
         )
         vectors, trust, pending = self.vectors[slots], self.trust[slots], self._pending
         self.clear()
-        self._pending = pending
+        self.whole, self._pending = False, pending
         if names:
-            self._append(names, plain, vectors, trust)
+            self._append(names, texts, vectors, trust)
+        self.whole = True
 
     # ---- what a query is compared with ----------------------------------------------------
 
@@ -133,8 +141,10 @@ class KeyIndex:
 
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """The vectors, (n, E)."""
-        return self._vectors.rows
+        """The vectors, (n, E), read-only: scorers and answers are shown them, not a copy."""
+        view = self._vectors.rows.view()
+        view.flags.writeable = False
+        return view
 
     @property
     def inverse_lengths(self) -> NDArray[np.float32]:
@@ -151,20 +161,43 @@ class KeyIndex:
         """Which slots hold a key of the dict, (n,)."""
         return self._alive.rows
 
+    def _check(self) -> None:
+        """Assert all that holds between two calls, whatever was written."""
+        assert self.whole
+        slots = list(self._slots.values())
+        assert slots == np.flatnonzero(self.alive).tolist(), "the living slots are not in order"
+        assert list(self._slots) == [self.names[slot] for slot in slots]
+        assert not self._pending.keys() & self._slots.keys(), "a key is both new and known"
+        assert self.plain == [_plain(name) for name in self.names]
+        assert all(self.plain), "a key without words has a slot"
+        columns = (self.vectors, self.inverse_lengths, self.trust, self.alive, self.ngrams)
+        assert {len(column) for column in columns} == {len(self)}
+        if len(self):
+            lengths = np.linalg.norm(self.vectors, axis=1)
+            np.testing.assert_allclose(self.inverse_lengths * lengths, lengths > 0, rtol=1e-5)
+            assert 0 <= self.trust.min() <= self.trust.max() <= 1
+        self.ngrams._check()
+
+
+def _plain(key: str) -> str:
+    """Return the words of a key; the key itself, not another text, if it is plain already."""
+    text = plain(key)
+    return key if text == key else text
+
 
 class _Column:
-    """Rows in a buffer with room for more."""
+    """Rows in a buffer with room for more; the first ones are kept, not copied."""
 
-    def __init__(self) -> None:
-        self._buffer: NDArray[Any] = _NOTHING
-        self.rows: NDArray[Any] = _NOTHING
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._buffer = self.rows = rows
 
     def extend(self, new: NDArray[Any]) -> None:
         used = len(self.rows)
         total = used + len(new)
         if not used:
-            self._buffer = np.array(new)
-        elif total > len(self._buffer):
+            self._buffer = self.rows = new
+            return
+        if total > len(self._buffer):
             room = max(total, int(len(self._buffer) * _GROWTH) + 8)
             self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
             self._buffer[:used] = self.rows

@@ -10,7 +10,7 @@ from fuzzydict.errors import NoMatchError
 from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.normalizers import softmax
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.text import quoted, words
+from fuzzydict.text import plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ class Lookup:
         Raises:
             NoMatchError: there is no text key, or a query has neither letters nor digits.
         """
-        plain = [_plain(query) for query in queries]
+        texts = [_required(query) for query in queries]
         self.index.sync()
         if not self.index.alive.any():
             raise NoMatchError(
@@ -129,17 +129,17 @@ class Lookup:
                 f"no key matches {quoted(queries[0])}: the dict has no key with letters or digits",
             )
         vectors = self.index.embedding.encode(list(queries))
-        scores = self._compare(list(queries), plain, vectors)
+        scores = self._compare(list(queries), texts, vectors)
         scores[:, ~self.index.alive] = -np.inf
         return vectors, scores
 
     def _compare(
-        self, queries: list[str], plain: list[str], vectors: NDArray[np.float32]
+        self, queries: list[str], texts: list[str], vectors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         if self.scorer is not None:
             return np.array(self.scorer(vectors, self.index.vectors), np.float32)
         trust = self.index.embedding.trust(queries)
-        return MeaningOrSpelling().scores(plain, vectors, trust, self.index)
+        return MeaningOrSpelling().scores(texts, vectors, trust, self.index)
 
     def _ranked(self, query: str, scores: NDArray[np.float32], topn: int | None) -> list[Scored]:
         count = int(self.index.alive.sum())
@@ -157,15 +157,16 @@ class Lookup:
         return Scored(self.index.names[slot], float(scores[slot]))
 
 
-def _plain(query: str) -> str:
-    plain = " ".join(words(query))
-    if not plain:
+def _required(query: str) -> str:
+    """Return the plain words of a query, which has some."""
+    text = plain(query)
+    if not text:
         raise NoMatchError(
             query,
             f"no key matches {quoted(query)}: it has no letters or digits to compare, "
             f"so that only an equal key could match",
         )
-    return plain
+    return text
 
 
 def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:

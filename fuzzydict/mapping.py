@@ -10,12 +10,13 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
 
-from fuzzydict.adapters import as_embedding, require_same
+from fuzzydict.adapters import as_embedding
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
-from fuzzydict.options import class_of_mode, declared_class, require_known
+from fuzzydict.options import OPTIONS, class_of_mode, declared_class, require_known
 from fuzzydict.reads import FuzzyReads
-from fuzzydict.saving import read_dict, write_dict
+from fuzzydict.saving import read_dict, restore, write_dict
+from fuzzydict.text import plain
 
 __all__ = ["FuzzyDict"]
 
@@ -23,7 +24,7 @@ V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
 
 
-_SAVED = ("mode", "scorer", "temperature", "score_cutoff", "projections")
+_OWN = {"_lock", "_index", "_indexed", "_told"}  # which no copy has
 
 
 class FuzzyDict(FuzzyReads[V]):
@@ -59,10 +60,11 @@ class FuzzyDict(FuzzyReads[V]):
     _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
     _index: KeyIndex | None
     _indexed: Any  # the embedding option that the index was made for
+    _told: int  # how many of the dict's keys the index was told of: the first ones
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
-        self.__dict__.update(_lock=RLock(), _index=None, _indexed=None)
+        self.__dict__.update(_lock=RLock(), _index=None, _indexed=None, _told=0)
         return self
 
     def __init__(
@@ -93,12 +95,12 @@ class FuzzyDict(FuzzyReads[V]):
     def _lookup(self) -> Iterator[Lookup]:
         """Keep the keys as they are while they are looked up."""
         with self._lock:
+            self._tell()
             index = self._index
-            if index is None or self._indexed is not self.embedding:
+            if index is None or not index.whole or self._indexed is not self.embedding:
                 index = KeyIndex(as_embedding(self.embedding))
-                for key in self:
-                    _note(key, index)
-                self.__dict__.update(_index=index, _indexed=self.embedding)
+                self.__dict__.update(_index=index, _indexed=self.embedding, _told=0)
+                self._tell()
             yield Lookup(index, self.scorer)
 
     # ---- files ----------------------------------------------------------------------------
@@ -115,7 +117,7 @@ class FuzzyDict(FuzzyReads[V]):
         """
         with self._lookup() as lookup:
             lookup.index.sync()
-            options = {name: getattr(self, name) for name in _SAVED}
+            options = {name: getattr(self, name) for name in sorted(OPTIONS - {"embedding"})}
             write_dict(path, self, options, lookup.index)
 
     @classmethod
@@ -131,10 +133,9 @@ class FuzzyDict(FuzzyReads[V]):
         new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **saved.options)
         index = KeyIndex(as_embedding(new.embedding))
-        require_same(saved.embedding, index.embedding)
-        index.restore(saved.names, saved.vectors, saved.trust)
+        restore(index, saved)
         dict.update(new, saved.items)
-        new.__dict__.update(_index=index, _indexed=new.embedding)
+        new.__dict__.update(_index=index, _indexed=new.embedding, _told=len(new))
         return new
 
     # ---- writes: exact, and noted for the index -------------------------------------------
@@ -159,12 +160,14 @@ class FuzzyDict(FuzzyReads[V]):
 
     def __delitem__(self, key: Any) -> None:
         with self._lock:
+            self._tell()
             super().__delitem__(key)
             self._forget(key)
 
     def pop(self, key: Any, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none."""
         with self._lock:
+            self._tell()
             value = super().pop(key, *default)
             self._forget(key)
         return value
@@ -172,6 +175,7 @@ class FuzzyDict(FuzzyReads[V]):
     def popitem(self) -> tuple[Any, V]:
         """Remove and return the last item."""
         with self._lock:
+            self._tell()
             key, value = super().popitem()
             self._forget(key)
         return key, value
@@ -192,6 +196,8 @@ class FuzzyDict(FuzzyReads[V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
+        for name in new.__dict__.keys() - OPTIONS - _OWN:
+            new.__dict__[name] = deepcopy(new.__dict__[name], memo)
         for key, value in self.items():
             new[deepcopy(key, memo)] = deepcopy(value, memo)
         return new
@@ -212,7 +218,8 @@ class FuzzyDict(FuzzyReads[V]):
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_lock", "_index", "_indexed")}
+        # Copied at once first: another thread may set an option meanwhile.
+        return {name: v for name, v in self.__dict__.copy().items() if name not in _OWN}
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
@@ -224,29 +231,54 @@ class FuzzyDict(FuzzyReads[V]):
         new.__dict__.update(self.__getstate__())
         return new
 
+    # ---- what the index is told -----------------------------------------------------------
+
     @contextmanager
     def _noted(self) -> Iterator[None]:
-        """Note for the index which keys are new, which are the dict's last."""
+        """Tell the index of what a write added, even if it fails half-way."""
         with self._lock:
-            before = len(self)
+            self._tell()
             try:
                 yield
             finally:
-                if self._index is not None and len(self) > before:
-                    new = list(islice(reversed(self), len(self) - before))
-                    for key in reversed(new):
-                        _note(key, self._index)
+                self._tell()
+
+    def _tell(self) -> None:
+        """Tell the index of the keys that are new, which are the dict's last.
+
+        Writes by the methods of `dict` itself are seen here too: more keys than were told are
+        told now, and where there are fewer the index is made anew.
+        """
+        index, new = self._index, len(self) - self._told
+        if index is None or new == 0:
+            return
+        if new < 0:
+            self.__dict__["_index"] = None
+            return
+        for key in reversed(list(islice(reversed(self), new))):
+            if isinstance(key, str):
+                index.add(key)
+        self.__dict__["_told"] += new
 
     def _forget(self, key: Any) -> None:
-        if self._index is not None and isinstance(key, str):
+        """Tell the index of a key that is gone, if it is; a key of any type may equal a text."""
+        if self._index is not None and len(self) < self._told:
             self._index.discard(key)
+            self.__dict__["_told"] -= 1
+
+    def _check(self) -> None:
+        """Assert that the index is that of the keys, whatever was written."""
+        with self._lock:
+            self._tell()
+            if self._index is None:
+                return
+            self._index._check()
+            assert self._told == len(self)
+            noted = [*self._index.living(), *self._index.pending()]
+            texts = [key for key in self if isinstance(key, str)]
+            assert [key for key in noted if plain(key)] == [key for key in texts if plain(key)]
 
 
 def _empty_of(declared: type[D], mode: str) -> D:
     cls: type[D] = class_of_mode(declared, mode)
     return cls.__new__(cls)
-
-
-def _note(key: Any, index: KeyIndex) -> None:
-    if isinstance(key, str):
-        index.add(key)

@@ -56,8 +56,10 @@ class MeaningOrSpelling:
             (L, n).
         """
         meaning = self._meaning(vectors, trust, index)
+        dead = np.flatnonzero(~index.alive)
+        meaning[:, dead] = -1  # no deleted key may take a candidate's place
         for query, row in zip(queries, meaning, strict=True):
-            self._add_spelling(query, row, index)
+            self._add_spelling(query, row, index, dead)
         return meaning
 
     def _meaning(
@@ -70,9 +72,12 @@ class MeaningOrSpelling:
         meaning *= index.inverse_lengths * index.trust
         return np.clip(meaning, 0.0, _MEANING, out=meaning)
 
-    def _add_spelling(self, query: str, row: NDArray[np.float32], index: KeyIndex) -> None:
+    def _add_spelling(
+        self, query: str, row: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
+    ) -> None:
         """Turn one row of meaning, (n,), into scores, where spelling has a say."""
         shared = index.ngrams.similarities(query)
+        shared[dead] = -1
         candidates = np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(row, _MEANT_ALIKE))
         plain = index.plain
         alike = np.array([likeness(query, plain[i]) for i in candidates.tolist()], np.float32)
@@ -80,7 +85,9 @@ class MeaningOrSpelling:
 
 
 def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """Return the places of the ``count`` largest values, in no order."""
+    """Return the places of the ``count`` largest values, in no order; of equals the first."""
     if len(values) <= count:
         return np.arange(len(values))
-    return np.argpartition(values, -count)[-count:]
+    least = np.partition(values, -count)[-count]
+    above = np.flatnonzero(values > least)
+    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cache
+from threading import Lock
+from types import FunctionType
 from typing import Any
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError
 from fuzzydict.scorers import as_scorer
+from fuzzydict.text import quoted
 
-__all__ = ["MODES", "Configured", "class_of_mode", "declared_class", "require_known"]
+__all__ = [
+    "MODES",
+    "OPTIONS",
+    "Configured",
+    "check_option",
+    "class_of_mode",
+    "declared_class",
+    "require_known",
+]
 
 MODES = ("nearest", "pool")
+_making_classes = Lock()
 
 
 class Configured:
@@ -38,7 +49,10 @@ class Configured:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in _CHECKS.keys() & cls.__dict__.keys():
-            _CHECKS[name](cls.__dict__[name])
+            value = cls.__dict__[name]
+            check_option(name, value)
+            if isinstance(value, FunctionType):  # an option, not a method of the dict
+                setattr(cls, name, staticmethod(value))
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
             reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
             type.__setattr__(cls, "__getitem__", reader)
@@ -60,7 +74,7 @@ class Configured:
                 f"{type(self).__name__}(d, mode={value!r})"
             )
         if name in _CHECKS:
-            _CHECKS[name](value)
+            check_option(name, value)
         super().__setattr__(name, value)
 
 
@@ -82,15 +96,23 @@ def declared_class(cls: Any) -> Any:
     return cls.__dict__.get("_declared", cls)
 
 
-@cache
 def class_of_mode(cls: Any, mode: str) -> Any:
-    """Return ``cls``, or the class like it whose dicts are of the other mode."""
+    """Return the class that was written down, or the one like it whose dicts are of ``mode``."""
     declared = declared_class(cls)
     if declared.mode == mode:
         return declared
-    names = ("__doc__", "__module__", "__qualname__")
-    namespace = {name: getattr(cls, name) for name in names}
-    return type(cls.__name__, (cls,), namespace | {"mode": mode, "_declared": declared})
+    with _making_classes:  # one class, whichever threads ask for it first
+        if "_of_other_mode" not in declared.__dict__:
+            names = ("__doc__", "__module__", "__qualname__")
+            namespace = {name: getattr(declared, name) for name in names}
+            namespace |= {"mode": mode, "_declared": declared}
+            declared._of_other_mode = type(declared.__name__, (declared,), namespace)
+    return declared._of_other_mode
+
+
+def check_option(name: str, value: Any) -> None:
+    """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``."""
+    _CHECKS[name](value)
 
 
 def _check_mode(mode: Any) -> None:
@@ -111,9 +133,17 @@ def _check_temperature(temperature: Any) -> None:
 def _check_cutoff(cutoff: Any) -> None:
     if cutoff is None:
         return
-    if isinstance(cutoff, str) or not hasattr(cutoff, "__float__"):
-        raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {cutoff!r}")
-    if math.isnan(cutoff):
+    try:
+        if isinstance(cutoff, str | bytes):
+            raise TypeError
+        number = float(cutoff)
+    except OverflowError:  # a whole number that is larger than any score
+        return
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"score_cutoff: expected a number or None, got {quoted(cutoff)}"
+        ) from None
+    if math.isnan(number):
         raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
 
 
@@ -130,3 +160,5 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "score_cutoff": _check_cutoff,
     "projections": _check_projections,
 }
+
+OPTIONS = frozenset(_CHECKS)

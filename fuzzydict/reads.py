@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fuzzydict.answers import Attention, Match
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.lookup import Attended, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
-from fuzzydict.text import quoted, words
+from fuzzydict.text import plain, quoted
 from fuzzydict.values import as_output, pooled, stack
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FuzzyReads"]
 
 V = TypeVar("V")
+_GONE = object()
 AttnMask = Sequence[bool] | Callable[[str], bool]
 
 
@@ -35,7 +36,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         return value
 
     def _pooled_item(self, query: Any) -> Any:
-        return self.pool(query) if isinstance(query, str) else dict.__getitem__(self, query)
+        return self.pool(query) if _has_words(query) else dict.__getitem__(self, query)
 
     def get(self, query: Any, default: Any = None, /) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`."""
@@ -155,7 +156,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         return best
 
     def _match(self, scored: Scored) -> Match:
-        return Match(scored.name, dict.__getitem__(self, scored.name), scored.score)
+        return Match(scored.name, self._values([scored.name])[0], scored.score)
 
     def _attended(self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None) -> Attended:
         allowed = None if attn_mask is None else self._allowed(attn_mask, lookup.names())
@@ -180,11 +181,19 @@ class FuzzyReads(Configured, dict[Any, V]):
         return np.array([by_key[name] for name in names])
 
     def _values(self, names: list[str]) -> list[V]:
-        return [dict.__getitem__(self, name) for name in names]
+        values = [dict.get(self, name, _GONE) for name in names]
+        if any(value is _GONE for value in values):
+            gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
+            self.__dict__["_index"] = None  # made anew by the next read
+            raise RuntimeError(
+                f"the key {quoted(gone)} was removed by a method of dict itself, of which the "
+                f"vectors were not told; remove keys by del d[key] or d.pop(key), and read again"
+            )
+        return cast("list[V]", values)
 
 
 def _has_words(query: Any) -> bool:
-    return isinstance(query, str) and bool(words(query))
+    return isinstance(query, str) and bool(plain(query))
 
 
 def _texts(queries: list[Any]) -> list[str]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict import scorers, storage
+from fuzzydict.adapters import require_same
 from fuzzydict.codec import ValueReader, ValueWriter
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
-from fuzzydict.text import quoted
+from fuzzydict.options import OPTIONS, check_option
+from fuzzydict.text import plain, quoted
 
 if TYPE_CHECKING:
     import os
@@ -20,9 +22,18 @@ if TYPE_CHECKING:
 
     from fuzzydict.index import KeyIndex
 
-__all__ = ["Saved", "read_dict", "write_dict"]
+__all__ = ["Saved", "read_dict", "restore", "write_dict"]
 
 _KIND = "fuzzy dict"
+_NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 class Saved(NamedTuple):
@@ -51,13 +62,16 @@ def write_dict(
     writer = ValueWriter()
     written = ",".join(_encoded(writer, key, value) for key, value in items.items())
     meta = {
-        "options": {**options, "scorer": _encoded_scorer(writer, options["scorer"])},
+        "options": {
+            name: _encoded_scorer(writer, value) if name == "scorer" else _as_json(value)
+            for name, value in options.items()
+        },
         "embedding": index.embedding.fingerprint(),
     }
     alive = index.alive
     arrays: dict[str, NDArray[Any]] = {
         "items": _as_bytes(f"[{written}]"),
-        "names": _as_bytes(json.dumps(index.living())),
+        "names": _as_bytes(_dumped(index.living())),
         "vectors": index.vectors if alive.all() else index.vectors[alive],
         "trust": index.trust[alive],
     }
@@ -75,30 +89,63 @@ def read_dict(path: str | os.PathLike[str]) -> Saved:
     meta, arrays = storage.read(path, _KIND)
     try:
         reader = ValueReader([arrays[f"values {i}"] for i in range(len(arrays) - 4)])
-        pairs = json.loads(arrays["items"].tobytes())
         saved = Saved(
-            items=[(reader.decode(key), reader.decode(value)) for key, value in pairs],
-            options={**meta["options"], "scorer": _scorer(reader, meta["options"]["scorer"])},
-            embedding=meta["embedding"],
-            names=json.loads(arrays["names"].tobytes()),
+            items=[_item(reader, pair) for pair in _loaded(arrays["items"])],
+            options=_options(reader, meta["options"]),
+            embedding=_fingerprint(meta["embedding"]),
+            names=_loaded(arrays["names"]),
             vectors=arrays["vectors"],
             trust=arrays["trust"],
         )
         _check(saved)
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if not reader.finished:
+            raise ValueError("it holds arrays that are no value's")
+    except _UNREADABLE as error:
         raise FileFormatError(
             f"{path} is damaged, or was not written by fuzzydict: {error}; restore it from a copy"
         ) from error
     return saved
 
 
+def restore(index: KeyIndex, saved: Saved) -> None:
+    """Fill an empty index with the vectors of a saved dict, if they are of the same embedding.
+
+    Raises:
+        OptionError: it is another embedding; the message names both.
+        FileFormatError: the vectors are of another length.
+    """
+    require_same(saved.embedding, index.embedding)
+    if not saved.names:
+        return
+    size = index.embedding.encode(saved.names[:1]).shape[1]
+    if saved.vectors.shape[1] != size:
+        raise FileFormatError(
+            f"the file is damaged: it has vectors of {saved.vectors.shape[1]}, and its embedding "
+            f"gives vectors of {size}; restore it from a copy"
+        )
+    index.restore(saved.names, saved.vectors, saved.trust)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _as_bytes(content: str) -> NDArray[np.uint8]:
-    return np.frombuffer(content.encode("ascii"), np.uint8)
+    # Lone surrogates pass; as escapes two of them would become one character.
+    return np.frombuffer(content.encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _loaded(array: NDArray[Any]) -> list[Any]:
+    # Each NaN is one of its own, as it was: they may be keys.
+    content = json.loads(array.tobytes().decode("utf-8", "surrogatepass"), parse_constant=float)
+    if not isinstance(content, list):
+        raise TypeError("it holds no list")
+    return content
 
 
 def _encoded(writer: ValueWriter, key: Any, value: Any) -> str:
     try:
-        return json.dumps([writer.encode(key), writer.encode(value)])
+        return _dumped([writer.encode(key), writer.encode(value)])
     except (ArgumentTypeError, RecursionError, ValueError) as error:
         raise ArgumentTypeError(
             f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be of "
@@ -106,12 +153,40 @@ def _encoded(writer: ValueWriter, key: Any, value: Any) -> str:
         ) from error
 
 
+def _item(reader: ValueReader, pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise TypeError("it holds an item that is no pair")
+    return reader.decode(pair[0]), reader.decode(pair[1])
+
+
+def _as_json(option: Any) -> Any:
+    """Return an option as JSON takes it: a number of any type as a plain one."""
+    return option if option is None or type(option) in (str, int, float) else float(option)
+
+
+def _options(reader: ValueReader, saved: dict[str, Any]) -> dict[str, Any]:
+    options = {**saved, "scorer": _scorer(reader, saved["scorer"])}
+    if options.keys() != OPTIONS - {"embedding"}:
+        raise ValueError("its options are not those of a dict")
+    for name, value in options.items():
+        check_option(name, value)
+    return options
+
+
+def _fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(saved["name"], str) or not saved.keys() <= {"name", "probes"}:
+        raise TypeError("the fingerprint of its embedding is not one")
+    if "probes" in saved and np.asarray(saved["probes"], np.float64).ndim != 2:
+        raise TypeError("the probes of its embedding are not vectors")
+    return saved
+
+
 def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
     """Return a scorer as its name, or as the name of its class and its arguments."""
     if scorer is None or isinstance(scorer, str):
         return scorer
     kind = type(scorer).__name__
-    if getattr(scorers, kind, None) is not type(scorer) or kind == "FunctionScorer":
+    if getattr(scorers, kind, None) is not type(scorer) or kind in _NOT_SAVED:
         raise ArgumentTypeError(
             f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
             f"set d.scorer = None before saving, and again after loading"
@@ -126,9 +201,10 @@ def _scorer(reader: ValueReader, saved: Any) -> Any:
     if saved is None or isinstance(saved, str):
         return saved
     kind, arguments = saved
-    if kind not in scorers.__all__ or not issubclass(getattr(scorers, kind), scorers.Scorer):
-        raise ValueError(f"it names a scorer {kind!r}, which is none of this package's")
-    return getattr(scorers, kind)(**reader.decode(arguments))
+    made = getattr(scorers, kind) if kind in scorers.__all__ else None
+    if not isinstance(made, type) or not issubclass(made, scorers.Scorer) or kind in _NOT_SAVED:
+        raise ValueError(f"it names a scorer {quoted(kind)}, which is none of this package's")
+    return made(**reader.decode(arguments))
 
 
 def _check(saved: Saved) -> None:
@@ -139,9 +215,12 @@ def _check(saved: Saved) -> None:
     shape = saved.vectors.shape
     if len(shape) != 2 or shape[0] != len(saved.names) or saved.trust.shape != shape[:1]:
         raise ValueError(f"it has {len(saved.names)} names for vectors of shape {shape}")
-    ordered = iter(keys)
-    if not all(isinstance(name, str) and name in ordered for name in saved.names):
+    if saved.names != [key for key in keys if isinstance(key, str) and plain(key)]:
         raise ValueError("its vectors are not those of its keys, in their order")
     for name, array in (("vectors", saved.vectors), ("trust", saved.trust)):
-        if array.dtype != np.float32 or not np.isfinite(array.sum()):
+        # The least and the largest number are NaN where any is.
+        extremes = (array.min(), array.max()) if array.size else ()
+        if array.dtype != np.float32 or not np.isfinite(extremes).all():
             raise ValueError(f"its {name} are not finite numbers of 32 bits")
+    if saved.names and not 0 <= saved.trust.min() <= saved.trust.max() <= 1:
+        raise ValueError("its trust is not from 0 to 1")

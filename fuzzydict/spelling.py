@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,8 +19,8 @@ __all__ = ["NgramIndex", "likeness", "ngram_buckets", "ngram_vector"]
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
 _REPEATED = re.compile(r"(.)\1+")
+_BLOCK = 4096  # strings indexed at a time, so that little memory is taken in passing
 _SIZES = (2, 3)  # an n-gram has two or three characters
-_BUCKETS = 1 << 16
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
 _MULTIPLIERS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
 # The same make a sign of an n-gram's number and an axis: the top bit of their mixture.
@@ -98,16 +99,16 @@ class NgramIndex:
         return len(self.strings)
 
     def extend(self, strings: Sequence[str]) -> None:
-        """Append ``strings``. Parts that are no larger than what follows are merged with it.
+        """Append ``strings``. A part that is not twice as large as what follows is merged with it.
 
-        The parts' sizes at least halve from one to the next, so that there are few of them and
-        each string is indexed again only log2(n) times in all.
+        So the parts' sizes at least halve from one to the next: there are few of them, and as a
+        part grows by half or more when it is merged, each string is indexed but log(n) times.
         """
         if not strings:
             return
         self.strings.extend(strings)
         size = len(strings)
-        while self._parts and self._parts[-1].size <= size:
+        while self._parts and self._parts[-1].size < 2 * size:
             size += self._parts.pop().size
         self._parts.append(_Postings(self.strings[len(self.strings) - size :]))
 
@@ -118,28 +119,48 @@ class NgramIndex:
         buckets = ngram_buckets(query)
         return np.concatenate([part.similarities(buckets) for part in self._parts])
 
+    def _check(self) -> None:
+        """Assert that the parts cover the strings, each at least halving from the one before."""
+        sizes = [part.size for part in self._parts]
+        assert sum(sizes) == len(self.strings)
+        assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
+
 
 class _Postings:
     """For each n-gram, the strings that have it: compressed rows, built once."""
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.size = len(strings)
-        buckets, owners = _ngrams(strings)
-        # One number an occurrence; sorted and without repeats they are the rows of the index.
-        pairs = np.sort(buckets * self.size + owners)
-        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-        rows, self._owners = pairs // self.size, (pairs % self.size).astype(np.int32)
-        row_sizes = np.bincount(rows, minlength=_BUCKETS)
-        self._starts = np.concatenate([[0], np.cumsum(row_sizes)]).astype(np.int32)
+        pairs = self._pairs(strings)
+        self._owners = pairs.astype(np.int32)  # the lower half
+        pairs >>= 32
+        starts = np.append(0, np.flatnonzero(pairs[1:] != pairs[:-1]) + 1)
+        self._buckets = pairs[starts]
+        self._starts = np.append(starts, len(pairs)).astype(np.int32)
         counts = np.bincount(self._owners, minlength=self.size)
         self._norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
 
+    def _pairs(self, strings: Sequence[str]) -> NDArray[np.int64]:
+        """Return a number for each different n-gram of each string, sorted: bucket, then owner."""
+        pairs = np.empty(sum(2 * len(string) + 1 for string in strings), np.int64)
+        used = 0
+        for start in range(0, self.size, _BLOCK):
+            buckets, owners = _ngrams(strings[start : start + _BLOCK])
+            new = np.unique((buckets << 32) + (owners + start))
+            pairs[used : used + len(new)] = new
+            used += len(new)
+        pairs = pairs[:used]
+        pairs.sort()
+        return pairs
+
     def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
-        rows = [self._owners[self._starts[b] : self._starts[b + 1]] for b in buckets.tolist()]
+        places = np.searchsorted(self._buckets, buckets)
+        places = places[self._buckets.take(places, mode="clip") == buckets]
+        rows = [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
         if not rows:
             return np.zeros(self.size, np.float32)
         shared = np.bincount(np.concatenate(rows), minlength=self.size)
-        cosines: NDArray[np.float32] = shared / (self._norms * np.float32(len(rows) ** 0.5))
+        cosines: NDArray[np.float32] = shared / (self._norms * np.float32(len(buckets) ** 0.5))
         return cosines.astype(np.float32, copy=False)
 
 

@@ -7,7 +7,10 @@ import unicodedata
 from functools import lru_cache
 from reprlib import Repr
 
-__all__ = ["quoted", "words"]
+__all__ = ["LONGEST", "plain", "quoted", "words"]
+
+#: Characters of a key or query that are compared; what follows them makes no difference.
+LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -34,6 +37,15 @@ def words(text: str) -> list[str]:
     text = _HUMP.sub(" ", text)
     plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
     return [word for part in plain.split() if (word := part.strip("'"))]
+
+
+def plain(text: str) -> str:
+    """Return the words of a key or query joined by blanks, which is what is compared.
+
+    >>> plain("topSpeed"), plain("?!")
+    ('top speed', '')
+    """
+    return " ".join(words(text[:LONGEST]))
 
 
 def quoted(value: object, width: int = 80) -> str:

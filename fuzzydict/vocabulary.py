@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzzydict.normalizers import softmax
 from fuzzydict.spelling import NgramIndex, likeness
+from fuzzydict.text import LONGEST
 from fuzzydict.text import words as words_of
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ class Vocabulary:
     def tokens(self, text: str) -> list[str]:
         """Return ``text`` as the vocabulary's tokens: itself if it is one, else its words.
 
-        Phrases that the vocabulary writes with underscores ("new_york") are found as such.
+        Phrases that the vocabulary writes with underscores ("new_york") are found as such. Of a
+        long text the beginning is read.
         """
+        text = text[:LONGEST]
         whole = next((form for form in (text, text.lower()) if form in self._rows), None)
         if whole is not None:
             return [whole]

@@ -7,13 +7,11 @@ import json
 import pickle
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fuzzydict import FuzzyDict, FuzzyDictError, NoMatchError
+from fuzzydict import FuzzyDict, NoMatchError
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", 7: "seven", "!?": "marks"}
 
@@ -175,62 +173,6 @@ def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
     assert d["colour"] == "black"
 
 
-class Writes(RuleBasedStateMachine):
-    """Any sequence of writes leaves what it leaves in a dict, and lookups as in a new one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.plain: dict[Any, int] = {}
-        self.fuzzy: FuzzyDict[int] = FuzzyDict(embedding=hashed)
-
-    @rule(key=KEYS, value=st.integers())
-    def put(self, key: Any, value: int) -> None:
-        self.plain[key] = self.fuzzy[key] = value
-
-    @rule(items=st.dictionaries(KEYS, st.integers(), max_size=5))
-    def update(self, items: dict[Any, int]) -> None:
-        self.plain.update(items)
-        self.fuzzy.update(items)
-
-    @rule(key=KEYS, value=st.integers())
-    def default(self, key: Any, value: int) -> None:
-        assert self.plain.setdefault(key, value) == self.fuzzy.setdefault(key, value)
-
-    @rule(key=KEYS)
-    def pop(self, key: Any) -> None:
-        assert self.plain.pop(key, None) == self.fuzzy.pop(key, None)
-
-    @rule()
-    def pop_last(self) -> None:
-        if self.plain:
-            assert self.plain.popitem() == self.fuzzy.popitem()
-
-    @rule()
-    def clear(self) -> None:
-        self.plain.clear()
-        self.fuzzy.clear()
-
-    @rule(key=KEYS)
-    def read(self, key: Any) -> None:
-        new = FuzzyDict(self.plain, embedding=hashed)
-        assert outcome(self.fuzzy, key) == outcome(new, key)
-
-    @invariant()
-    def is_the_same_dict(self) -> None:
-        assert list(self.fuzzy.items()) == list(self.plain.items())
-
-
-def outcome(d: FuzzyDict[int], key: Any) -> Any:
-    try:
-        return d.get(key), d.most_similar(key)
-    except FuzzyDictError as error:
-        return str(error)
-
-
-TestWrites = Writes.TestCase
-TestWrites.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-
-
 @given(st.dictionaries(KEYS, st.integers(), max_size=8), KEYS)
 @settings(max_examples=200, deadline=None)
 def test_a_read_answers_with_a_value_or_a_key_error(items: dict[Any, int], query: Any) -> None:
@@ -243,19 +185,54 @@ def test_a_read_answers_with_a_value_or_a_key_error(items: dict[Any, int], query
         assert d[query] == items[query]
 
 
-def test_writes_and_reads_in_turn_encode_only_what_is_new() -> None:
-    calls: list[int] = []
+# ---- copies and classes -------------------------------------------------------------------
 
-    def counted(texts: list[str]) -> Any:
-        calls.append(len(texts))
-        return np.ones((len(texts), 2))
 
-    d = FuzzyDict({f"key {i}": i for i in range(500)}, embedding=counted)
-    d.get("query")
-    assert calls == [500, 1]
-    calls.clear()
-    d["another"] = 1
-    d["one more"] = 2
-    del d["key 3"]
-    d.get("query")
-    assert calls == [2, 1]
+def test_a_deep_copy_copies_what_a_subclass_holds_and_shares_the_options() -> None:
+    class Tagged(FuzzyDict[Any]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.tags = ["new"]
+
+    d = Tagged({"color": [1]}, embedding=hashed)
+    shallow, deep = copy.copy(d), copy.deepcopy(d)
+    assert shallow.tags is d.tags
+    assert deep.tags == d.tags
+    assert deep.tags is not d.tags
+    assert deep["color"] is not d["color"]
+    assert deep.embedding is d.embedding
+
+
+def test_a_class_of_the_other_mode_is_one_class() -> None:
+    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
+    pooling: Any = type(in_pool_mode)
+    assert type(in_pool_mode | {"b": 2.0}) is pooling
+    assert type(pooling({"a": 1.0}, mode="pool")) is pooling
+    assert type(pooling({"a": 1.0}, mode="nearest")) is FuzzyDict
+    assert issubclass(pooling, FuzzyDict)
+    assert pooling.__qualname__ == "FuzzyDict"
+
+
+def test_functions_as_options_of_a_class_are_not_methods() -> None:
+    class Sub(FuzzyDict[int]):
+        embedding = hashed
+
+        def scorer(query: Any, key: Any) -> Any:  # noqa: N805
+            return query @ key.T
+
+    d: Any = Sub({"color": 1, "a": 2})
+    assert d.attend("of").scores.shape == (2,)
+    assert d.embedding is hashed
+
+
+def test_in_pool_mode_keys_that_are_not_embedded_are_found_exactly() -> None:
+    d = FuzzyDict({"red": 1.0, "?!": 2.0, 5: 3.0}, mode="pool", embedding=hashed)
+    assert (d["?!"], d[5]) == (2.0, 3.0)
+    assert d.get("!?") is None
+    assert d["red"] == pytest.approx(1.0)
+
+
+def test_what_an_answer_shows_cannot_be_written_to() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0}, embedding=hashed)
+    with pytest.raises(ValueError, match="read-only"):
+        d.attend("colour").keys[0] = 0

@@ -1,0 +1,264 @@
+"""The error tree: as drawn, each error raised by a real misuse, each message of use."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nltk
+import numpy as np
+import pytest
+
+import fuzzydict
+from fuzzydict import FuzzyDict, KernelRegression, attention, errors
+from fuzzydict.brown import brown_sentences
+
+CAR = {"color": "black", "brand": "Porsche"}
+AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0]}
+
+
+def loaded(path: Path, content: bytes) -> Any:
+    path.write_bytes(content)
+    return FuzzyDict.load(path)
+
+
+def load_with_another_embedding(path: Path) -> None:
+    FuzzyDict(CAR, embedding=AXES).save(path)
+    FuzzyDict.load(path, embedding={"red": [1.0, 1.0]})
+
+
+def set_mode(_: Path) -> None:
+    FuzzyDict(CAR).mode = "pool"
+
+
+# Each: its class; a misuse, given a path; what came; what was expected, or is so; what to do.
+MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
+    (
+        errors.NoMatchError,
+        lambda _: FuzzyDict(CAR)["qwzzt"],
+        "'qwzzt'",
+        r"the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.150",
+        "lower score_cutoff, or see most_similar",
+    ),
+    (errors.NoMatchError, lambda _: FuzzyDict(CAR)[5], "5", "only a text", "equals"),
+    (errors.NoMatchError, lambda _: FuzzyDict(CAR)["?!"], "'\\?!'", "no letters", "equal key"),
+    (errors.NoMatchError, lambda _: FuzzyDict()["red"], "'red'", "no key with letters", "the dict"),
+    (
+        errors.NoMatchError,
+        lambda _: FuzzyDict(CAR).attend("red", attn_mask=[False, False]),
+        "'red'",
+        "every key is masked",
+        "loosen attn_mask",
+    ),
+    (
+        errors.OptionError,
+        lambda _: FuzzyDict(CAR, mode="nearst"),
+        "'nearst'",
+        "expected one of 'nearest', 'pool'",
+        "mode",
+    ),
+    (
+        errors.OptionError,
+        lambda _: FuzzyDict(CAR, scorer="euclid"),
+        "'euclid'",
+        "the names are dot, scaled_dot, cosine",
+        "passed as objects",
+    ),
+    (
+        errors.OptionError,
+        lambda _: FuzzyDict(CAR, temperature=-1),
+        "-1",
+        "a finite number above 0",
+        "temperature",
+    ),
+    (
+        errors.OptionError,
+        lambda _: FuzzyDict(CAR, score_cutoff=float("nan")),
+        "NaN",
+        "a number or None",
+        "score_cutoff",
+    ),
+    (
+        errors.OptionError,
+        lambda path: load_with_another_embedding(path),
+        r"loaded with word vectors \w{16} \(1 words",
+        r"saved with word vectors \w{16} \(2 words",
+        "pass the first as embedding=",
+    ),
+    (
+        errors.ArgumentTypeError,
+        lambda _: FuzzyDict(CAR, embedding="glove"),
+        "got 'glove'",
+        "expected None, WordVectors, gensim KeyedVectors, a mapping",
+        "embedding",
+    ),
+    (
+        errors.ArgumentTypeError,
+        lambda _: FuzzyDict(CAR).most_similar("red", topn="3"),  # type: ignore[arg-type]
+        "got '3'",
+        "a whole number or None",
+        "topn",
+    ),
+    (
+        errors.ArgumentTypeError,
+        lambda path: FuzzyDict({"a": 1, "b": {1}}).save(path),
+        "'b' cannot be saved: set is none",
+        "JSON's types, tuples and numpy arrays",
+        "convert it, or leave it out",
+    ),
+    (errors.ReadOnlyError, set_mode, "got 'pool'", "fixed", r"FuzzyDict\(d, mode='pool'\)"),
+    (
+        errors.ShapeError,
+        lambda _: FuzzyDict(CAR).attend("red", attn_mask=[True]),
+        r"got shape \(1,\)",
+        "a bool for each of the 2 keys",
+        "attn_mask",
+    ),
+    (
+        errors.ShapeError,
+        lambda _: FuzzyDict(CAR, embedding=lambda _: np.ones(3))["red"],
+        r"gave shape \(3,\)",
+        r"must give an array \(n, E\)",
+        "embedding",
+    ),
+    (
+        errors.ShapeError,
+        lambda _: FuzzyDict(CAR, embedding=lambda t: np.ones((len(t), len(t))))["red"],
+        "vectors of 1, and of 2 before",
+        "vectors of one length",
+        "set embedding again",
+    ),
+    (
+        errors.PoolingError,
+        lambda _: FuzzyDict({"red": 1.0, "blue": {}}).pool("red"),
+        r"the value of 'blue' .* got dict \{\}",
+        "expected a number, an array, or a list or tuple",
+        "texts as all values",
+    ),
+    (
+        errors.PoolingError,
+        lambda _: FuzzyDict({"red": (1, 2), "blue": (1,)}).pool("red"),
+        r"'blue' has shape \(1,\)",
+        r"that of 'red' \(2,\)",
+        "one shape",
+    ),
+    (
+        errors.PoolingError,
+        lambda _: FuzzyDict({"red": 1.0, "blue": np.nan}).pool("red"),
+        "'blue' has NaN",
+        "whatever its weight",
+        "replace it",
+    ),
+    (
+        errors.FileFormatError,
+        lambda path: loaded(path, b"PK\3\4"),
+        "not a fuzzydict file",
+        "expected a file that fuzzydict has written",
+        "file",
+    ),
+    (
+        errors.FileFormatError,
+        lambda path: loaded(path, b"fuzzydct" + bytes([9] + [0] * 15)),
+        "format version 9",
+        "reads version 1",
+        "make the file again, or install the release that wrote it",
+    ),
+    (
+        errors.FileFormatError,
+        lambda path: loaded(path, b"fuzzydct" + bytes([1] + [0] * 14 + [1])),
+        "is damaged: its header",
+        "match its checksum",
+        "restore it from a copy",
+    ),
+    (
+        errors.NotFittedError,
+        lambda _: KernelRegression().predict([[1.0]]),
+        "KernelRegression",
+        "has seen no examples yet",
+        r"call fit\(X, y\) first",
+    ),
+]
+
+
+@pytest.mark.parametrize("misuse", MISUSES, ids=lambda m: m[0].__name__)
+def test_each_error_says_what_came_what_was_expected_and_what_to_do(
+    misuse: Any, tmp_path: Path
+) -> None:
+    kind, act, *told = misuse
+    with pytest.raises(errors.FuzzyDictError) as raised:
+        act(tmp_path / "file")
+    assert type(raised.value) is kind
+    for part in told:
+        assert re.search(part, str(raised.value)), f"{part!r} is not in {raised.value}"
+    assert str(raised.value)[-1] not in ".\n"
+
+
+def test_a_corpus_that_is_missing_is_told_with_the_command_that_gets_it(monkeypatch: Any) -> None:
+    monkeypatch.setattr(nltk.data, "path", ["nowhere"])
+    with pytest.raises(
+        errors.MissingCorpusError, match=r"nowhere.*python -m nltk.downloader brown"
+    ):
+        brown_sentences()
+
+
+def test_an_extra_that_is_missing_is_told_with_the_command_that_gets_it(monkeypatch: Any) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(errors.MissingExtraError, match=r"matplotlib.*pip install 'fuzzydict\[plot"):
+        FuzzyDict(CAR).attend("red").plot()
+
+
+def test_a_row_with_nothing_to_attend_to_is_warned_of() -> None:
+    one = np.ones((1, 2))
+    with pytest.warns(errors.EmptyRowWarning, match="nothing to attend to.* 0$"):
+        out = attention(one, one, one, attn_mask=np.zeros((1, 1), bool))
+    assert not np.asarray(out).any()
+
+
+# ---- the tree ------------------------------------------------------------------------------
+
+
+def drawn() -> dict[str, set[str]]:
+    """Return each class of the tree in the docstring, and the built-in kinds drawn beside it."""
+    tree: dict[str, set[str]] = {}
+    name = ""
+    for line in str(errors.__doc__).splitlines():
+        words = line.replace("│", " ").split()
+        if line.startswith(("├──", "└──")):
+            name = words[1]
+            tree[name] = {words[2]}
+        elif name and words and words[0].endswith("Error"):
+            tree[name].add(words[0])
+    return tree
+
+
+def test_the_tree_is_that_of_the_classes() -> None:
+    classes = {
+        name: cls
+        for name, cls in vars(errors).items()
+        if isinstance(cls, type) and issubclass(cls, errors.FuzzyDictError)
+    }
+    assert drawn().keys() | {"FuzzyDictError"} == classes.keys()
+    for name, kinds in drawn().items():
+        bases = {base.__name__ for base in classes[name].__bases__}
+        assert bases == {"FuzzyDictError", *kinds}
+
+
+def test_every_error_is_public_and_raised_by_a_test_above() -> None:
+    assert {*drawn(), "FuzzyDictError", "EmptyRowWarning"} == set(errors.__all__)
+    assert set(errors.__all__) <= set(fuzzydict.__all__)
+    tested = {kind.__name__ for kind, *_ in MISUSES} | {"MissingCorpusError", "MissingExtraError"}
+    assert tested == drawn().keys()
+
+
+@pytest.mark.parametrize("name", sorted(drawn()))
+def test_every_error_can_be_copied_and_pickled(name: str) -> None:
+    kind = getattr(errors, name)
+    error = kind("query", "told") if kind is errors.NoMatchError else kind("told")
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(again) is kind
+        assert (str(again), again.args) == (str(error), error.args)
+    assert "told" in str(error)

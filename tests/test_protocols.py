@@ -1,0 +1,303 @@
+"""Every way in and out of a `FuzzyDict`, as the README's table tells them."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import gc
+import json
+import operator
+import pickle
+import string
+import types
+import weakref
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import FuzzyDict, NoMatchError
+
+VECTORS = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "colour": [0.9, 0.1]}
+MODES = pytest.mark.parametrize("mode", ["nearest", "pool"])
+
+
+def car(**options: Any) -> FuzzyDict[Any]:
+    return FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=VECTORS, **options)
+
+
+ior: Any = operator.ior
+
+
+class Sub(FuzzyDict[Any]):
+    """A subclass with another constructor."""
+
+    score_cutoff = 0.3
+
+    def __init__(self, name: str, **items: Any) -> None:
+        super().__init__(items, embedding=VECTORS)
+        self.name = name
+
+
+# ---- what reads by d[key] reads fuzzily ----------------------------------------------------
+
+FUZZY: dict[str, Callable[[Any], Any]] = {
+    "d[query]": lambda d: d["colour"],
+    "get": lambda d: d.get("colour", "none"),
+    "itemgetter": operator.itemgetter("colour"),
+    "format_map": lambda d: "{colour}".format_map(d),
+    "percent": lambda d: "%(colour)s" % d,  # noqa: UP031
+    "Template": lambda d: string.Template("$colour").substitute(d),
+    "ChainMap": lambda d: collections.ChainMap({}, d)["colour"],
+    "MappingProxyType": lambda d: types.MappingProxyType(d)["colour"],
+    "namespace of eval": lambda d: eval("colour", {}, d),
+    "map": lambda d: next(map(d.get, ["colour"])),
+}
+
+
+@pytest.mark.parametrize("way", FUZZY)
+def test_these_read_fuzzily(way: str) -> None:
+    d = car()
+    assert FUZZY[way](d) == "black"
+    d.score_cutoff = 2.0
+    for missing in (d, dict(d)):
+        if way in ("get", "map"):
+            assert FUZZY[way](missing) in ("none", None)
+        else:
+            with pytest.raises(NameError if "eval" in way else KeyError):
+                FUZZY[way](missing)
+
+
+def matched(d: Any) -> Any:
+    match d:
+        case {"colour": value}:
+            return value
+    return "none"
+
+
+def matched_with_rest(d: Any) -> Any:
+    match d:
+        case {"colour": value, **rest}:
+            assert "colour" not in rest
+            return value
+    return "none"
+
+
+def test_match_reads_by_get_and_so_fuzzily() -> None:
+    d = car()
+    assert matched(d) == "black"
+    assert matched(dict(d)) == "none"
+    d.score_cutoff = 2.0
+    assert matched(d) == "none"
+    match car():
+        case {"color": value, **rest}:
+            assert (value, type(rest), rest) == ("black", dict, {"brand": "Porsche"})
+    # Python takes the keys of the pattern out of the rest, where a key that resembles is not.
+    with pytest.raises(KeyError):
+        matched_with_rest(d := car())
+    assert matched_with_rest(FuzzyDict(d | {"colour": "red"})) == "red"
+
+
+def test_a_chain_reads_fuzzily_only_what_no_map_before_has() -> None:
+    d = car()
+    assert collections.ChainMap({"colour": "red"}, d)["colour"] == "red"
+    assert collections.ChainMap(d, {"colour": "red"})["colour"] == "black"
+    chain = collections.ChainMap({}, d)
+    assert "colour" not in chain
+    assert chain.get("colour", "none") == "none"  # it asks first whether the key is in it
+
+
+# ---- what takes the items takes them as they are -------------------------------------------
+
+EXACT: dict[str, Callable[[Any], Any]] = {
+    "dict": dict,
+    "**": lambda d: dict(**d),
+    "{**d}": lambda d: {**d},
+    "json": lambda d: json.loads(json.dumps(d)),
+    "json with an indent": lambda d: json.loads(json.dumps(d, indent=1)),
+    "items": lambda d: dict(d.items()),
+    "keys and values": lambda d: dict(zip(d.keys(), d.values(), strict=True)),
+    "iteration": lambda d: {key: d[key] for key in d},
+    "reversed": lambda d: {key: d[key] for key in list(reversed(d))[::-1]},
+    "UserDict": lambda d: collections.UserDict(d).data,
+    "update of a dict": lambda d: {} | dict(d),
+    "OrderedDict": lambda d: dict(collections.OrderedDict(d)),
+    "format(**d)": lambda d: {"color": "{color}".format(**d), "brand": d["brand"]},
+    "literal": lambda d: eval(repr(d)),
+    "SimpleNamespace": lambda d: vars(types.SimpleNamespace(**d)),
+}
+
+
+@pytest.mark.parametrize("way", EXACT)
+@pytest.mark.parametrize("options", [{}, {"score_cutoff": 0.7}])
+def test_these_take_the_items(way: str, options: dict[str, Any]) -> None:
+    taken = EXACT[way](car(**options))
+    assert type(taken) is dict
+    assert list(taken.items()) == [("color", "black"), ("brand", "Porsche")]
+
+
+def test_keywords_are_exact() -> None:
+    def called(*, colour: str = "none", **_: Any) -> str:
+        return colour
+
+    assert called(**car()) == "none"
+    with pytest.raises(KeyError):
+        "{colour}".format(**car())
+
+
+# ---- what makes another FuzzyDict ----------------------------------------------------------
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": lambda d: d.copy(),
+    "copy.copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "|": lambda d: d | {"more": 1.0},
+    "reflected |": lambda d: {"more": 1.0} | d,
+    "| of two": lambda d: d | FuzzyDict({"more": 1.0}, mode="pool", score_cutoff=0.9),
+    "|=": lambda d: ior(d.copy(), {"more": 1.0}),
+    "|= with pairs": lambda d: ior(d.copy(), [("more", 1.0)]),
+    **{
+        f"pickle {protocol}": lambda d, protocol=protocol: pickle.loads(pickle.dumps(d, protocol))  # type: ignore[misc]
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    },
+    "pickle, in Python": lambda d: pickle._loads(pickle._dumps(d)),  # type: ignore[attr-defined]
+}
+
+
+@MODES
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("read_before", [False, True])
+def test_these_make_the_same_kind_with_the_same_options(
+    way: str, mode: str, read_before: bool
+) -> None:
+    items = {"color": 1.0, "brand": 2.0}
+    options = {"score_cutoff": 0.2, "temperature": 0.3, "scorer": "cosine"}
+    d = FuzzyDict(items, mode=mode, embedding=VECTORS, **options)  # type: ignore[arg-type]
+    if read_before:
+        d.get("colour")
+    other = COPIES[way](d)
+    assert type(other) is type(d)
+    assert {name: getattr(other, name) for name in options} == options
+    assert other.items() - items.items() <= {("more", 1.0)}
+    assert other.nearest("colour") == d.nearest("colour")
+    other["colour"] = 5.0
+    assert d == items
+    other._check()
+    d._check()
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_subclass_with_another_constructor_is_copied_with_what_it_holds(way: str) -> None:
+    d = Sub("car", color=1.0)
+    other = COPIES[way](d)
+    assert type(other) is Sub
+    assert (other.name, other.score_cutoff, other["colour"]) == ("car", 0.3, 1.0)
+
+
+def test_fromkeys_has_the_options_of_the_class() -> None:
+    class Strict(FuzzyDict[int]):
+        score_cutoff = 2.0
+
+    d = Strict.fromkeys(["color"], 1)
+    assert (type(d), d, d.get("colour")) == (Strict, {"color": 1}, None)
+    with pytest.raises(TypeError):
+        Sub.fromkeys(["color"])  # as of any dict whose constructor needs an argument
+    pooling: Any = car(mode="pool")
+    assert pooling.fromkeys(["a"]).mode == "pool"
+
+
+def test_or_refuses_what_that_of_a_dict_refuses() -> None:
+    wrong: Any
+    for wrong in ([("a", 1)], None, 5):
+        with pytest.raises(TypeError):
+            car() | wrong
+        with pytest.raises(TypeError):
+            wrong | car()
+    with pytest.raises(TypeError):
+        ior(car(), 5)
+    chain: Any = car() | collections.ChainMap(
+        {"a": 1}
+    )  # ChainMap answers, and makes one of its own
+    assert type(chain) is collections.ChainMap
+
+
+# ---- what it is ----------------------------------------------------------------------------
+
+
+@MODES
+def test_it_is_a_dict(mode: str) -> None:
+    d = car(mode=mode)
+    assert isinstance(d, dict)
+    assert isinstance(d, Mapping)
+    assert isinstance(d, MutableMapping)
+    assert d == dict(d)
+    assert dict(d) == d
+    assert d != {}
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(d)
+    with pytest.raises(TypeError):
+        d < d  # type: ignore[operator] # noqa: B015
+
+
+def test_a_dict_that_holds_itself() -> None:
+    d = car()
+    d["me"] = d
+    assert repr(d) == "{'color': 'black', 'brand': 'Porsche', 'me': {...}}"
+    assert copy.deepcopy(d)["me"]["me"]["colour"] == "black"
+    assert pickle.loads(pickle.dumps(d))["me"]["me"]["colour"] == "black"
+    with pytest.raises(ValueError, match="Circular"):
+        json.dumps(d)
+
+
+@MODES
+def test_a_weak_reference_and_a_dict_that_is_gone(mode: str) -> None:
+    d = car(mode=mode)
+    d.get("colour") if mode == "nearest" else d.nearest("colour")
+    reference = weakref.ref(d)
+    assert reference() is d
+    del d
+    gc.collect()
+    assert reference() is None
+
+
+@MODES
+def test_a_generic_alias(mode: str) -> None:
+    alias = FuzzyDict[str]
+    assert (alias.__origin__, alias.__args__) == (FuzzyDict, (str,))  # type: ignore[attr-defined]
+    d = alias({"color": "black"}, mode=mode, embedding=VECTORS)
+    assert isinstance(d, FuzzyDict)
+    assert d.nearest("colour").value == "black"
+    assert pickle.loads(pickle.dumps(d)) == copy.deepcopy(d) == d
+
+
+def test_views_are_live() -> None:
+    d = car()
+    keys = d.keys()
+    d["speed"] = 260
+    assert "speed" in keys
+    assert "sped" not in keys
+    assert list(reversed(d)) == ["speed", "brand", "color"]
+    iterator = iter(d)
+    d["price"] = 1
+    with pytest.raises(RuntimeError, match="changed size"):
+        next(iterator)
+
+
+def test_numpy_texts_are_texts() -> None:
+    d = FuzzyDict({np.str_("color"): 1}, embedding=VECTORS)
+    assert (d["color"], d[np.str_("colour")], d["colour"]) == (1, 1, 1)
+
+
+def test_pandas_series_are_mapped_fuzzily() -> None:
+    pandas: Any = pytest.importorskip("pandas", reason="pandas is no dependency, even of the tests")
+    d = car()
+    series = pandas.Series(["color", "colour", "brand"])
+    assert series.map(d).tolist() == ["black", "black", "Porsche"]
+    strange = pandas.Series(["colour", "qwzzt"])
+    with pytest.raises(NoMatchError):
+        strange.map(car(score_cutoff=0.5))
+    assert strange.map(car(score_cutoff=0.5).get).tolist()[0] == "black"
+    assert pandas.isna(strange.map(car(score_cutoff=0.5).get).tolist()[1])
+    assert pandas.Series(d).to_dict() == d
+    assert pandas.DataFrame([d]).iloc[0].to_dict() == d

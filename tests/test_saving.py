@@ -1,0 +1,270 @@
+"""A dict comes back from its file as it was, or the file is refused with a reason."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import (
+    Bilinear,
+    Concat,
+    Cosine,
+    FuzzyDict,
+    Gaussian,
+    OptionError,
+    ScaledDot,
+    WordVectors,
+)
+
+
+def one_hot(texts: list[str]) -> Any:
+    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+
+
+def other(texts: list[str]) -> Any:
+    return one_hot(texts) * 2
+
+
+def again(d: Any, tmp_path: Path, **options: Any) -> Any:
+    """Return the dict that comes back from a file."""
+    d.save(tmp_path / "saved")
+    return type(d).load(tmp_path / "saved", **options)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Tell whether two values are equal, of one type, and so are all that they hold."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray | np.generic):
+        return (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(alike(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return alike(list(a.items()), list(b.items()))
+    if isinstance(a, float):
+        return math.isnan(b) if math.isnan(a) else a.hex() == b.hex()
+    return bool(a == b)
+
+
+# ---- what comes back ----------------------------------------------------------------------
+
+ARRAYS = [
+    np.arange(6.0).reshape(2, 3),
+    np.zeros((0, 3), np.float32),
+    np.array(7, np.int8),
+    np.array([True, False]),
+    np.array([np.nan, -0.0, np.inf]),
+    np.arange(4, dtype=">i4").astype("<i4"),
+    np.float16(0.5),
+    np.bool_(True),
+    np.uint64(2**64 - 1),
+    np.ones((1,) * 31),
+]
+
+
+def test_items_of_every_type_come_back(tmp_path: Path) -> None:
+    values = [
+        *("text", "", "\0", "é\u0301👍", "\ud800", "\ud83d\ude00", "a" * 10_000),
+        *(0, -1, 10**400, True, False, None, 0.1, -0.0, math.inf, math.nan, 5e-324),
+        *([], (), {}, [1, (2, [3.0, None])], {"a": {1: (2,)}, (1, "b"): [True]}),
+        *ARRAYS,
+        [np.arange(3), {"x": np.arange(3)}],
+    ]
+    d: FuzzyDict[Any] = FuzzyDict({f"key {i}": v for i, v in enumerate(values)}, embedding=one_hot)
+    back = again(d, tmp_path, embedding=one_hot)
+    assert type(back) is FuzzyDict
+    assert alike(list(d.items()), list(back.items()))
+    back._check()
+
+
+def test_keys_of_every_type_come_back(tmp_path: Path) -> None:
+    keys = [
+        *("color", "", "?!", "a\0b", "\ud83d\ude00", "😀", "\udfff\ud800", "é", "e\u0301"),
+        *(1, 2.5, None, (), (1, ("a", None)), -0.0, math.nan, float("nan"), 10**30),
+        *(np.float32(7.5), np.int64(9)),
+    ]
+    d = FuzzyDict({key: i for i, key in enumerate(keys)}, embedding=one_hot)
+    back = again(d, tmp_path, embedding=one_hot)
+    assert alike(list(d.items()), list(back.items()))
+
+
+@pytest.mark.parametrize("items", [{}, {5: 1}, {"?!": 1, None: 2}])
+def test_dicts_without_a_text_to_embed_come_back(tmp_path: Path, items: dict[Any, int]) -> None:
+    back = again(FuzzyDict(items, embedding=one_hot), tmp_path, embedding=one_hot)
+    assert back == items
+    back["color"] = 3
+    assert back["color"] == back.nearest("color").value == 3
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda v: st.lists(v, max_size=3) | st.tuples(v, v) | st.dictionaries(st.text(), v, max_size=3),
+    max_leaves=8,
+)
+HASHABLE = st.none() | st.integers() | st.text(st.characters()) | st.tuples(st.text(), st.floats())
+
+
+@given(st.dictionaries(HASHABLE, VALUES, max_size=6))
+@settings(max_examples=80, deadline=None)
+def test_any_items_come_back(
+    tmp_path_factory: pytest.TempPathFactory, items: dict[Any, Any]
+) -> None:
+    d = FuzzyDict(items, embedding=one_hot)
+    back = again(d, tmp_path_factory.getbasetemp(), embedding=one_hot)
+    assert alike(list(items.items()), list(back.items()))
+    back._check()
+
+
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        *(None, "dot", "gaussian", Cosine(), Gaussian(0.5), ScaledDot(), ScaledDot(2.0)),
+        *(Bilinear(np.arange(25.0).reshape(5, 5)), Concat(np.ones((3, 10)), np.ones(3))),
+    ],
+    ids=str,
+)
+def test_options_come_back(tmp_path: Path, mode: str, scorer: Any) -> None:
+    options: dict[str, Any] = {"temperature": 0.2, "score_cutoff": 0.01, "mode": mode}
+    items = {"color": 1.0, "brand": 2.0, "speed": 4.0}
+    d = FuzzyDict(items, scorer=scorer, embedding=one_hot, **options)
+    back = again(d, tmp_path, embedding=one_hot)
+    assert type(back) is type(d)
+    assert {name: getattr(back, name) for name in options} == options
+    assert type(back.scorer) is type(scorer)
+    assert repr(back.scorer) == repr(scorer)
+    a, b = d.attend("colour"), back.attend("colour")
+    np.testing.assert_array_equal(a.scores, b.scores)
+    np.testing.assert_array_equal(a.weights, b.weights)
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), Fraction(1, 2), Decimal("0.5"), 1, math.inf])
+def test_options_that_are_numbers_of_other_types_come_back_as_plain_ones(
+    tmp_path: Path, number: Any
+) -> None:
+    back = again(
+        FuzzyDict({"a": 1}, embedding=one_hot, score_cutoff=number), tmp_path, embedding=one_hot
+    )
+    assert back.score_cutoff == number
+    assert type(back.score_cutoff) in (int, float)
+
+
+class Named(FuzzyDict[Any]):
+    mode = "pool"
+    embedding = one_hot
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+def test_a_subclass_loads_as_itself_without_its_constructor(tmp_path: Path) -> None:
+    d = Named("numbers")
+    d["color"] = 2.0
+    back = again(d, tmp_path)
+    assert type(back) is Named
+    assert back["color"] == 2.0
+    assert not hasattr(back, "name")
+    plain: Any = FuzzyDict.load(tmp_path / "saved", embedding=one_hot)
+    assert (plain.mode, plain["color"]) == ("pool", 2.0)
+    d = Named.__new__(Named)
+    d.update(color=2.0)
+    near = FuzzyDict(d, embedding=one_hot)
+    near.save(tmp_path / "nearest")
+    assert Named.load(tmp_path / "nearest").mode == "nearest"
+
+
+def test_a_dict_with_deleted_keys_comes_back_without_them(tmp_path: Path) -> None:
+    d = FuzzyDict({f"key {i}": i for i in range(50)}, embedding=one_hot)
+    d.get("k")
+    for i in range(0, 40, 2):
+        del d[f"key {i}"]
+    back = again(d, tmp_path, embedding=one_hot)
+    assert list(back.items()) == list(d.items())
+    assert back.most_similar("key 1", topn=None) == d.most_similar("key 1", topn=None)
+    back._check()
+
+
+def test_a_loaded_dict_encodes_nothing_again_and_is_written_to(tmp_path: Path) -> None:
+    encoded: list[str] = []
+
+    def recorded(texts: list[str]) -> Any:
+        encoded.extend(texts)
+        return one_hot(texts)
+
+    d = FuzzyDict({f"key {i}": i for i in range(50)}, embedding=one_hot)
+    back = again(d, tmp_path, embedding=recorded)
+    encoded.clear()
+    (tmp_path / "saved").unlink()  # nothing is left in the file
+    assert back["key 3x"] == d["key 3x"]
+    assert encoded == ["key 3x"]
+    back["new one"] = 1
+    del back["key 4"]
+    assert back.nearest("new ones").value == 1
+    assert "key 4" not in [match.key for match in back.most_similar("key 4", topn=None)]
+    back._check()
+    assert again(back, tmp_path, embedding=one_hot) == back
+
+
+def test_saving_over_the_file_it_was_loaded_from(tmp_path: Path) -> None:
+    d = FuzzyDict({"color": 1}, embedding=one_hot)
+    for i in range(3):
+        d[f"key {i}"] = i
+        d = again(d, tmp_path, embedding=one_hot)
+    assert list(d) == ["color", "key 0", "key 1", "key 2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_the_deepest_value_that_is_saved_is_loaded_from_deep_in_the_stack(tmp_path: Path) -> None:
+    d = FuzzyDict({"a": nested(100)}, embedding=one_hot)
+    d.save(tmp_path / "saved")
+
+    def loaded(depth: int) -> Any:
+        return loaded(depth - 1) if depth else FuzzyDict.load(tmp_path / "saved", embedding=one_hot)
+
+    assert loaded(300) == d
+
+
+# ---- embeddings ---------------------------------------------------------------------------
+
+
+def test_another_embedding_is_refused_naming_both(tmp_path: Path) -> None:
+    red = WordVectors(["red", "blue"], np.eye(2))
+    blue = WordVectors(["red", "blue"], np.eye(2)[::-1])
+    FuzzyDict({"red": 1}, embedding=red).save(tmp_path / "saved")
+    names = [v.fingerprint()["name"] for v in (red, blue)]
+    assert names[0] != names[1]
+    with pytest.raises(OptionError) as told:
+        FuzzyDict.load(tmp_path / "saved", embedding=blue)
+    assert all(name in str(told.value) for name in names)
+    assert "pass the first as embedding=" in str(told.value)
+    for another in (None, one_hot):
+        with pytest.raises(OptionError, match=r"saved with word vectors.*loaded with"):
+            FuzzyDict.load(tmp_path / "saved", embedding=another)
+    same = WordVectors(["red", "blue"], np.eye(2))
+    assert FuzzyDict.load(tmp_path / "saved", embedding=same) == {"red": 1}
+
+
+def test_functions_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
+    FuzzyDict({"red": 1}, embedding=one_hot).save(tmp_path / "saved")
+    rounded: Any = FuzzyDict.load(tmp_path / "saved", embedding=lambda t: one_hot(t) + 1e-4)
+    assert rounded == {"red": 1}
+    with pytest.raises(OptionError, match=r"a function to vectors of 5, .*gives other vectors"):
+        FuzzyDict.load(tmp_path / "saved", embedding=other)
+    with pytest.raises(OptionError, match=r"vectors of 5.*vectors of 2"):
+        FuzzyDict.load(tmp_path / "saved", embedding=lambda t: np.ones((len(t), 2)))

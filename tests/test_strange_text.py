@@ -1,0 +1,194 @@
+"""Strange keys and queries: an answer each, as the README's table says."""
+
+from __future__ import annotations
+
+import os
+import time
+import tracemalloc
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import FuzzyDict, Match, NoMatchError
+from fuzzydict.text import LONGEST
+from tests.benchmarks import fuzz
+
+SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def d() -> FuzzyDict[str]:
+    keys = ["color", "Café", "naïve", "Straße", "top speed", "file", "القاهرة", "שלום", "Ελλάς"]
+    return FuzzyDict({key: key for key in [*keys, "東京", "हिन्दी", "Ångström", "2", "don't"]})
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_every_normal_form_of_a_key_is_equal_to_it(d: FuzzyDict[str], form: Any) -> None:
+    for key in d:
+        match = d.nearest(unicodedata.normalize(form, key))
+        assert (match.key, match.score) == (key, 1.0)
+        again = FuzzyDict({unicodedata.normalize(form, key): 1})
+        assert again.nearest(key).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("ｃｏｌｏｒ", "color"),  # noqa: RUF001 - full width
+        ("𝐜𝐨𝐥𝐨𝐫", "color"),  # noqa: RUF001 - mathematical letters
+        ("ﬁle", "file"),  # a ligature
+        ("STRASSE", "Straße"),
+        ("CAFE", "Café"),
+        ("²", "2"),
+        ("ΕΛΛΆΣ", "Ελλάς"),
+        ("don’t", "don't"),  # noqa: RUF001 - a typographic apostrophe
+        ("co\u200blor", "color"),  # a zero-width space
+        ("co\u00adlor", "color"),  # a soft hyphen
+        ("\ufeffcolor", "color"),  # a byte-order mark
+        ("\u202ecolor\u202c", "color"),  # a right-to-left override
+        ("שָׁלוֹם", "שלום"),  # vowel points
+        ("\u200fשלום\u200f", "שלום"),  # noqa: RUF001 - marks of direction
+        ("top\u00a0speed", "top speed"),  # a no-break space
+        ("top\tspeed\r\n", "top speed"),
+        ("top\0speed", "top speed"),
+        ("top👍speed", "top speed"),
+        ("color\ud800", "color"),  # half of a surrogate pair
+        ("\x1b[31mcolor", "31mcolor"),
+    ],
+)
+def test_queries_that_have_the_words_of_a_key(d: FuzzyDict[str], query: str, key: str) -> None:
+    if key not in d:
+        d = FuzzyDict({key: key})
+    assert d.nearest(query) == Match(key, key, 1.0)
+    assert query not in d
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "\t\n", "\u3000", "\u200b", "\ufeff", "\u200d", "\u202e", "\0", "\0\0"),
+        *("?!", "_", "--", "'", "👍", "👩\u200d👩\u200d👧", "🇩🇪", "❤\ufe0f", "\u0301", "\ud800"),
+        *("\udfff\ud83d", "§", "→", "\ue000", "\uffff", "\U0010ffff"),
+    ],
+)
+def test_texts_without_letters_or_digits_are_found_exactly(text: str) -> None:
+    for mode in ("nearest", "pool"):
+        d = FuzzyDict({"color": 1.0}, mode=mode)
+        with pytest.raises(NoMatchError, match="no letters or digits"):
+            d[text]
+        assert d.get(text, 7.0) == 7.0
+        d[text] = 2.0
+        assert (d[text], d.nearest(text), text in d) == (2.0, Match(text, 2.0, 1.0), True)
+        assert [match.key for match in d.most_similar("colour")] == ["color"]
+        assert d.attend("color").names == ["color"]
+        del d[text]
+        assert d.get(text) is None
+
+
+def test_keys_that_look_the_same_are_different_keys() -> None:
+    keys = ["e\u0301", "\u00e9", "e\u200b\u0301", "é ", "É"]
+    d = FuzzyDict({key: i for i, key in enumerate(keys)})
+    assert len(d) == len(keys)
+    for i, key in enumerate(keys):
+        assert d[key] == i
+        assert d.nearest(key) == Match(key, i, 1.0)
+        assert d.most_similar(key)[0].key == key
+
+
+# ---- long texts ---------------------------------------------------------------------------
+
+LONG = {
+    "one letter": "a" * MEGABYTE,
+    "one word": "color" * (MEGABYTE // 5),
+    "words": "top speed " * (MEGABYTE // 10),
+    "words never seen": " ".join(f"q{i}x" for i in range(MEGABYTE // 8)),
+    "humps": "aB" * (MEGABYTE // 2),
+    "accents": "é" * MEGABYTE,
+    "combining": "e" + "\u0301" * MEGABYTE,
+    "emoji": "👍" * MEGABYTE,
+    "blanks": " " * MEGABYTE,
+    "apostrophes": "'" * MEGABYTE,
+    "expanding": "\ufdfa" * MEGABYTE,  # one character that is eighteen in its plain form
+    "surrogates": "\ud800" * MEGABYTE,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_megabyte_is_answered_in_little_time_and_memory(name: str) -> None:
+    text = LONG[name]
+    d = FuzzyDict({"color": 1.0, "top speed": 2.0})
+    d.get("warm up")
+    begun = time.perf_counter()
+    tracemalloc.start()
+    d.get(text)
+    d[text] = 3.0
+    assert d[text] == 3.0
+    assert d.get(text + "!", 3.0) in (2.0, 3.0)
+    d.get(text[1:])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert time.perf_counter() - begun < 5
+    assert peak < 60 * MEGABYTE
+    d._check()
+
+
+def test_of_a_long_text_the_beginning_is_compared() -> None:
+    beginning = "the quick brown fox jumps over the lazy dog " * 30
+    assert len(beginning) > LONGEST
+    a, b = beginning + "one", beginning + "other"
+    d = FuzzyDict({a: 1, b: 2, "color": 3})
+    assert d[beginning] == 1  # both are equal as far as they are compared: the first of the dict
+    assert (d[a], d[b], d.nearest(b).value, d.most_similar(b)[0].value) == (1, 2, 2, 2)
+    short = beginning[: LONGEST - 50]
+    assert FuzzyDict({short + "one": 1, short + "other": 2})[short + "othr"] == 2
+
+
+def test_long_texts_stay_in_no_cache() -> None:
+    d = FuzzyDict({"color": 1.0})
+    d.get("warm up")
+    tracemalloc.start()
+    for i in range(30):
+        d.get(f"{i}" + "q" * MEGABYTE)
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept < MEGABYTE
+
+
+def test_messages_show_the_ends_of_a_long_text() -> None:
+    with pytest.raises(NoMatchError) as told:
+        FuzzyDict({"color" * 1000: 1})["q" * MEGABYTE]
+    assert len(str(told.value)) < 500
+    assert "'qqqq" in str(told.value)
+
+
+# ---- any text -----------------------------------------------------------------------------
+
+ANY = st.text(st.characters(exclude_categories=()), max_size=12)
+
+
+@given(st.dictionaries(ANY, st.integers(), max_size=6), ANY)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_a_key_and_a_query(items: dict[str, int], query: str) -> None:
+    d = FuzzyDict(items, score_cutoff=-1.0)
+    try:
+        match = d.nearest(query)
+    except NoMatchError:
+        assert query not in items
+        return
+    assert items[match.key] == match.value == d[query]
+    assert 0 <= match.score <= 1
+    assert query not in items or match == Match(query, items[query], 1.0)
+
+
+def test_a_fuzz_run(capsys: pytest.CaptureFixture[str]) -> None:
+    count = 100_000 if SLOW else 3000
+    report = fuzz.run(seed=1, count=count)
+    with capsys.disabled():
+        print(f"\n{report}")
+    assert report.count == count
+    assert report.matched > count / 10
+    assert report.unmatched > count / 100

@@ -1,0 +1,253 @@
+"""Any sequence of writes leaves what it leaves in a dict, and lookups as in a new one."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from fuzzydict import FuzzyDict, FuzzyDictError, spelling
+
+SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
+STEPS = 10_000 if SLOW else 1500
+
+KEYS = st.one_of(
+    st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
+    st.text(max_size=4),
+    st.integers(0, 3),
+)
+
+
+def one_hot(texts: list[str]) -> Any:
+    """Give each text one of five axes: cheap, and their products are exact in any order."""
+    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+
+
+def outcome(d: FuzzyDict[Any], query: Any) -> Any:
+    try:
+        matches = d.most_similar(query)
+        return d.get(query), matches, d.attend(query).weights.tolist()
+    except FuzzyDictError as error:
+        return str(error)
+
+
+class EqualTo:
+    """A key that is no text and equals one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return other == self.text
+
+
+class Writes(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.plain: dict[Any, int] = {}
+        self.fuzzy: FuzzyDict[int] = FuzzyDict(embedding=one_hot)
+
+    @rule(key=KEYS, value=st.integers())
+    def put(self, key: Any, value: int) -> None:
+        self.plain[key] = self.fuzzy[key] = value
+
+    @rule(items=st.dictionaries(KEYS, st.integers(), max_size=5))
+    def update(self, items: dict[Any, int]) -> None:
+        self.plain.update(items)
+        self.fuzzy.update(items)
+
+    @rule(items=st.dictionaries(KEYS, st.integers(), max_size=5))
+    def operators(self, items: dict[Any, int]) -> None:
+        self.plain |= items
+        self.fuzzy |= items
+        self.plain, self.fuzzy = items | self.plain, items | self.fuzzy
+
+    @rule(key=KEYS, value=st.integers())
+    def default(self, key: Any, value: int) -> None:
+        assert self.plain.setdefault(key, value) == self.fuzzy.setdefault(key, value)
+
+    @rule(key=KEYS)
+    def pop(self, key: Any) -> None:
+        assert self.plain.pop(key, None) == self.fuzzy.pop(key, None)
+
+    @rule()
+    def delete_the_first(self) -> None:
+        for key in list(self.plain)[:1]:
+            equal = EqualTo(key) if isinstance(key, str) else key
+            del self.plain[key]
+            del self.fuzzy[equal]
+
+    @rule()
+    def pop_last(self) -> None:
+        if self.plain:
+            assert self.plain.popitem() == self.fuzzy.popitem()
+
+    @rule()
+    def clear(self) -> None:
+        self.plain.clear()
+        self.fuzzy.clear()
+
+    @rule(how=st.sampled_from([copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]))
+    def go_on_with_a_copy(self, how: Any) -> None:
+        self.fuzzy = how(self.fuzzy)
+
+    @rule(key=KEYS, value=st.integers())
+    def write_by_the_method_of_dict(self, key: Any, value: int) -> None:
+        dict.__setitem__(self.plain, key, value)
+        dict.__setitem__(self.fuzzy, key, value)
+
+    @rule(key=KEYS)
+    def remove_by_the_method_of_dict(self, key: Any) -> None:
+        assert dict.pop(self.plain, key, 0) == dict.pop(self.fuzzy, key, 0)
+
+    @rule(key=KEYS)
+    def read(self, key: Any) -> None:
+        new = FuzzyDict(self.plain, embedding=one_hot)
+        assert outcome(self.fuzzy, key) == outcome(new, key)
+
+    @invariant()
+    def is_the_same_dict(self) -> None:
+        assert list(self.fuzzy.items()) == list(self.plain.items())
+        self.fuzzy._check()
+
+
+TestWrites = Writes.TestCase
+TestWrites.settings = settings(
+    max_examples=250 if SLOW else 60, stateful_step_count=40, deadline=None
+)
+
+
+def stressed(seed: int, steps: int) -> None:
+    """Let a random actor write and read, with so many like keys that not all are compared."""
+    chance = random.Random(seed)
+    stems = ["color", "colour", "brand name", "topSpeed", "zzz"]
+    names: list[Any] = [f"{stem}{i}" for stem in stems for i in range(60)] + [*range(20), "", "?"]
+    plain: dict[Any, int] = {}
+    fuzzy: FuzzyDict[int] = FuzzyDict(embedding=one_hot)
+    growing = True
+    for step in range(steps):
+        if not plain or len(plain) > 250:
+            growing = not plain
+        key = chance.choice(names)
+        act = chance.random()
+        if act < 0.4:
+            if growing:
+                plain[key] = fuzzy[key] = step
+            elif key in plain:
+                del plain[key], fuzzy[key]
+        elif act < 0.5:
+            some = dict.fromkeys(chance.sample(names, 12), step)
+            if growing:
+                plain.update(some)
+                fuzzy.update(some)
+            else:
+                for name in some:
+                    assert plain.pop(name, None) == fuzzy.pop(name, None)
+        elif act < 0.55 and plain:
+            assert plain.popitem() == fuzzy.popitem()
+        elif act < 0.552:
+            plain.clear()
+            fuzzy.clear()
+        else:
+            new = FuzzyDict(plain, embedding=one_hot)
+            assert outcome(fuzzy, key) == outcome(new, key), f"seed {seed}, step {step}"
+        fuzzy._check()
+        assert list(fuzzy.items()) == list(plain.items()), f"seed {seed}, step {step}"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_random_actor_finds_no_difference_to_a_new_dict(seed: int) -> None:
+    stressed(seed, STEPS // 5)
+
+
+def test_invariants_that_do_not_hold_are_noticed() -> None:
+    d = FuzzyDict({"color": 1, "brand": 2, "speed": 3}, embedding=one_hot)
+    d.get("colour")
+    index = d._index
+    assert index is not None
+    spoilers: list[tuple[Any, str, Any]] = [
+        (index, "names", ["color", "brand", "sped"]),
+        (index, "_slots", {"color": 1, "brand": 0, "speed": 2}),
+        (index, "_slots", {"color": 0, "brand": 1}),
+        (index, "_pending", {"color": None}),
+        (index, "_pending", {"colour": None}),
+        (index, "whole", False),
+        (index._trust, "rows", index.trust[:2]),
+        (index._inverse_lengths, "rows", index.inverse_lengths * 2),
+        (index._alive, "rows", np.array([True, False, True])),
+        (index.ngrams, "strings", ["color", "brand", "sped"]),
+        (index.ngrams, "_parts", []),
+    ]
+    for where, name, spoiled in spoilers:
+        kept = getattr(where, name)
+        setattr(where, name, spoiled)
+        with pytest.raises(AssertionError):
+            d._check()
+        setattr(where, name, kept)
+        d._check()
+
+
+def test_an_index_whose_change_was_broken_off_is_made_anew(monkeypatch: Any) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    d = FuzzyDict({"color": 1}, embedding=one_hot)
+    d.get("colour")
+    d["brand"] = 2
+    with monkeypatch.context() as patch:
+        patch.setattr(spelling.NgramIndex, "extend", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            d.get("colour")
+    assert outcome(d, "brnd") == outcome(FuzzyDict(d, embedding=one_hot), "brnd")
+    d._check()
+
+
+def test_a_key_exchanged_by_the_methods_of_dict_is_told_once_and_then_known() -> None:
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=one_hot)
+    assert d["colour"] == 1
+    dict.pop(d, "color")
+    dict.__setitem__(d, "speed", 3)
+    with pytest.raises(RuntimeError, match=r"'color' was removed by a method of dict itself.*del"):
+        d.get("colour")
+    assert d["sped"] == 3
+    d._check()
+
+
+def test_a_key_removed_by_the_method_of_dict_before_a_write_is_noticed() -> None:
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=one_hot)
+    assert d["colour"] == 1
+    dict.pop(d, "color")
+    d["speed"] = 3
+    assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]
+    dict.pop(d, "brand")
+    assert d.setdefault("color", 4) == 4
+    assert d["colour"] == 4
+    dict.pop(d, "color")
+    assert d.popitem() == ("speed", 3)
+    assert outcome(d, "colour") == outcome(FuzzyDict(embedding=one_hot), "colour")
+
+
+def test_a_read_amid_a_write_sees_what_is_written() -> None:
+    d: FuzzyDict[int] = FuzzyDict({"brand": 1}, embedding=one_hot)
+
+    def pairs() -> Any:
+        assert d["brnd"] == 1
+        yield "color", 2
+        assert d["colr"] == 2
+        del d["color"]
+        yield "speed", 3
+
+    d.update(pairs())
+    d._check()
+    assert [match.key for match in d.most_similar("sped")] == ["speed", "brand"]

@@ -1,0 +1,209 @@
+"""Readers beside writers: no error but a plain dict's, and no answer from half of a write."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import FuzzyDict, NoMatchError, options
+
+ROUNDS = 500
+READERS = 4
+
+
+@pytest.fixture(autouse=True)
+def _switch_often() -> Iterator[None]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def one_hot(texts: list[str]) -> Any:
+    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+
+
+def beside(write: Callable[[int], None], *reads: Callable[[], None]) -> None:
+    """Run each read again and again in threads of its own, until the writes are done."""
+    done = threading.Event()
+
+    def reader(read: Callable[[], None]) -> int:
+        count = 0
+        while not done.is_set() or not count:
+            read()
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(READERS * len(reads)) as pool:
+        counts = [pool.submit(reader, read) for read in reads for _ in range(READERS)]
+        try:
+            for i in range(ROUNDS):
+                write(i)
+        finally:
+            done.set()
+        assert all(count.result(timeout=60) for count in counts)
+
+
+KEYS = [f"colour {i}" for i in range(40)]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+def test_values_are_those_before_or_after_an_update(mode: str) -> None:
+    d = FuzzyDict(dict.fromkeys(KEYS, 0.0), mode=mode, embedding=one_hot, score_cutoff=0.0)
+
+    def write(i: int) -> None:
+        d.update(dict.fromkeys(KEYS, float(i % 2)))
+
+    def pool() -> None:
+        assert d.pool("color") in (pytest.approx(0.0), pytest.approx(1.0))
+
+    def attend() -> None:
+        assert len(set(d.attend("color").values)) == 1
+
+    def ranked() -> None:
+        assert len({match.value for match in d.most_similar("color", topn=None)}) == 1
+
+    def several() -> None:
+        assert len({match.value for match in d.nearest(["color", "colour", "colour 1"])}) == 1
+
+    def read() -> None:
+        assert d["color"] in (pytest.approx(0.0), pytest.approx(1.0))
+
+    beside(write, pool, attend, ranked, several, read)
+
+
+def test_keys_are_those_before_or_after_a_write() -> None:
+    states = [KEYS[: 5 * n] for n in range(1, 9)]
+    d = FuzzyDict(dict.fromkeys(states[0], 1.0), embedding=one_hot)
+    seen = set()
+
+    def write(i: int) -> None:
+        state = states[i % 8]
+        if i % 8:
+            d.update(dict.fromkeys(state, 1.0))  # five more at once
+            return
+        with d._lock:  # as one write
+            d.clear()
+            d.update(dict.fromkeys(state, 1.0))
+
+    def read() -> None:
+        a = d.attend("color")
+        assert a.names in states
+        assert len(a.names) == len(a.values) == len(a.weights) == len(a.keys)
+        assert a.weights.sum() == pytest.approx(1.0)
+        seen.add(len(a.names))
+
+    def ranked() -> None:
+        matches = d.most_similar("color", topn=None)
+        assert sorted(m.key for m in matches) in [sorted(state) for state in states]
+
+    beside(write, read, ranked)
+    assert len(seen) > 1
+    d._check()
+
+
+def test_every_kind_of_write_beside_every_kind_of_read() -> None:
+    d: FuzzyDict[float] = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot)
+
+    def write(i: int) -> None:
+        d[f"new {i}"] = 1.0
+        d.pop(KEYS[i % 40], None)
+        d.setdefault(KEYS[(i + 7) % 40], 1.0)
+        d.update({f"more {i % 9}": 1.0, f"most {i}": 1.0})
+        d.popitem()
+        if i % 50 == 49:
+            d.clear()
+        if i % 60 == 59:
+            d.embedding = one_hot if i % 120 == 59 else lambda texts: one_hot(texts) * 2
+
+    def read() -> None:
+        assert d.get("color", 1.0) == 1.0
+        try:
+            assert d.pool("colour 77") == pytest.approx(1.0)
+            assert d.nearest("colour 77").value == 1.0
+        except NoMatchError:
+            pass
+
+    def copies() -> None:
+        assert set(d.copy().values()) <= {1.0}
+        assert set((d | {"x": 1.0}).values()) == {1.0}
+        d.score_cutoff = 0.1
+
+    beside(write, read, copies)
+    d._check()
+    assert d.most_similar("color") == FuzzyDict(d, embedding=d.embedding).most_similar("color")
+
+
+def test_several_writers_lose_nothing() -> None:
+    d: FuzzyDict[int] = FuzzyDict(embedding=one_hot)
+
+    def write(writer: int) -> None:
+        for i in range(ROUNDS):
+            d[f"w{writer} {i}"] = i
+            d[f"gone {writer}"] = i
+            d.get("w")
+            del d[f"gone {writer}"]
+
+    with ThreadPoolExecutor(READERS) as pool:
+        list(pool.map(write, range(READERS)))
+    assert len(d) == READERS * ROUNDS
+    d._check()
+
+
+def test_the_first_reads_make_one_index() -> None:
+    for _ in range(20):
+        calls: list[int] = []
+
+        def counted(texts: list[str], calls: list[int] = calls) -> Any:
+            calls.append(len(texts))
+            return one_hot(texts)
+
+        d = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=counted)
+        start = threading.Barrier(READERS)
+
+        def read(_: int, d: FuzzyDict[float] = d, start: threading.Barrier = start) -> Any:
+            start.wait()
+            return d["color"]
+
+        with ThreadPoolExecutor(READERS) as pool:
+            assert set(pool.map(read, range(READERS))) == {1.0}
+        assert sorted(calls) == [1] * READERS + [len(KEYS)]
+
+
+def test_threads_that_ask_for_a_class_of_the_other_mode_get_one() -> None:
+    for _ in range(50):
+        declared = type("Declared", (FuzzyDict,), {})
+        start = threading.Barrier(READERS)
+
+        def ask(_: int, declared: Any = declared, start: threading.Barrier = start) -> Any:
+            start.wait()
+            return options.class_of_mode(declared, "pool")
+
+        with ThreadPoolExecutor(READERS) as pool:
+            assert len(set(pool.map(ask, range(READERS)))) == 1
+
+
+def test_a_slow_update_holds_no_other_dict_up() -> None:
+    d, other = FuzzyDict({"a": 1}, embedding=one_hot), FuzzyDict({"a": 1}, embedding=one_hot)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def pairs() -> Iterator[tuple[str, int]]:
+        yield "b", 2
+        begun.set()
+        assert go_on.wait(60)
+        yield "c", 3
+
+    with ThreadPoolExecutor(1) as pool:
+        update = pool.submit(d.update, pairs())
+        assert begun.wait(60)
+        assert other["aa"] == 1  # and what needs no vectors is not held up at all
+        assert (d["a"], d["b"], "c" in d, len(d)) == (1, 2, False, 2)
+        go_on.set()
+        update.result(60)
+    assert list(d) == ["a", "b", "c"]
