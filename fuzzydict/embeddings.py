@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,9 @@ import numpy as np
 from fuzzydict import storage, training
 from fuzzydict.arrays import as_floats
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
+from fuzzydict.matrix import Matrix
 from fuzzydict.spelling import ngram_vector
+from fuzzydict.text import quoted
 from fuzzydict.text import words as words_of
 from fuzzydict.vocabulary import Vocabulary
 
@@ -40,8 +41,8 @@ class WordVectors:
 
     Raises:
         ArgumentTypeError: a word is not a text, or a vector not of numbers.
-        ShapeError: the numbers of words, rows and counts differ, a vector is not finite, or a
-            word comes twice.
+        ShapeError: the numbers of words, rows and counts differ, a vector is not finite, a count
+            is below zero, or a word comes twice.
 
     >>> vectors = WordVectors(["red", "blue"], [[1.0, 0.0], [0.0, 1.0]])
     >>> vectors.encode(["red", "Red blue"]).tolist()
@@ -54,7 +55,9 @@ class WordVectors:
         vectors: NDArray[Any] | Sequence[Sequence[float]],
         counts: Sequence[int] | NDArray[Any] | None = None,
     ) -> None:
-        rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy, which nobody else has
+        vocabulary = Vocabulary(words, np.ones(len(words), np.int64) if counts is None else counts)
+        with np.errstate(over="ignore"):  # what is too large for 32 bits is told below
+            rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy, nobody else's
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
             raise ShapeError(
                 f"vectors: expected a row for each of the {len(words)} words, "
@@ -62,26 +65,12 @@ class WordVectors:
             )
         if not np.isfinite(rows).all():
             culprit = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
-            raise ShapeError(f"vectors: the one of {culprit!r} has NaN or infinity; leave it out")
-        stranger = next((word for word in words if not isinstance(word, str)), None)
-        if stranger is not None:
-            raise ArgumentTypeError(f"words: expected texts, got {stranger!r}")
-        if len(set(words)) < len(words):
-            (twice, _), *_ = Counter(words).most_common(1)
-            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
-        if counts is not None and len(counts) != len(words):
-            raise ShapeError(f"counts: expected {len(words)}, one a word, got {len(counts)}")
-        counts = np.ones(len(words), np.int64) if counts is None else counts
+            raise ShapeError(
+                f"vectors: the one of {culprit!r} has NaN or infinity, or numbers beyond "
+                f"32 bits; leave it out, or scale it down"
+            )
         rows.flags.writeable = False
-        self._set(Vocabulary(words, counts), rows, None)
-
-    def _set(
-        self, vocabulary: Vocabulary, codes: NDArray[Any], scales: NDArray[np.float32] | None
-    ) -> None:
-        """Row i is ``codes[i]``, (E,), times ``scales[i]`` where there are scales, (V,)."""
-        self.vocabulary = vocabulary
-        self._codes = codes
-        self._scales = scales
+        self.vocabulary, self._matrix = vocabulary, Matrix(rows)
 
     # ---- where they come from -------------------------------------------------------------
 
@@ -107,9 +96,7 @@ class WordVectors:
         """
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
-        # In lower case at once: in prose a hump ("McDonald") does not part two words.
-        texts = (s if isinstance(s, str) else " ".join(s) for s in sentences)
-        split = [words_of(text.lower()) for text in texts]
+        split = list(map(_split, sentences))
         trained = training.train(split, recipe, min_count=min_count, seed=seed, progress=progress)
         return cls(trained.words, trained.vectors, trained.counts)
 
@@ -124,21 +111,15 @@ class WordVectors:
         _, arrays = storage.read(path, _KIND)
         try:
             words = json.loads(arrays["words"].tobytes())
-            counts, codes, scales = arrays["counts"], arrays["vectors"], arrays.get("scales")
-            if not isinstance(words, list) or set(map(type, words)) != {str}:
-                raise ValueError("its words are not texts")
-            if codes.ndim != 2 or not len(words) == len(counts) == len(codes) or not codes.size:
-                raise ValueError("the numbers of words, counts and vectors differ")
-            if counts.shape != (len(words),) or counts.dtype != np.int64:
-                raise ValueError("its counts are not whole numbers")
-            if scales is not None and (scales.shape != counts.shape or scales.dtype.kind != "f"):
-                raise ValueError("its scales are not a number for each word")
-            if codes.dtype != (np.float32 if scales is None else np.int8):
-                raise ValueError(f"its vectors are of dtype {codes.dtype}")
+            matrix = Matrix(arrays["vectors"], arrays.get("scales"))
+            if not isinstance(words, list) or arrays["counts"].dtype != np.int64:
+                raise ValueError("its words are no list, or its counts no whole numbers")
+            vocabulary = Vocabulary(words, arrays["counts"])
+            matrix.check(len(words))
         except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
         vectors = cls.__new__(cls)
-        vectors._set(Vocabulary(words, counts), codes, scales)
+        vectors.vocabulary, vectors._matrix = vocabulary, matrix
         return vectors
 
     @classmethod
@@ -179,23 +160,12 @@ class WordVectors:
         ``dtype`` is "float32", or "int8", which rounds each vector to 255 steps of its largest
         number and takes a quarter of the space; by default what the vectors have now.
         """
-        codes, scales = self._codes, self._scales
-        if dtype == "int8" and scales is None:
-            largest = np.maximum(np.abs(codes).max(axis=1), np.float32(1e-9))
-            scales = largest / np.float32(127)
-            codes = np.rint(codes / scales[:, None]).astype(np.int8)
-        elif dtype == "float32":
-            codes, scales = self.vectors, None
-        elif dtype not in (None, "int8"):
+        if dtype not in (None, "float32", "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
-        arrays: dict[str, NDArray[Any]] = {
-            "words": np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8),
-            "counts": self.counts,
-            "vectors": codes,
-        }
-        if scales is not None:
-            arrays["scales"] = scales
-        storage.write(path, _KIND, {}, arrays)
+        matrix = self._matrix.rounded() if dtype == "int8" else self._matrix
+        matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
+        words = np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)
+        storage.write(path, _KIND, {}, {"words": words, "counts": self.counts, **matrix.arrays()})
 
     # ---- what they hold -------------------------------------------------------------------
 
@@ -209,36 +179,31 @@ class WordVectors:
         """How often each word occurs, (V,)."""
         return self.vocabulary.counts
 
-    @cached_property
+    @property
     def vectors(self) -> NDArray[np.float32]:
         """All vectors, (V, E), not to be written to; rounded ones are made whole when asked for."""
-        if self._scales is None and self._codes.dtype == np.float32:
-            return self._codes
-        return self._rows(np.arange(len(self.words)))
+        return self._matrix.whole
 
     @property
     def size(self) -> int:
         """The length E of a vector."""
-        return int(self._codes.shape[1])
+        return int(self._matrix.codes.shape[1])
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells these vectors from others: a name with a hash of all of them."""
         from hashlib import blake2b
 
         state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
-        for array in (self.counts, self._codes, self._scales):
-            state.update(b"" if array is None else np.ascontiguousarray(array).data)
-        name = f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
-        return {"name": name}
+        for array in (self.counts, *self._matrix.arrays().values()):
+            state.update(np.ascontiguousarray(array).data)
+        size = f"{len(self)} words, vectors of {self.size}"
+        return {"name": f"word vectors {state.hexdigest()} ({size})"}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __deepcopy__(self, memo: object) -> WordVectors:
         return self  # they never change, and may be large
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"vocabulary": self.vocabulary, "_codes": self._codes, "_scales": self._scales}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
@@ -252,8 +217,7 @@ class WordVectors:
         known words that look like it, as far as they do, and a vector of its own n-grams for the
         rest. Only a text without letters and digits has the zero vector.
         """
-        if isinstance(texts, str):
-            raise ArgumentTypeError(f"texts: expected a list of texts, got the text {texts!r}")
+        _require_texts(texts)
         encoded = np.empty((len(texts), self.size), np.float32)
         for start in range(0, len(texts), _BLOCK):
             encoded[start : start + _BLOCK] = self._encode(texts[start : start + _BLOCK])
@@ -262,8 +226,9 @@ class WordVectors:
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far the vector of each text can be believed, (n,), from 0 to 1.
 
-        Words of the vocabulary count as 1, words never seen as far as a known one resembles them.
+        Words seen count as 1, words never seen as far as a known one resembles them.
         """
+        _require_texts(texts)
         return np.array([self._trust(self.vocabulary.tokens(text)) for text in texts], np.float32)
 
     def _trust(self, tokens: list[str]) -> float:
@@ -289,7 +254,7 @@ class WordVectors:
     def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
         """Return the vectors of single words, (n, E), seen or not."""
         rows = [self.vocabulary.row(token) for token in tokens]
-        vectors = self._rows(np.array([row or 0 for row in rows]))
+        vectors = self._matrix.rows(np.array([row or 0 for row in rows]))
         for i, row in enumerate(rows):
             if row is None:
                 vectors[i] = self._unseen(tokens[i])
@@ -303,17 +268,31 @@ class WordVectors:
         own = mean + own * np.float32(spread / np.linalg.norm(own))
         if not stand_ins.trust:
             return own
-        known = stand_ins.weights @ self._rows(stand_ins.rows)
+        known = stand_ins.weights @ self._matrix.rows(stand_ins.rows)
         return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
-
-    def _rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return these rows of the matrix as a copy, (n, E)."""
-        vectors = self._codes[rows].astype(np.float32)
-        return vectors if self._scales is None else vectors * self._scales[rows, None]
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
         """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
-        vectors = self._rows(np.arange(max(0, len(self) - _RARE), len(self)))
+        vectors = self._matrix.rows(np.arange(max(0, len(self) - _RARE), len(self)))
         mean = vectors.mean(axis=0)
         return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
+
+
+def _split(sentence: str | Sequence[str]) -> list[str]:
+    try:
+        text = sentence if isinstance(sentence, str) else " ".join(sentence)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
+        ) from None
+    # In lower case at once: in prose a hump ("McDonald") does not part two words.
+    return words_of(text.lower())
+
+
+def _require_texts(texts: Sequence[str]) -> None:
+    if isinstance(texts, str):
+        raise ArgumentTypeError(f"texts: expected a list of texts, got the text {quoted(texts)}")
+    for text in texts:
+        if not isinstance(text, str):
+            raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)} among them")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.normalizers import softmax
 from fuzzydict.spelling import NgramIndex, likeness
-from fuzzydict.text import LONGEST
+from fuzzydict.text import LONGEST, quoted
 from fuzzydict.text import words as words_of
 
 if TYPE_CHECKING:
@@ -55,7 +57,13 @@ class Vocabulary:
 
     def __init__(self, words: Sequence[str], counts: Sequence[int] | NDArray[np.int64]) -> None:
         self.words = list(words)
-        self.counts = np.asarray(counts, np.int64)
+        self.counts = _checked_counts(counts, len(self.words))
+        stranger = next((word for word in self.words if not isinstance(word, str)), None)
+        if stranger is not None:
+            raise ArgumentTypeError(f"words: expected texts, got {quoted(stranger)}")
+        if len(set(self.words)) < len(self.words):
+            (twice, _), *_ = Counter(self.words).most_common(1)
+            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
         # Bounded: a long-lived process meets any number of misspellings.
         self.stand_ins = lru_cache(maxsize=4096)(self._stand_ins)
 
@@ -100,7 +108,12 @@ class Vocabulary:
         return 1.0 if word in self._rows else self.stand_ins(word).trust
 
     def _stand_ins(self, word: str) -> StandIns:
-        """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely."""
+        """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely.
+
+        Nothing stands in for a code or a number: 1961 is not nearly 1962.
+        """
+        if any(map(str.isdigit, word)):
+            return StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
         shared = self._ngrams.similarities(word)
         rows = np.flatnonzero(shared >= _SHARED)
         if len(rows) > _CANDIDATES:
@@ -136,3 +149,14 @@ class Vocabulary:
     @cached_property
     def _ngrams(self) -> NgramIndex:
         return NgramIndex([self._plain(row) for row in range(len(self.words))])
+
+
+def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.int64]:
+    given = np.asarray(counts)
+    if given.shape != (size,):
+        raise ShapeError(f"counts: expected {size}, one a word, got {given.size} ({given.shape})")
+    if given.dtype.kind not in "biuf":
+        raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
+    if not (np.isfinite(given) & (given >= 0)).all():
+        raise ShapeError("counts: expected numbers of 0 or more, got one below, NaN or infinity")
+    return given.astype(np.int64, copy=False)

@@ -317,8 +317,9 @@ def test_loaded_vectors_are_mapped_until_all_are_asked_for(tmp_path: Path) -> No
     SMALL.save(tmp_path / "v", dtype="int8")
     loaded = WordVectors.load(tmp_path / "v")
     loaded.encode(["red colour"])
-    assert "vectors" not in vars(loaded)
-    assert not vars(loaded)["_codes"].flags.owndata
+    matrix = vars(loaded)["_matrix"]
+    assert "whole" not in vars(matrix)
+    assert not matrix.codes.flags.owndata
     assert loaded.vectors.flags.owndata
 
 

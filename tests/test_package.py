@@ -53,9 +53,19 @@ ORDER = [
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
     *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
-    *("spelling", "vocabulary", "training", "embeddings", "corpus", "brown", "adapters", "index"),
-    *("matching", "lookup", "values", "plotting", "answers", "options", "codec"),
-    *("saving", "reads", "mapping", "dictfiles"),
+    *(
+        "spelling",
+        "vocabulary",
+        "training",
+        "matrix",
+        "embeddings",
+        "corpus",
+        "brown",
+        "adapters",
+        "index",
+    ),
+    *("matching", "lookup", "values", "plotting", "answers", "options"),
+    *("codec", "saving", "reads", "mapping", "dictfiles"),
 ]
 
 LIBRARY = sorted(
