@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict import FuzzyDict, NoMatchError, WordVectors
+from fuzzydict.text import quoted
 
 from ._problems import Command, told_in_a_line
 
@@ -18,9 +19,16 @@ from ._problems import Command, told_in_a_line
 @click.command("lookup", cls=Command)
 @click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option("--cutoff", type=float, help="Least score of a match; by default 0.15.")
+@click.option("--cutoff", type=float, help="Least score of a match; by default 0.2.")
+@click.option(
+    "--vectors",
+    type=click.Path(path_type=Path),
+    help="Word vectors that `fuzzydict train` made; by default those that ship.",
+)
 @told_in_a_line
-def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> None:
+def command(
+    dict_file: Path, queries: tuple[str, ...], cutoff: float | None, vectors: Path | None
+) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
     DICT is a file that holds a JSON object. Without a QUERY, read queries from standard input, a
@@ -33,17 +41,27 @@ def command(dict_file: Path, queries: tuple[str, ...], cutoff: float | None) -> 
     """
     from fuzzydict.dictfiles import read_dict
 
-    d = FuzzyDict(read_dict(dict_file), score_cutoff=cutoff)
+    embedding = None if vectors is None else WordVectors.load(vectors)
+    d = FuzzyDict(read_dict(dict_file), embedding=embedding, score_cutoff=cutoff)
     missed = 0
-    asked = queries or _lines()
-    for query in asked:
+    for query in queries or _lines():
         try:
             answer = _shown(d[query])
         except NoMatchError as error:
             answer, missed = "", missed + 1
-            click.echo(str(error), err=True)
+            click.echo(_why(error), err=True)
         click.echo(answer)  # and flush, so that whoever reads has it at once
     sys.exit(1 if missed else 0)
+
+
+def _why(error: NoMatchError) -> str:
+    """Say why nothing matched, in the words of the command line."""
+    if error.key is None:
+        return error.message
+    return (
+        f"no key matches {quoted(error.args[0])}: the nearest is {quoted(error.key)} with score "
+        f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--cutoff sets it)"
+    )
 
 
 def _lines() -> Iterable[str]:

@@ -25,6 +25,7 @@ from fuzzydict.errors import (
     PoolingError,
     ReadOnlyError,
     ShapeError,
+    UnknownOptionError,
 )
 from fuzzydict.heads import MultiHeadAttention
 from fuzzydict.mapping import FuzzyDict
@@ -71,6 +72,7 @@ __all__ = [
     "ScaledDot",
     "ShapeError",
     "Triangular",
+    "UnknownOptionError",
     "WordVectors",
     "attention",
 ]

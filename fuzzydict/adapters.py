@@ -120,7 +120,7 @@ def as_embedding(embedding: Any) -> Embedding:
     >>> as_embedding({"red": [1.0, 0.0], "blue": [0.0, 1.0]})
     <WordVectors: 2 words, vectors of 2>
     """
-    if embedding is None:
+    if embedding is None or embedding is Brown:
         return Brown()
     if isinstance(embedding, WordVectors | Encoder):
         return embedding

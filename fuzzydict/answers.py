@@ -50,7 +50,7 @@ class Attention:
     keys: NDArray[np.float32]
     values: list[Any]
     scores: NDArray[np.float32]
-    weights: NDArray[np.float32]
+    weights: NDArray[np.float64]
     embedding: Embedding
 
     @cached_property

@@ -4,6 +4,8 @@ FuzzyDictError
 ├── NoMatchError          KeyError      no key is near enough to the query
 ├── OptionError           ValueError    an option with a value that it does not take
 ├── ArgumentTypeError     TypeError     an argument of the wrong type
+├── UnknownOptionError    TypeError     a keyword or attribute that is no option
+│                         AttributeError
 ├── ReadOnlyError         AttributeError  an option that is fixed once the dict is made
 ├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
 ├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
@@ -32,6 +34,7 @@ __all__ = [
     "PoolingError",
     "ReadOnlyError",
     "ShapeError",
+    "UnknownOptionError",
 ]
 
 
@@ -43,17 +46,31 @@ class NoMatchError(FuzzyDictError, KeyError):
     """No key is near enough to the query; the message names the best key and its score.
 
     ``args`` is the query alone, as that of the KeyError of a plain dict is the key.
+
+    Attributes:
+        message: what is printed.
+        key, score, cutoff: the best key, its score, and what it fell short of; None where there
+            was no key to compare the query with.
     """
 
-    def __init__(self, query: object, message: str) -> None:
+    def __init__(
+        self,
+        query: object,
+        message: str,
+        *,
+        key: str | None = None,
+        score: float | None = None,
+        cutoff: float | None = None,
+    ) -> None:
         super().__init__(query)
         self.message = message
+        self.key, self.score, self.cutoff = key, score, cutoff
 
     def __str__(self) -> str:
         return self.message
 
-    def __reduce__(self) -> tuple[type[NoMatchError], tuple[object, str]]:
-        return type(self), (self.args[0], self.message)
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.message), self.__dict__
 
 
 class OptionError(FuzzyDictError, ValueError):
@@ -62,6 +79,10 @@ class OptionError(FuzzyDictError, ValueError):
 
 class ArgumentTypeError(FuzzyDictError, TypeError):
     """An argument of the wrong type."""
+
+
+class UnknownOptionError(FuzzyDictError, TypeError, AttributeError):
+    """A keyword or an attribute that is no option; the message lists those that are."""
 
 
 class ReadOnlyError(FuzzyDictError, AttributeError):

@@ -10,7 +10,8 @@ from fuzzydict.errors import NoMatchError
 from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.normalizers import softmax
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.text import plain, quoted
+from fuzzydict.spelling import likeness
+from fuzzydict.text import LONGEST, plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from fuzzydict.scorers import ScorerLike
 
 __all__ = ["Attended", "Lookup", "Scored", "unmatched"]
+
+_TIED = 64  # keys that may tie for the first place and be compared as they are written
 
 
 class Scored(NamedTuple):
@@ -37,7 +40,7 @@ class Attended(NamedTuple):
     query: NDArray[np.float32]  # (L, E)
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), -inf where masked
-    weights: NDArray[np.float32]  # (L, S)
+    weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
     best: list[Scored]  # L, the best key of each query before any was masked
 
 
@@ -63,16 +66,17 @@ class Lookup:
     def nearest(self, queries: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; one that is equal to the query wins."""
         _, scores = self._score(queries)
-        slots = scores.argmax(axis=1).tolist()
         return [
-            self._scored(row, self.index.slot(query, otherwise=slot))
-            for query, row, slot in zip(queries, scores, slots, strict=True)
+            self._ranked(query, row, 1)[0] if slot < 0 else self._scored(row, slot)
+            for query, row in zip(queries, scores, strict=True)
+            for slot in [self.index.slot(query, otherwise=-1)]
         ]
 
     def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.
 
-        Among equal scores the query itself comes first, then the dict's order decides.
+        Of keys that tie for the first place, the one that is written like the query comes first;
+        otherwise the dict's order decides.
         """
         _, scores = self._score(queries)
         return [self._ranked(query, row, topn) for query, row in zip(queries, scores, strict=True)]
@@ -100,7 +104,8 @@ class Lookup:
                     f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
                     f"than the scorer's width; loosen attn_mask, or widen the scorer",
                 )
-        weights = softmax(scores, self.default_temperature if temperature is None else temperature)
+        temperature = self.default_temperature if temperature is None else temperature
+        weights = softmax(scores.astype(np.float64), temperature).astype(np.float64, copy=False)
         return Attended(names, vectors, keys, scores, weights, best)
 
     @property
@@ -149,12 +154,31 @@ class Lookup:
         # With all that tie with the last one wanted, so that order is not left to the partition.
         least = np.partition(scores, -count)[-count]
         slots = np.flatnonzero((scores >= least) & self.index.alive)
-        others = slots != self.index.slot(query, otherwise=-1)
-        best = slots[np.lexsort((slots, others, -scores[slots]))][:count]
-        return [self._scored(scores, slot) for slot in best.tolist()]
+        best = slots[np.lexsort((slots, self._unlike(query, slots, scores), -scores[slots]))]
+        return [self._scored(scores, slot) for slot in best[:count].tolist()]
+
+    def _unlike(
+        self, query: str, slots: NDArray[np.intp], scores: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return what parts the best slots, (n,), if they tie ("C#" and "C++" have equal words).
+
+        It is how unlike the query their keys are written; 0 where there is nothing to part.
+        """
+        unlike = np.zeros(len(slots))
+        tied = np.flatnonzero(scores[slots] == scores.max())
+        if 1 < len(tied) <= _TIED:
+            names = [self.index.names[slot] for slot in slots[tied].tolist()]
+            unlike[tied] = [-1 if n == query else 1 - _written_alike(query, n) for n in names]
+        return unlike
 
     def _scored(self, scores: NDArray[np.float32], slot: int) -> Scored:
         return Scored(self.index.names[slot], float(scores[slot]))
+
+
+def _written_alike(query: str, key: str) -> float:
+    """Return how alike two texts are with their punctuation and, which says less, their case."""
+    a, b = query[:LONGEST].strip(), key[:LONGEST].strip()
+    return 0.75 * likeness(a.casefold(), b.casefold()) + 0.25 * likeness(a, b)
 
 
 def _required(query: str) -> str:
@@ -176,4 +200,7 @@ def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:
         query,
         f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
         f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
+        key=key,
+        score=score,
+        cutoff=cutoff,
     )

@@ -13,7 +13,7 @@ from typing import Any, Never, Self, TypeVar
 from fuzzydict.adapters import as_embedding
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
-from fuzzydict.options import OPTIONS, class_of_mode, declared_class, require_known
+from fuzzydict.options import OPTIONS, class_of_mode, declared_class, unknown_option
 from fuzzydict.reads import FuzzyReads
 from fuzzydict.saving import read_dict, restore, write_dict
 from fuzzydict.text import plain
@@ -43,14 +43,14 @@ class FuzzyDict(FuzzyReads[V]):
             function ``(L, E), (S, E) -> (L, S)``; by default meaning and spelling together.
         temperature: what scores are divided by before they become weights; by default 0.05 for
             the default scorer and the cosine, else 1.
-        score_cutoff: the least score of a match; by default 0.15 for the default scorer, else none.
+        score_cutoff: the least score of a match; by default 0.2 for the default scorer, else none.
         projections: learned Q, K and V; None in this release.
 
     Options are attributes too, and may be class attributes of a subclass.
 
     Raises:
-        OptionError, ArgumentTypeError: an option has a value that it does not take, or there is no
-            such option (items come in ``data``, never as keywords).
+        OptionError, ArgumentTypeError: an option has a value that it does not take.
+        UnknownOptionError: there is no such option (items come in ``data``, never as keywords).
 
     >>> d = FuzzyDict({"brand": "Porsche", "model": "Taycan", "color": "black"})
     >>> d["colour"], "colour" in d
@@ -80,7 +80,8 @@ class FuzzyDict(FuzzyReads[V]):
         projections: None = None,
         **unknown: Never,
     ) -> None:
-        require_known(type(self).__name__, unknown)
+        for name in unknown:
+            raise unknown_option(type(self), name)
         self._configure(
             mode=mode,
             embedding=embedding,
@@ -102,6 +103,13 @@ class FuzzyDict(FuzzyReads[V]):
                 self.__dict__.update(_index=index, _indexed=self.embedding, _told=0)
                 self._tell()
             yield Lookup(index, self.scorer)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if declared_class(type(self)) is FuzzyDict and not hasattr(FuzzyDict, name):
+            raise unknown_option(FuzzyDict, name)
+        super().__setattr__(name, value)
+        if name == "embedding":  # the same object, too, may have changed
+            self.__dict__["_index"] = None
 
     # ---- files ----------------------------------------------------------------------------
 

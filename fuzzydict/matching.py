@@ -35,11 +35,11 @@ class MeaningOrSpelling:
     """
 
     temperature = 0.05  # an exact key among a thousand then has 0.9 of the weight and more
-    score_cutoff = 0.15  # lenient: meaning alone, of rare words, says little more than this
+    score_cutoff = 0.2  # lenient: meaning alone, of rare words, says little more than this
 
     def scores(
         self,
-        queries: Sequence[str],
+        texts: Sequence[str],
         vectors: NDArray[np.float32],
         trust: NDArray[np.float32],
         index: KeyIndex,
@@ -47,7 +47,7 @@ class MeaningOrSpelling:
         """Score queries against the slots of an index.
 
         Args:
-            queries: L texts in plain words.
+            texts: L queries in plain words.
             vectors: theirs, (L, E).
             trust: how far each can be believed, (L,).
             index: n slots.
@@ -58,8 +58,9 @@ class MeaningOrSpelling:
         meaning = self._meaning(vectors, trust, index)
         dead = np.flatnonzero(~index.alive)
         meaning[:, dead] = -1  # no deleted key may take a candidate's place
-        for query, row in zip(queries, meaning, strict=True):
-            self._add_spelling(query, row, index, dead)
+        for text, row in zip(texts, meaning, strict=True):
+            candidates = self._candidates(text, row, index, dead)
+            self._add_spelling(text, row, index, candidates)
         return meaning
 
     def _meaning(
@@ -72,15 +73,20 @@ class MeaningOrSpelling:
         meaning *= index.inverse_lengths * index.trust
         return np.clip(meaning, 0.0, _MEANING, out=meaning)
 
-    def _add_spelling(
-        self, query: str, row: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
-    ) -> None:
-        """Turn one row of meaning, (n,), into scores, where spelling has a say."""
-        shared = index.ngrams.similarities(query)
+    def _candidates(
+        self, text: str, row: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Return the slots that are worth a comparison of strings."""
+        shared = index.ngrams.similarities(text)
         shared[dead] = -1
-        candidates = np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(row, _MEANT_ALIKE))
+        return np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(row, _MEANT_ALIKE))
+
+    def _add_spelling(
+        self, text: str, row: NDArray[np.float32], index: KeyIndex, candidates: NDArray[np.intp]
+    ) -> None:
+        """Turn a row of meaning, (n,), into scores, where spelling has a say."""
         plain = index.plain
-        alike = np.array([likeness(query, plain[i]) for i in candidates.tolist()], np.float32)
+        alike = np.array([likeness(text, plain[i]) for i in candidates.tolist()], np.float32)
         row[candidates] = 1 - (1 - alike**_SHARPNESS) * (1 - row[candidates])
 
 

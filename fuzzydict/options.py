@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import Lock
 from types import FunctionType
 from typing import Any
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
-from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
 from fuzzydict.scorers import as_scorer
 from fuzzydict.text import quoted
 
@@ -21,7 +21,7 @@ __all__ = [
     "check_option",
     "class_of_mode",
     "declared_class",
-    "require_known",
+    "unknown_option",
 ]
 
 MODES = ("nearest", "pool")
@@ -78,17 +78,12 @@ class Configured:
         super().__setattr__(name, value)
 
 
-def require_known(name: str, unknown: Mapping[str, Any]) -> None:
-    """Raise for keywords that are no options, as Python would, but name those that are.
-
-    Raises:
-        ArgumentTypeError: there is one.
-    """
-    for keyword in unknown:
-        raise ArgumentTypeError(
-            f"{name}() has no option {keyword!r}; the options are {', '.join(_CHECKS)}, "
-            f"and items come as a dict: {name}({{{keyword!r}: ...}})"
-        )
+def unknown_option(cls: type, name: str) -> UnknownOptionError:
+    """Return the error that tells which options there are, where one was misspelled."""
+    return UnknownOptionError(
+        f"{cls.__name__} has no option {name!r}; the options are {', '.join(_CHECKS)}, "
+        f"and items come as a dict: {cls.__name__}({{{name!r}: ...}})"
+    )
 
 
 def declared_class(cls: Any) -> Any:

@@ -16,6 +16,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from fuzzydict import WordVectors
+
 CAR = {
     "color": "black",
     "top speed": "260 km/h",
@@ -179,6 +181,17 @@ def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
     assert done.returncode == (1 if "?!" in closed else 0)
     assert done.stdout == (b"black\n\n" if "?!" in closed else b"")
     assert done.stderr == b""
+
+
+def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
+    axes = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "hue": [0.9, 0.1]}
+    WordVectors.from_mapping(axes).save(tmp_path / "mine.vectors")
+    command = [SCRIPT, "lookup", str(car), "hue", "--vectors", str(tmp_path / "mine.vectors")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "black\n")
+    refused = subprocess.run([*command, "--cutoff", "0.9"], capture_output=True, text=True)
+    assert (refused.returncode, refused.stdout) == (1, "\n")
+    assert "below the cutoff 0.900 (--cutoff sets it)" in refused.stderr
 
 
 # ---- bad input ----------------------------------------------------------------------------

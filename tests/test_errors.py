@@ -41,7 +41,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.NoMatchError,
         lambda _: FuzzyDict(CAR)["qwzzt"],
         "'qwzzt'",
-        r"the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.150",
+        r"the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.200",
         "lower score_cutoff, or see most_similar",
     ),
     (errors.NoMatchError, lambda _: FuzzyDict(CAR)[5], "5", "only a text", "equals"),
@@ -109,6 +109,20 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         "'b' cannot be saved: set is none",
         "JSON's types, tuples and numpy arrays",
         "convert it, or leave it out",
+    ),
+    (
+        errors.UnknownOptionError,
+        lambda _: FuzzyDict(CAR, cutoff=0.5),  # type: ignore[arg-type]
+        "'cutoff'",
+        "the options are mode, embedding, scorer",
+        r"items come as a dict: FuzzyDict\(\{'cutoff': \.\.\.\}\)",
+    ),
+    (
+        errors.UnknownOptionError,
+        lambda _: setattr(FuzzyDict(CAR), "treshold", 0.5),
+        "'treshold'",
+        "the options are",
+        "temperature, score_cutoff",
     ),
     (errors.ReadOnlyError, set_mode, "got 'pool'", "fixed", r"FuzzyDict\(d, mode='pool'\)"),
     (

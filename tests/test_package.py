@@ -43,6 +43,7 @@ PUBLIC = {
     "ScaledDot",
     "ShapeError",
     "Triangular",
+    "UnknownOptionError",
     "WordVectors",
     "attention",
 }
@@ -92,6 +93,7 @@ def test_every_error_is_in_the_tree_and_of_the_built_in_kind() -> None:
         "PoolingError": (TypeError, ValueError),
         "ReadOnlyError": AttributeError,
         "ShapeError": ValueError,
+        "UnknownOptionError": (TypeError, AttributeError),
     }
     for name, kind in kinds.items():
         error = getattr(fuzzydict, name)

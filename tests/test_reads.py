@@ -20,6 +20,7 @@ from fuzzydict import (
     OptionError,
     ReadOnlyError,
     ShapeError,
+    UnknownOptionError,
 )
 from fuzzydict.normalizers import softmax
 from fuzzydict.spelling import likeness
@@ -155,6 +156,46 @@ def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
     assert [m.key for m in d.most_similar("COLOR", topn=3)] == ["COLOR", "Color", "color"]
     assert d.nearest("COLOR").key == "COLOR"
     assert d.nearest("co-lor").key == "Color" or d.nearest("co-lor").score < 1
+
+
+def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:
+    d = FuzzyDict({"C++": 1, "C#": 2, "C": 3, "5 °C": 4, "-5 °C": 5})
+    assert [match.value for match in d.nearest(["c", "c#", "c++", "- 5 °c"])] == [3, 2, 1, 5]
+    assert d.most_similar("c#", topn=3)[0].key == "C#"
+
+
+def test_a_misspelled_option_is_not_passed_over() -> None:
+    d = FuzzyDict({"color": 1})
+    with pytest.raises(UnknownOptionError, match=r"'cutoff'.*score_cutoff"):
+        d.cutoff = 0.9
+
+    class Named(FuzzyDict[int]):
+        name = ""
+
+    Named({"color": 1}).name = "a subclass has attributes of its own"
+
+
+def test_an_embedding_that_changed_is_used_once_it_is_set_again() -> None:
+    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.9, 0.1]}
+    d = FuzzyDict({"red": 1, "blue": 2}, embedding=axes, scorer="dot")
+    assert d["violet"] == 1
+    axes["violet"] = [0.1, 0.9]
+    assert d["violet"] == 1
+    d.embedding = axes
+    assert d["violet"] == 2
+
+
+def test_equal_values_pool_to_themselves() -> None:
+    d = FuzzyDict(dict.fromkeys(["red", "blue", "green", "navy"], 10**18 + 1))
+    assert d.pool("crimson") == pytest.approx(10**18 + 1, rel=1e-15)
+
+
+def test_a_miss_tells_what_was_nearest() -> None:
+    with pytest.raises(NoMatchError) as caught:
+        FuzzyDict({"color": 1})["qwzzt"]
+    assert (caught.value.key, caught.value.cutoff) == ("color", 0.2)
+    assert caught.value.score is not None
+    assert 0 <= caught.value.score < 0.2
 
 
 def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
