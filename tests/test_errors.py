@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nltk
 import numpy as np
 import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, KernelRegression, attention, errors
-from fuzzydict.brown import brown_sentences
 
 CAR = {"color": "black", "brand": "Porsche"}
 AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0]}
@@ -209,14 +207,6 @@ def test_each_error_says_what_came_what_was_expected_and_what_to_do(
     for part in told:
         assert re.search(part, str(raised.value)), f"{part!r} is not in {raised.value}"
     assert str(raised.value)[-1] not in ".\n"
-
-
-def test_a_corpus_that_is_missing_is_told_with_the_command_that_gets_it(monkeypatch: Any) -> None:
-    monkeypatch.setattr(nltk.data, "path", ["nowhere"])
-    with pytest.raises(
-        errors.MissingCorpusError, match=r"nowhere.*python -m nltk.downloader brown"
-    ):
-        brown_sentences()
 
 
 def test_an_extra_that_is_missing_is_told_with_the_command_that_gets_it(monkeypatch: Any) -> None:

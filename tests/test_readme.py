@@ -27,5 +27,7 @@ def test_the_examples_hold() -> None:
     ],
 )
 def test_the_defaults_are_those_of_the_code(option: str, value: float) -> None:
-    row = next(line for line in README.read_text("utf-8").splitlines() if f"| `{option}`" in line)
+    row = next(
+        line for line in README.read_text("utf-8").splitlines() if line.startswith(f"| `{option}`")
+    )
     assert row.split("|")[2].strip().startswith(str(value))
