@@ -24,7 +24,7 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(package_name="fuzzydict")
 def main() -> None:
     """Look things up by what they mean and how they are spelled."""
