@@ -77,6 +77,8 @@ def command(
     try:
         texts = read_sentences(texts_from) if corpus else brown_sentences(download=download)
     except MissingCorpusError as error:
+        if download:
+            raise
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
