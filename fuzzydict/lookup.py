@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict.errors import NoMatchError
 from fuzzydict.matching import MeaningOrSpelling
-from fuzzydict.normalizers import softmax
+from fuzzydict.normalizers import finite_tops, softmax
 from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import likeness
 from fuzzydict.text import LONGEST, plain, quoted
@@ -41,7 +41,7 @@ class Attended(NamedTuple):
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), -inf where masked
     weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
-    best: list[Scored]  # L, the best key of each query before any was masked
+    best: list[Scored]  # L, what `Lookup.nearest` finds, whether it is masked or not
 
 
 class Lookup:
@@ -66,11 +66,7 @@ class Lookup:
     def nearest(self, queries: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; one that is equal to the query wins."""
         _, scores = self._score(queries)
-        return [
-            self._ranked(query, row, 1)[0] if slot < 0 else self._scored(row, slot)
-            for query, row in zip(queries, scores, strict=True)
-            for slot in [self.index.slot(query, otherwise=-1)]
-        ]
+        return self._best(queries, scores)
 
     def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.
@@ -90,11 +86,10 @@ class Lookup:
             NoMatchError: the mask, or the scorer's width, leaves a query nothing to attend to.
         """
         vectors, scores = self._score(queries)
+        best = self._best(queries, scores)
         names, keys = self.names(), self.index.vectors
         if len(names) < len(self.index):
             keys, scores = keys[self.index.alive], scores[:, self.index.alive]
-        tops = scores.argmax(axis=1).tolist()
-        best = [Scored(names[i], float(row[i])) for row, i in zip(scores, tops, strict=True)]
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(-np.inf))
         for query, row in zip(queries, scores, strict=True):
@@ -125,6 +120,7 @@ class Lookup:
 
         Raises:
             NoMatchError: there is no text key, or a query has neither letters nor digits.
+            ShapeError: the scorer gives NaN or +inf.
         """
         texts = [_required(query) for query in queries]
         self.index.sync()
@@ -142,9 +138,18 @@ class Lookup:
         self, queries: list[str], texts: list[str], vectors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         if self.scorer is not None:
-            return np.array(self.scorer(vectors, self.index.vectors), np.float32)
+            scores = np.array(self.scorer(vectors, self.index.vectors), np.float32)
+            finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
+            return scores
         trust = self.index.embedding.trust(queries)
         return MeaningOrSpelling().scores(texts, vectors, trust, self.index)
+
+    def _best(self, queries: Sequence[str], scores: NDArray[np.float32]) -> list[Scored]:
+        return [
+            self._ranked(query, row, 1)[0] if slot < 0 else self._scored(row, slot)
+            for query, row in zip(queries, scores, strict=True)
+            for slot in [self.index.slot(query, otherwise=-1)]
+        ]
 
     def _ranked(self, query: str, scores: NDArray[np.float32], topn: int | None) -> list[Scored]:
         count = int(self.index.alive.sum())
@@ -196,6 +201,12 @@ def _required(query: str) -> str:
 def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:
     """Return the error that tells of a best key that is not near enough."""
     key, score = best
+    if score == -np.inf:
+        return NoMatchError(
+            query,
+            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
+            f"widen the scorer",
+        )
     return NoMatchError(
         query,
         f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "

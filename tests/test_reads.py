@@ -135,35 +135,6 @@ def test_pooling_has_the_cutoff_and_attention_has_none() -> None:
     assert d.attend("zzzqx").weights.sum() == pytest.approx(1.0)
 
 
-# ---- ranking ------------------------------------------------------------------------------
-
-
-def test_most_similar_is_sorted_and_cut() -> None:
-    d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "dolor", "brand"], 1))
-    ranked = d.most_similar("colour", topn=None)
-    assert len(ranked) == 5
-    assert [m.score for m in ranked] == sorted((m.score for m in ranked), reverse=True)
-    assert d.most_similar("colour", topn=2) == ranked[:2]
-    assert d.most_similar("colour", topn=0) == []
-    assert d.most_similar("colour")[0] == d.nearest("colour")
-    for topn in (-1, 1.5, "3"):
-        with pytest.raises(ArgumentTypeError, match="topn"):
-            d.most_similar("colour", topn=topn)  # type: ignore[arg-type]
-
-
-def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
-    d = FuzzyDict(dict.fromkeys(["Color", "COLOR", "color", "cOLOR"], 1))
-    assert [m.key for m in d.most_similar("COLOR", topn=3)] == ["COLOR", "Color", "color"]
-    assert d.nearest("COLOR").key == "COLOR"
-    assert d.nearest("co-lor").key == "Color" or d.nearest("co-lor").score < 1
-
-
-def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:
-    d = FuzzyDict({"C++": 1, "C#": 2, "C": 3, "5 °C": 4, "-5 °C": 5})
-    assert [match.value for match in d.nearest(["c", "c#", "c++", "- 5 °c"])] == [3, 2, 1, 5]
-    assert d.most_similar("c#", topn=3)[0].key == "C#"
-
-
 def test_a_misspelled_option_is_not_passed_over() -> None:
     d = FuzzyDict({"color": 1})
     with pytest.raises(UnknownOptionError, match=r"'cutoff'.*score_cutoff"):
@@ -196,14 +167,6 @@ def test_a_miss_tells_what_was_nearest() -> None:
     assert (caught.value.key, caught.value.cutoff) == ("color", 0.2)
     assert caught.value.score is not None
     assert 0 <= caught.value.score < 0.2
-
-
-def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
-    embedding = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
-    d = FuzzyDict({"large": 1, "small": 2}, embedding=embedding, scorer="dot")
-    assert d.nearest("small") == Match("small", 2, 1.0)
-    assert d["small"] == 2
-    assert [m.key for m in d.most_similar("small")] == ["large", "small"]
 
 
 # ---- attention ----------------------------------------------------------------------------
@@ -258,12 +221,6 @@ def test_a_mask_that_does_not_fit_is_refused() -> None:
         d.attend("red", attn_mask=[1, 0, 1])  # type: ignore[list-item]
     with pytest.raises(NoMatchError, match="nothing to attend to"):
         d.attend("red", attn_mask=[False] * 3)
-
-
-def test_a_kernel_too_narrow_leaves_nothing_to_attend_to() -> None:
-    d = vectors_of("red", "blue", scorer=lambda q, k: np.full((len(q), len(k)), -np.inf))
-    with pytest.raises(NoMatchError, match="nothing to attend to"):
-        d.attend("grey")
 
 
 def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:

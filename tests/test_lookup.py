@@ -1,0 +1,77 @@
+"""From queries to keys: which come first, which win, and when there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import ArgumentTypeError, Boxcar, FuzzyDict, Match, NoMatchError, ShapeError
+
+
+def test_most_similar_is_sorted_and_cut() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "dolor", "brand"], 1))
+    ranked = d.most_similar("colour", topn=None)
+    assert len(ranked) == 5
+    assert [m.score for m in ranked] == sorted((m.score for m in ranked), reverse=True)
+    assert d.most_similar("colour", topn=2) == ranked[:2]
+    assert d.most_similar("colour", topn=0) == []
+    assert d.most_similar("colour")[0] == d.nearest("colour")
+    for topn in (-1, 1.5, "3"):
+        with pytest.raises(ArgumentTypeError, match="topn"):
+            d.most_similar("colour", topn=topn)  # type: ignore[arg-type]
+
+
+def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
+    d = FuzzyDict(dict.fromkeys(["Color", "COLOR", "color", "cOLOR"], 1))
+    assert [m.key for m in d.most_similar("COLOR", topn=3)] == ["COLOR", "Color", "color"]
+    assert d.nearest("COLOR").key == "COLOR"
+    assert d.nearest("co-lor").key == "Color" or d.nearest("co-lor").score < 1
+
+
+def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:
+    d = FuzzyDict({"C++": 1, "C#": 2, "C": 3, "5 °C": 4, "-5 °C": 5})
+    assert [match.value for match in d.nearest(["c", "c#", "c++", "- 5 °c"])] == [3, 2, 1, 5]
+    assert d.most_similar("c#", topn=3)[0].key == "C#"
+
+
+def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
+    embedding = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
+    d = FuzzyDict({"large": 1, "small": 2}, embedding=embedding, scorer="dot")
+    assert d.nearest("small") == Match("small", 2, 1.0)
+    assert d["small"] == 2
+    assert [m.key for m in d.most_similar("small")] == ["large", "small"]
+
+
+def test_pooling_takes_the_same_key_for_the_best_as_nearest() -> None:
+    d = FuzzyDict({"C#": 1.0, "C++": 2.0}, score_cutoff=float("inf"))
+    assert d.pool(["C#", "C++"]).tolist() == [1.5, 1.5]  # of equal words
+    with pytest.raises(NoMatchError, match="cutoff inf"):
+        d.pool("c")
+
+
+def test_a_kernel_too_narrow_for_every_key_finds_none() -> None:
+    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "grey": [0.6, 0.6]}
+    d = FuzzyDict({"red": 0.0, "blue": 1.0}, embedding=axes, scorer=Boxcar(0.1))
+    for read in (d.attend, d.pool):
+        with pytest.raises(NoMatchError, match="nothing to attend to"):
+            read("grey")
+    for read in (d.nearest, d.__getitem__):
+        with pytest.raises(NoMatchError, match=r"'grey': every key is farther.*; widen the scorer"):
+            read("grey")
+    assert d.get("grey", "none") == "none"
+    assert (d["red"], d.pool("red")) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_scores_of_no_number_are_refused(wrong: float) -> None:
+    def scorer(query: Any, key: Any) -> Any:
+        scores = query @ key.T
+        scores[:, 0] = wrong
+        return scores
+
+    d = FuzzyDict({"red": 1.0, "blue": 2.0}, scorer=scorer)
+    for read in (d.nearest, d.most_similar, d.attend, d.pool):
+        with pytest.raises(ShapeError, match=r"not NaN.*look at the scorer"):
+            read("grey")
