@@ -15,7 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
-__all__ = ["Array", "as_floats", "check_matrices", "positive", "require_finite", "unbroadcast"]
+__all__ = [
+    "Array",
+    "as_floats",
+    "broadcast_lead",
+    "check_matrices",
+    "positive",
+    "require_counts",
+    "require_finite",
+    "unbroadcast",
+]
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
@@ -104,6 +113,8 @@ def require_finite(result: Array, **sources: Array) -> None:
 def positive(name: str, number: float) -> float:
     """Return the number as a float, or raise if it is not a finite number above zero."""
     try:
+        if isinstance(number, str | bytes):
+            raise TypeError
         value = float(number)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
@@ -112,6 +123,15 @@ def positive(name: str, number: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise OptionError(f"{name} must be a finite number above 0, got {value}")
     return value
+
+
+def require_counts(**counts: int) -> None:
+    """Raise unless each argument is a whole number of 1 or more."""
+    for name, count in counts.items():
+        if not isinstance(count, (int, np.integer)):
+            raise ArgumentTypeError(f"{name} must be a whole number, got {count!r}")
+        if count < 1:
+            raise OptionError(f"{name} must be at least 1, got {count}")
 
 
 def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:

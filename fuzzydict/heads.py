@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from fuzzydict.arrays import Array, as_floats, require_finite
+from fuzzydict.arrays import Array, as_floats, require_counts, require_finite
 from fuzzydict.attention import attention, attention_forward
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.linear import linear, linear_backward
 from fuzzydict.torch_weights import read_torch_heads
 
@@ -73,7 +73,7 @@ class MultiHeadAttention:
         seed: int = 0,
     ) -> None:
         kdim, vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
-        _check_sizes(embed_dim=embed_dim, num_heads=num_heads, kdim=kdim, vdim=vdim)
+        require_counts(embed_dim=embed_dim, num_heads=num_heads, kdim=kdim, vdim=vdim)
         if embed_dim % num_heads:
             raise OptionError(f"num_heads must divide embed_dim, got {num_heads} and {embed_dim}")
         self.embed_dim, self.num_heads, self.kdim, self.vdim = embed_dim, num_heads, kdim, vdim
@@ -290,11 +290,3 @@ def _head_options(
         by_query = lengths.ndim == batch_axes + 1
         lengths = lengths[..., None, :] if by_query else lengths[..., None]
     return {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
-
-
-def _check_sizes(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if not isinstance(size, (int, np.integer)):
-            raise ArgumentTypeError(f"{name} must be a whole number, got {size!r}")
-        if size < 1:
-            raise OptionError(f"{name} must be at least 1, got {size}")

@@ -67,7 +67,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         >>> [match.key for match in d.most_similar("colour")]
         ['color', 'brand']
         """
-        if topn is not None and (not isinstance(topn, int) or topn < 0):
+        if topn is not None and (not isinstance(topn, (int, np.integer)) or topn < 0):
             raise ArgumentTypeError(f"topn: expected a whole number or None, got {topn!r}")
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:

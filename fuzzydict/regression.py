@@ -60,15 +60,15 @@ class KernelRegression:
         kernel = _kernel(self.kernel)
         examples, targets = _examples(X, y)
         centre = examples.mean(0)
-        if self.bandwidth == "fit":
+        if not isinstance(self.bandwidth, str):
+            self.bandwidth_ = positive("bandwidth", self.bandwidth)
+        elif self.bandwidth == "fit":
             if len(examples) < 2:
                 raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
             columns = targets.reshape(len(targets), -1)
             self.bandwidth_ = learn_bandwidth(kernel, examples - centre, columns)
-        elif isinstance(self.bandwidth, str):
-            raise OptionError(f"bandwidth must be a number or 'fit', got {self.bandwidth!r}")
         else:
-            self.bandwidth_ = positive("bandwidth", self.bandwidth)
+            raise OptionError(f"bandwidth must be a number or 'fit', got {self.bandwidth!r}")
         self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
         self._centre = centre
         self._scorer = kernel(self.bandwidth_)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from fuzzydict.alphabet import END, Alphabet, check_texts
-from fuzzydict.arrays import Array, positive
+from fuzzydict.arrays import Array, positive, require_counts
 from fuzzydict.decoder import AttentionDecoder
-from fuzzydict.errors import ArgumentTypeError, NotFittedError, OptionError, ShapeError
+from fuzzydict.errors import NotFittedError, OptionError, ShapeError
 from fuzzydict.normalizers import softmax
 from fuzzydict.optimizers import Adam, clip_norm
 from fuzzydict.recurrent import BidirectionalGRU, Integers, prefixed
@@ -105,8 +105,8 @@ class EncoderDecoder:
             OptionError: An input is empty, or a size, number or rate is not above 0.
         """
         learning_rate = positive("learning_rate", learning_rate)
-        _check_counts(steps=steps, batch_size=batch_size)
-        _check_counts(state_size=self.state_size, attention_size=self.attention_size)
+        require_counts(steps=steps, batch_size=batch_size)
+        require_counts(state_size=self.state_size, attention_size=self.attention_size)
         examples = self._read_examples(inputs, outputs)
         random = np.random.default_rng(self.seed)
         self._build(random)
@@ -226,11 +226,3 @@ def _checked_inputs(inputs: Sequence[str]) -> list[str]:
     if "" in texts:
         raise OptionError(f"inputs[{texts.index('')}] is empty: there is nothing to attend to")
     return texts
-
-
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        if not isinstance(count, (int, np.integer)):
-            raise ArgumentTypeError(f"{name} must be a whole number, got {count!r}")
-        if count < 1:
-            raise OptionError(f"{name} must be at least 1, got {count}")

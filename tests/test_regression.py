@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from fuzzydict.arrays import Array
 from fuzzydict.bandwidth import leave_one_out
-from fuzzydict.errors import EmptyRowWarning, NotFittedError, OptionError, ShapeError
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    EmptyRowWarning,
+    NotFittedError,
+    OptionError,
+    ShapeError,
+)
 from fuzzydict.regression import KernelRegression
 from fuzzydict.scorers import KERNELS
 
@@ -210,6 +216,12 @@ def test_queries_and_targets_that_do_not_fit_are_named() -> None:
         model.predict([[1.0, 2.0, 3.0]])
     with pytest.raises(ShapeError, match=r"y must have shape \(1,\), got \(1, 1\)"):
         model.score([[1.0, 2.0]], [[1.0]])
+
+
+def test_a_bandwidth_that_is_no_number_is_named() -> None:
+    widths: Any = np.array([1.0, 2.0])
+    with pytest.raises(ArgumentTypeError, match="bandwidth must be a number above 0, got ndarray"):
+        KernelRegression(bandwidth=widths).fit([[1.0]], [1.0])
 
 
 def test_parameters_are_read_and_set() -> None:

@@ -1,0 +1,92 @@
+"""Options: what each takes, wherever it is set, and from when on it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fuzzydict import (
+    ArgumentTypeError,
+    FuzzyDict,
+    OptionError,
+    ReadOnlyError,
+    ShapeError,
+    UnknownOptionError,
+)
+
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "kind", "told"),
+    [
+        ("mode", "nearst", OptionError, "'nearest', 'pool'"),
+        ("scorer", "euclid", OptionError, "dot, scaled_dot, cosine"),
+        ("scorer", 5, ArgumentTypeError, "scorer"),
+        ("temperature", 0, OptionError, "temperature.*above 0"),
+        ("temperature", "hot", ArgumentTypeError, "temperature"),
+        ("temperature", "0.5", ArgumentTypeError, "temperature.*got str '0.5'"),
+        ("score_cutoff", float("nan"), OptionError, "score_cutoff"),
+        ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
+        ("embedding", "glove", ArgumentTypeError, "embedding.*mapping"),
+        ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),
+        ("projections", "wordnet", OptionError, "projections"),
+    ],
+)
+def test_an_option_that_is_not_valid_names_the_valid_ones(
+    option: str, value: Any, kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told):
+        FuzzyDict({"a": 1}, **{option: value})
+    with pytest.raises(kind, match=told):
+        type("Sub", (FuzzyDict,), {option: value})
+    if option != "mode":
+        with pytest.raises(kind, match=told):
+            setattr(FuzzyDict(), option, value)
+
+
+def test_a_misspelled_option_is_not_passed_over() -> None:
+    d = FuzzyDict({"color": 1})
+    with pytest.raises(UnknownOptionError, match=r"'cutoff'.*score_cutoff"):
+        d.cutoff = 0.9
+
+    class Named(FuzzyDict[int]):
+        name = ""
+
+    Named({"color": 1}).name = "a subclass has attributes of its own"
+
+
+def test_an_option_set_later_holds_from_the_next_read_on() -> None:
+    d = FuzzyDict(dict.fromkeys(["red", "blue", "grey"], 1.0), embedding=VECTORS)
+    before = d.most_similar("violet")
+    d.scorer = "dot"
+    assert d.most_similar("violet") != before
+    d.scorer = None
+    assert d.most_similar("violet") == before
+    d.embedding = {"red": [0.0, 1.0], "blue": [1.0, 0.0], "grey": [0.5, 0.0], "violet": [1, 0]}
+    assert d.nearest("violet").key == "blue"
+    with pytest.raises(ReadOnlyError, match="mode"):
+        d.mode = "pool"
+
+
+def test_an_embedding_that_changed_is_used_once_it_is_set_again() -> None:
+    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.9, 0.1]}
+    d = FuzzyDict({"red": 1, "blue": 2}, embedding=axes, scorer="dot")
+    assert d["violet"] == 1
+    axes["violet"] = [0.1, 0.9]
+    assert d["violet"] == 1
+    d.embedding = axes
+    assert d["violet"] == 2
+
+
+def test_a_subclass_sets_options_as_class_attributes() -> None:
+    class Pooling(FuzzyDict[float]):
+        mode = "pool"
+        embedding = VECTORS
+        temperature = 1e-3
+
+    d = Pooling({"red": 1.0, "blue": 2.0})
+    assert d["red"] == pytest.approx(1.0)
+    assert Pooling({"red": 1.0}, mode="nearest").nearest("red").value == 1.0
+    assert Pooling({"red": 1.0, "blue": 3.0}, mode="nearest")["red"] == 1.0
