@@ -53,6 +53,8 @@ class Encoder:
             ArgumentTypeError: the function gave something else than numbers.
             ShapeError: it gave another shape, or NaN or infinity.
         """
+        if not texts:  # which not every function takes
+            return np.zeros((0, self._size or 0), np.float32)
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
         vectors = given.astype(np.float32)  # a copy: the function may use its array again
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:

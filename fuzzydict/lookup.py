@@ -125,9 +125,9 @@ class Lookup:
         texts = [_required(query) for query in queries]
         self.index.sync()
         if not self.index.alive.any():
+            asked = queries[0] if queries else queries
             raise NoMatchError(
-                queries[0],
-                f"no key matches {quoted(queries[0])}: the dict has no key with letters or digits",
+                asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
             )
         vectors = self.index.embedding.encode(list(queries))
         scores = self._compare(list(queries), texts, vectors)

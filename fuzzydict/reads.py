@@ -71,7 +71,8 @@ class FuzzyReads(Configured, dict[Any, V]):
             raise ArgumentTypeError(f"topn: expected a whole number or None, got {topn!r}")
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
-            ranked = lookup.ranked(_texts(queries), topn) if self else [[] for _ in queries]
+            some = self and queries
+            ranked = lookup.ranked(_texts(queries), topn) if some else [[] for _ in queries]
             found = [[self._match(scored) for scored in row] for row in ranked]
         return found if isinstance(query, list) else found[0]
 
@@ -94,6 +95,8 @@ class FuzzyReads(Configured, dict[Any, V]):
         3.0
         """
         queries = query if isinstance(query, list) else [query]
+        if not queries:
+            return []
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
             values, embedding = self._values(attended.names), lookup.index.embedding

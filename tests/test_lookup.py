@@ -76,3 +76,15 @@ def test_scores_of_no_number_are_refused(wrong: float) -> None:
     for read in (d.nearest, d.most_similar, d.attend, d.pool):
         with pytest.raises(ShapeError, match=r"not NaN.*look at the scorer"):
             read("grey")
+
+
+def test_no_queries_have_no_answers() -> None:
+    def encode(texts: list[str]) -> Any:
+        return np.array([[len(text), 1] for text in texts])  # (0,) for no texts
+
+    some = FuzzyDict({"red": (1, 2), "blue": (3, 4)}, embedding=encode)
+    for d in (some, FuzzyDict[Any](), FuzzyDict({1: 2})):
+        assert (d.nearest([]), d.most_similar([]), d.attend([])) == ([], [], [])
+    assert some.pool([]).shape == (0, 2)
+    with pytest.raises(NoMatchError, match="the dict has no key"):  # whose shape could be told
+        FuzzyDict[Any]().pool([])
