@@ -55,22 +55,26 @@ def write(
     """Write ``arrays`` and ``meta`` (JSON types) to ``path`` as a file of this ``kind``.
 
     The file is written beside its place and renamed into it once it is on the disk: whatever
-    happens, ``path`` holds the old file or the new one, whole.
+    happens, ``path`` holds the old file or the new one, whole. Who may read a new file the umask
+    says; a file that is replaced keeps its permissions.
 
     Raises:
         OSError: the file cannot be written.
         ArgumentTypeError: an array is of a dtype that cannot be stored.
     """
-    import tempfile
+    import shutil
     from pathlib import Path
 
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
     target = Path(path)
     with _errors_naming(target):
-        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
+        opened = beside.open("xb")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with opened as file:
+                if target.is_file():  # before there is anything to read in it
+                    shutil.copymode(target, beside)
                 file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
                 file.write(header)
                 for array in raw.values():
@@ -78,10 +82,9 @@ def write(
                     file.write(array.data if array.size else b"")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(beside).chmod(0o644)
-            Path(beside).replace(target)
+            beside.replace(target)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             raise
         _sync_folder(target.parent)
 

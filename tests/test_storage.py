@@ -275,8 +275,18 @@ def test_what_was_read_outlives_the_file_that_replaces_it(stored: Path) -> None:
     assert storage.read(stored, "test").arrays["b"].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_a_file_can_be_read_by_others(stored: Path) -> None:
-    assert stored.stat().st_mode & 0o777 == 0o644
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_who_may_read_a_file_the_umask_says_or_the_file_it_replaces(tmp_path: Path) -> None:
+    path, before = tmp_path / "new", os.umask(0o027)
+    modes = []
+    try:
+        for _ in range(2):
+            storage.write(path, "test", {}, {})
+            modes.append(path.stat().st_mode & 0o777)
+            path.chmod(0o600)
+    finally:
+        os.umask(before)
+    assert modes == [0o640, 0o600]
 
 
 def test_two_processes_write_the_same_bytes(stored: Path) -> None:
