@@ -20,8 +20,8 @@ from numpy.typing import DTypeLike
 
 from fuzzydict.arrays import Array
 from fuzzydict.attention import attention_forward
-from fuzzydict.linear import linear, linear_backward
-from fuzzydict.recurrent import GRU, Integers, Seed, add_to, glorot, prefixed
+from fuzzydict.linear import glorot, linear, linear_backward
+from fuzzydict.recurrent import GRU, Integers, Seed, add_to, prefixed
 from fuzzydict.scorers import Additive
 
 __all__ = ["AttentionDecoder", "Memory", "Step", "StepGradients"]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from fuzzydict.arrays import Array, as_floats, require_counts, require_finite
 from fuzzydict.attention import attention, attention_forward
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.linear import linear, linear_backward
+from fuzzydict.linear import glorot, linear, linear_backward
 from fuzzydict.torch_weights import read_torch_heads
 
 __all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
@@ -52,6 +52,7 @@ class MultiHeadAttention:
 
     Raises:
         OptionError: A size is below 1, or num_heads does not divide embed_dim.
+        ArgumentTypeError: A size is no whole number, or the dtype is not floating.
 
     Example:
         >>> heads = MultiHeadAttention(embed_dim=8, num_heads=2)
@@ -80,9 +81,7 @@ class MultiHeadAttention:
         random = np.random.default_rng(seed)
         self.parameters: dict[str, Array] = {}
         for name, size in {"q": embed_dim, "k": kdim, "v": vdim, "o": embed_dim}.items():
-            limit = (6 / (embed_dim + size)) ** 0.5
-            weight = random.uniform(-limit, limit, (embed_dim, size))
-            self.parameters[f"W_{name}"] = weight.astype(dtype)
+            self.parameters[f"W_{name}"] = glorot(random, embed_dim, size, dtype)
             if bias:
                 self.parameters[f"b_{name}"] = np.zeros(embed_dim, dtype)
 

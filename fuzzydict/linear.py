@@ -1,12 +1,14 @@
-"""A linear layer, ``y = x W' + b``, and its way back."""
+"""A linear layer, ``y = x W' + b``: its way back, and its first weight."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from fuzzydict.arrays import Array
+from fuzzydict.errors import ArgumentTypeError
 
-__all__ = ["linear", "linear_backward"]
+__all__ = ["glorot", "linear", "linear_backward"]
 
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
@@ -29,3 +31,15 @@ def linear_backward(d_y: Array, x: Array, weight: Array) -> tuple[Array, Array, 
     d_weight: Array = rows.T @ x.reshape(-1, x.shape[-1])
     d_x: Array = d_y @ weight.astype(x.dtype, copy=False)
     return d_x, d_weight, rows.sum(0)
+
+
+def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLike) -> Array:
+    """Draw a matrix (rows, columns) that keeps the spread (Glorot and Bengio 2010, equation 16).
+
+    Raises:
+        ArgumentTypeError: The dtype is not floating (as whole numbers, all would be 0).
+    """
+    if np.dtype(dtype).kind != "f":
+        raise ArgumentTypeError(f"dtype must be a floating one such as float32, got {dtype!r}")
+    limit = (6 / (rows + columns)) ** 0.5
+    return random.uniform(-limit, limit, (rows, columns)).astype(dtype)

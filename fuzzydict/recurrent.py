@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from fuzzydict.arrays import Array
 from fuzzydict.errors import ShapeError
-from fuzzydict.linear import linear, linear_backward
+from fuzzydict.linear import glorot, linear, linear_backward
 
 __all__ = [
     "GRU",
@@ -22,7 +22,6 @@ __all__ = [
     "Integers",
     "Seed",
     "add_to",
-    "glorot",
     "prefixed",
 ]
 
@@ -232,12 +231,6 @@ def _sigmoid(x: Array) -> Array:
     """Return ``1 / (1 + exp(-x))``, by way of tanh, which does not overflow."""
     squashed: Array = 0.5 * np.tanh(0.5 * x) + 0.5
     return squashed
-
-
-def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLike) -> Array:
-    """Draw a matrix (rows, columns) that keeps the spread (Glorot and Bengio 2010, equation 16)."""
-    limit = (6 / (rows + columns)) ** 0.5
-    return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
 
 
 def add_to(total: dict[str, Array], more: Mapping[str, Array]) -> None:

@@ -195,6 +195,11 @@ def test_what_is_no_module_is_refused() -> None:
         (lambda: MultiHeadAttention(5, 2), OptionError, "must divide embed_dim, got 2 and 5"),
         (lambda: MultiHeadAttention(0, 1), OptionError, "embed_dim must be at least 1, got 0"),
         (lambda: MultiHeadAttention("8", 1), ArgumentTypeError, "embed_dim must be a whole"),  # type: ignore[arg-type]
+        (
+            lambda: MultiHeadAttention(4, 1, dtype=int),
+            ArgumentTypeError,
+            "dtype must be a floating",
+        ),
         (lambda: _heads()(*_inputs()[::-1]), ShapeError, r"query.*\(..., L, 6\), got \(4, 4\)"),
         (lambda: _heads()(*(a * np.nan for a in _inputs())), ShapeError, "^query of shape"),
         (lambda: _heads().with_parameters({"W": 1.0}), OptionError, "no parameter 'W'; .*W_q"),
