@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict.arrays import Array, positive, require_finite
+from fuzzydict.errors import OptionError
 from fuzzydict.scoring import Backward, Gradients, Scorer, products, squared_norms
 
 __all__ = ["Boxcar", "Epanechnikov", "Gaussian", "Kernel", "Triangular", "squared_distances"]
@@ -25,14 +26,18 @@ class Kernel(Scorer):
     """A weight that falls with the distance ``d = |q - k|`` and widens with ``width``.
 
     Args:
-        width: In the units of the vectors, above 0.
+        width: In the units of the vectors, from 1e-100 to 1e100.
 
     Raises:
-        OptionError: The width is not a finite number above 0.
+        OptionError: The width is not such a number.
     """
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
         self.width = positive("width", width)  # type: ignore[arg-type]
+        if not 1e-100 <= self.width <= 1e100:  # else its powers are no numbers
+            raise OptionError(
+                f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
+            )
 
     @property
     def parameters(self) -> dict[str, Array]:

@@ -16,6 +16,7 @@ from fuzzydict.scorers import (
     Boxcar,
     Concat,
     Dot,
+    Epanechnikov,
     Gaussian,
     ScaledDot,
     Scorer,
@@ -72,6 +73,8 @@ def test_parameters_can_be_replaced() -> None:
     [
         (lambda: Gaussian(0), "width must be a finite number above 0, got 0"),
         (lambda: Boxcar(float("nan")), "width"),
+        (lambda: Gaussian(1e-200), "width must be from 1e-100 to 1e100, got 1e-200"),
+        (lambda: Epanechnikov(1e200), "width must be from 1e-100 to 1e100, got 1e[+]200"),
         (lambda: ScaledDot(-1.0), "scale must be"),
     ],
 )
