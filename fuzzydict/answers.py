@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.values import as_output, pooled, stack
+from fuzzydict.values import as_output, pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,8 +63,8 @@ class Attention:
         Raises:
             PoolingError: the values cannot be pooled; it names the first such key.
         """
-        values = stack(self.names, self.values, self.embedding)
-        return as_output(pooled(self.weights[None], values)[0])
+        scores, weights = self.scores[None], self.weights[None]
+        return as_output(pooled(scores, weights, self.names, self.values, self.embedding)[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys of the largest weights as (key, weight, value), best first."""

@@ -10,12 +10,11 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
 
-from fuzzydict.adapters import as_embedding
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, class_of_mode, declared_class, unknown_option
 from fuzzydict.reads import FuzzyReads
-from fuzzydict.saving import read_dict, restore, write_dict
+from fuzzydict.saving import read_saved, restore, write_saved
 from fuzzydict.text import plain
 
 __all__ = ["FuzzyDict"]
@@ -24,7 +23,7 @@ V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
 
 
-_OWN = {"_lock", "_index", "_indexed", "_told"}  # which no copy has
+_OWN = {"_lock", "_index", "_indexed", "_told", "_adapted"}  # which no pickle has
 
 
 class FuzzyDict(FuzzyReads[V]):
@@ -99,7 +98,7 @@ class FuzzyDict(FuzzyReads[V]):
             self._tell()
             index = self._index
             if index is None or not index.whole or self._indexed is not self.embedding:
-                index = KeyIndex(as_embedding(self.embedding))
+                index = KeyIndex(self._adapted_embedding())
                 self.__dict__.update(_index=index, _indexed=self.embedding, _told=0)
                 self._tell()
             yield Lookup(index, self.scorer)
@@ -126,7 +125,7 @@ class FuzzyDict(FuzzyReads[V]):
         with self._lookup() as lookup:
             lookup.index.sync()
             options = {name: getattr(self, name) for name in sorted(OPTIONS - {"embedding"})}
-            write_dict(path, self, options, lookup.index)
+            write_saved(path, self, options, lookup.index)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
@@ -137,10 +136,10 @@ class FuzzyDict(FuzzyReads[V]):
             FileFormatError: the file is damaged, of another kind, or of another version.
             OptionError: the embedding is another one; the message names both.
         """
-        saved = read_dict(path)
+        saved = read_saved(path)
         new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **saved.options)
-        index = KeyIndex(as_embedding(new.embedding))
+        index = KeyIndex(new._adapted_embedding())
         restore(index, saved)
         dict.update(new, saved.items)
         new.__dict__.update(_index=index, _indexed=new.embedding, _told=len(new))
@@ -237,6 +236,8 @@ class FuzzyDict(FuzzyReads[V]):
         """Return an empty dict of the same kind, whatever its constructor takes."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__getstate__())
+        if "_adapted" in self.__dict__:
+            new.__dict__["_adapted"] = self.__dict__["_adapted"]  # they never change
         return new
 
     # ---- what the index is told -----------------------------------------------------------

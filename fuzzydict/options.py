@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable
 from threading import Lock
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
 from fuzzydict.scorers import as_scorer
 from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from fuzzydict.adapters import Embedding
 
 __all__ = [
     "MODES",
@@ -73,9 +76,18 @@ class Configured:
                 f"mode: fixed once the dict is made, got {value!r}; make another one, "
                 f"{type(self).__name__}(d, mode={value!r})"
             )
-        if name in _CHECKS:
-            check_option(name, value)
+        checked = check_option(name, value) if name in _CHECKS else None
         super().__setattr__(name, value)
+        if name == "embedding":
+            self.__dict__["_adapted"] = (value, checked)
+
+    def _adapted_embedding(self) -> Embedding:
+        """Return the embedding as one kind of thing; whatever was given is converted once."""
+        given, adapted = self.__dict__.get("_adapted", (None, None))
+        if adapted is None or given is not self.embedding:
+            given, adapted = self.embedding, as_embedding(self.embedding)
+            self.__dict__["_adapted"] = (given, adapted)
+        return cast("Embedding", adapted)
 
 
 def unknown_option(cls: type, name: str) -> UnknownOptionError:
@@ -105,9 +117,12 @@ def class_of_mode(cls: Any, mode: str) -> Any:
     return declared._of_other_mode
 
 
-def check_option(name: str, value: Any) -> None:
-    """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``."""
-    _CHECKS[name](value)
+def check_option(name: str, value: Any) -> object:
+    """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``.
+
+    Return the embedding that an ``embedding`` means, and None for all other options.
+    """
+    return _CHECKS[name](value)
 
 
 def _check_mode(mode: Any) -> None:

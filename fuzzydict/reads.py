@@ -13,7 +13,7 @@ from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.lookup import Attended, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.text import plain, quoted
-from fuzzydict.values import as_output, pooled, stack
+from fuzzydict.values import as_output, pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,10 +130,9 @@ class FuzzyReads(Configured, dict[Any, V]):
             attended = self._attended(lookup, queries, attn_mask)
             for text, best in zip(queries, attended.best, strict=True):
                 self._require(text, best, lookup)
-            values = self._values(attended.names)
-            outputs = pooled(
-                attended.weights, stack(attended.names, values, lookup.index.embedding)
-            )
+            names, scores, weights = attended.names, attended.scores, attended.weights
+            values = self._values(names)
+            outputs = pooled(scores, weights, names, values, lookup.index.embedding)
         return outputs if isinstance(query, list) else as_output(outputs[0])
 
     def _matches(self, queries: list[Any]) -> list[Match]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.index import KeyIndex
 
-__all__ = ["Saved", "read_dict", "restore", "write_dict"]
+__all__ = ["Saved", "read_saved", "restore", "write_saved"]
 
 _KIND = "fuzzy dict"
 _NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
@@ -47,7 +47,7 @@ class Saved(NamedTuple):
     trust: NDArray[np.float32]  # (S,)
 
 
-def write_dict(
+def write_saved(
     path: str | os.PathLike[str],
     items: Mapping[Any, Any],
     options: Mapping[str, Any],
@@ -79,8 +79,8 @@ def write_dict(
     storage.write(path, _KIND, meta, arrays)
 
 
-def read_dict(path: str | os.PathLike[str]) -> Saved:
-    """Read what `write_dict` wrote.
+def read_saved(path: str | os.PathLike[str]) -> Saved:
+    """Read what `write_saved` wrote.
 
     Raises:
         FileNotFoundError: there is no such file.

@@ -19,6 +19,7 @@ __all__ = ["NgramIndex", "likeness", "ngram_buckets", "ngram_vector"]
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
 _REPEATED = re.compile(r"(.)\1+")
+_SHORT = 40  # characters of a string whose sound is kept: words and phrases, so the cache is small
 _BLOCK = 4096  # strings indexed at a time, so that little memory is taken in passing
 _SIZES = (2, 3)  # an n-gram has two or three characters
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
@@ -46,16 +47,24 @@ def likeness(a: str, b: str) -> float:
     return edits / 2 + beginnings / 4 + sounds / 4
 
 
-@lru_cache(maxsize=1 << 16)
 def sound(string: str) -> str:
     """Return a rough sketch of how ``string`` sounds in English: letters that sound alike as one.
 
     >>> sound("emphasise") == sound("emphasize"), sound("stories") == sound("storeys")
     (True, True)
     """
+    return _short_sound(string) if len(string) <= _SHORT else _sound(string)
+
+
+def _sound(string: str) -> str:
     for spelled, heard in _HEARD:
         string = string.replace(spelled, heard)
     return _REPEATED.sub(r"\1", string.translate(_LETTERS_HEARD))
+
+
+@lru_cache(maxsize=1 << 16)
+def _short_sound(string: str) -> str:
+    return _sound(string)
 
 
 def ngram_buckets(string: str) -> NDArray[np.int64]:

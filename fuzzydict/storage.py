@@ -67,7 +67,7 @@ def write(
 
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
-    target = Path(path)
+    target = Path(path).resolve()  # a link keeps its place, and what it leads to is replaced
     with _errors_naming(target):
         beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
         opened = beside.open("xb")

@@ -21,15 +21,28 @@ if TYPE_CHECKING:
 __all__ = ["as_output", "pooled", "stack"]
 
 
-def pooled(weights: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted sums of values (S, *shape) by weights (L, S): (L, *shape).
+def pooled(
+    scores: NDArray[Any],
+    weights: NDArray[Any],
+    keys: Sequence[str],
+    values: Sequence[Any],
+    embedding: Embedding,
+) -> NDArray[np.float64]:
+    """Return the sums of S values of one ``shape``, by weights (L, S): (L, *shape).
 
-    >>> pooled(np.array([[0.25, 0.75]]), np.array([[0.0, 4.0], [8.0, 0.0]])).tolist()
-    [[6.0, 1.0]]
+    Keys that are masked, or beyond a kernel's width, for all queries (their scores, (L, S), are
+    -inf) are left out: their values need not be such as can be pooled.
+
+    Raises:
+        PoolingError: a value cannot be pooled; it names the key.
     """
-    flat = values.reshape(len(values), -1)
-    sums = pool(weights, flat).reshape(len(weights), *values.shape[1:])
-    return sums.astype(np.float64, copy=False)
+    reached = np.flatnonzero(~np.isneginf(scores).all(axis=0)).tolist()
+    if 0 < len(reached) < len(keys):
+        keys, values = [keys[i] for i in reached], [values[i] for i in reached]
+        weights = weights[:, reached]
+    stacked = stack(keys, values, embedding)
+    sums = pool(weights, stacked.reshape(len(stacked), -1))
+    return sums.reshape(len(weights), *stacked.shape[1:]).astype(np.float64, copy=False)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, PoolingError
+from fuzzydict import FuzzyDict, PoolingError, WordVectors
 from fuzzydict.values import pooled
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
@@ -53,9 +53,19 @@ def test_numbers_arrays_and_lists_are_pooled_as_a_loop_would(values: tuple[Any, 
     st.integers(1, 3),
 )
 def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
-    values = np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b)
-    expected = by_loop(np.array(weights), list(values))
-    np.testing.assert_allclose(pooled(np.array([weights]), values)[0], expected, atol=1e-9)
+    values = list(np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b))
+    keys = [str(i) for i in range(len(weights))]
+    rows = np.array([weights])
+    output = pooled(np.zeros_like(rows), rows, keys, values, WordVectors.from_mapping(VECTORS))
+    np.testing.assert_allclose(output[0], by_loop(rows[0], values), atol=1e-9)
+
+
+def test_a_masked_value_need_not_be_a_number() -> None:
+    d = colors(1.0, "blue", 3.0)
+    assert d.pool("red", attn_mask=lambda key: key == "red") == 1.0
+    assert d.attend("red", attn_mask=[True, False, False]).output == 1.0
+    with pytest.raises(PoolingError, match="'blue'"):
+        d.pool("red", attn_mask=[True, True, False])
 
 
 def test_numbers_give_a_float_and_the_rest_an_array() -> None:
