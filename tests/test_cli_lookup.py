@@ -215,10 +215,10 @@ def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
 )
 def test_a_bad_file_is_one_line_with_its_name(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "bad.json").write_bytes(content)
-    refused(lookup(tmp_path / "bad.json", "colour"), str(tmp_path / "bad.json"), message)
+    check_refused(lookup(tmp_path / "bad.json", "colour"), str(tmp_path / "bad.json"), message)
 
 
-def refused(result: Result, name: str, message: str) -> None:
+def check_refused(result: Result, name: str, message: str) -> None:
     assert isinstance(result.exception, SystemExit)
     assert (result.exit_code, result.stdout) == (2, "")
     (line,) = result.stderr.splitlines()
@@ -228,8 +228,8 @@ def refused(result: Result, name: str, message: str) -> None:
 
 def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere.json"
-    refused(lookup(nowhere, "colour"), f"{nowhere}:", "No such file")
-    refused(lookup(tmp_path, "colour"), f"{tmp_path}:", "directory")
+    check_refused(lookup(nowhere, "colour"), f"{nowhere}:", "No such file")
+    check_refused(lookup(tmp_path, "colour"), f"{tmp_path}:", "directory")
 
 
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> Non
 
 
 def test_a_cutoff_that_is_no_number_is_refused(car: Path) -> None:
-    refused(lookup(car, "colour", "--cutoff", "nan"), "score_cutoff", "NaN")
+    check_refused(lookup(car, "colour", "--cutoff", "nan"), "score_cutoff", "NaN")
 
 
 # ---- help ---------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def refused(path: Path, kind: type[Exception] = FileFormatError) -> str:
+def check_refused(path: Path, kind: type[Exception] = FileFormatError) -> str:
     """Return what loading raises, once it was cheap."""
     size = path.stat().st_size
     tracemalloc.start()
@@ -55,17 +55,17 @@ def test_bytes_flipped(saved: Path, tmp_path: Path) -> None:
         damaged = bytearray(data)
         damaged[place] ^= 1 << (place % 8)
         path.write_bytes(damaged)
-        assert str(path) in refused(path)
+        assert str(path) in check_refused(path)
 
 
 def test_truncated_and_prolonged(saved: Path, tmp_path: Path) -> None:
     data, path = saved.read_bytes(), tmp_path / "damaged"
     for place in np.linspace(0, len(data) - 1, CUTS).astype(int).tolist():
         path.write_bytes(data[:place])
-        assert str(path) in refused(path)
+        assert str(path) in check_refused(path)
     for more in (b"\0", b"more", data):
         path.write_bytes(data + more)
-        refused(path)
+        check_refused(path)
 
 
 # ---- headers that claim what is not there, with the right checksum -------------------------
@@ -75,7 +75,7 @@ def test_truncated_and_prolonged(saved: Path, tmp_path: Path) -> None:
 def test_headers_that_lie(saved: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(with_header(saved.read_bytes(), HEADERS[name]))
-    assert str(path) in refused(path)
+    assert str(path) in check_refused(path)
 
 
 # ---- whole files of wrong meaning ----------------------------------------------------------
@@ -88,7 +88,7 @@ def test_whole_files_of_wrong_meaning(saved: Path, tmp_path: Path, name: str) ->
     MEANINGS[name](parts)
     path = tmp_path / "damaged"
     storage.write(path, "fuzzy dict", *parts)
-    refused(path)
+    check_refused(path)
 
 
 def test_a_fingerprint_of_another_embedding_is_refused_naming_both(
@@ -97,7 +97,7 @@ def test_a_fingerprint_of_another_embedding_is_refused_naming_both(
     stored = storage.read(saved, "fuzzy dict")
     stored.meta["embedding"]["name"] = "another"
     storage.write(tmp_path / "damaged", "fuzzy dict", *stored)
-    assert "another" in refused(tmp_path / "damaged", FuzzyDictError)
+    assert "another" in check_refused(tmp_path / "damaged", FuzzyDictError)
 
 
 def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) ->
     arrays = dict(stored.arrays)
     arrays["items"] = text([["a", ["list", *[["array", 0, 0]] * 20_000]]])  # 16 GB
     storage.write(tmp_path / "bomb", "fuzzy dict", stored.meta, arrays)
-    assert "order" in refused(tmp_path / "bomb")
+    assert "order" in check_refused(tmp_path / "bomb")
 
 
 # ---- pickles -------------------------------------------------------------------------------
@@ -135,11 +135,11 @@ def test_no_pickle_is_run(saved: Path, tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     for data in pickles(harm, saved.read_bytes()):
         path.write_bytes(data)
-        refused(path)
+        check_refused(path)
         assert not harm.path.exists()
     with path.open("wb") as file:
         np.save(file, np.array([harm], object), allow_pickle=True)
-    refused(path)
+    check_refused(path)
     assert not harm.path.exists()
     pickle.loads(pickle.dumps(harm))
     assert harm.path.exists()  # it would have shown
@@ -152,4 +152,4 @@ def test_two_hundred_damaged_copies_are_tried() -> None:
 @pytest.mark.parametrize("data", [b"text", b"\x80\x04.", b"PK\x03\x04", b"", b"fuzzydct"])
 def test_what_is_no_such_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "file").write_bytes(data)
-    assert "is not a fuzzydict file" in refused(tmp_path / "file")
+    assert "is not a fuzzydict file" in check_refused(tmp_path / "file")

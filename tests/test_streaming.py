@@ -28,25 +28,25 @@ def parts(draw: st.DrawFn) -> Partial:
     return partial(scores, random.standard_normal((count, 2)))
 
 
-def _same(a: Partial, b: Partial) -> None:
+def _check_same(a: Partial, b: Partial) -> None:
     for left, right in zip(a, b, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-12)
 
 
 @given(parts(), parts(), parts())
 def test_merging_is_associative(a: Partial, b: Partial, c: Partial) -> None:
-    _same(merge(merge(a, b), c), merge(a, merge(b, c)))
+    _check_same(merge(merge(a, b), c), merge(a, merge(b, c)))
 
 
 @given(parts(), parts())
 def test_merging_is_commutative(a: Partial, b: Partial) -> None:
-    _same(merge(a, b), merge(b, a))
+    _check_same(merge(a, b), merge(b, a))
 
 
 @given(parts())
 def test_merging_with_no_keys_changes_nothing(a: Partial) -> None:
-    _same(merge(a, EMPTY), a)
-    _same(merge(EMPTY, a), a)
+    _check_same(merge(a, EMPTY), a)
+    _check_same(merge(EMPTY, a), a)
 
 
 @given(st.integers(1, 30), st.lists(st.integers(0, 30)), st.integers(0, 1000))

@@ -128,7 +128,7 @@ TestWrites.settings = settings(
 )
 
 
-def stressed(seed: int, steps: int) -> None:
+def check_stressed(seed: int, steps: int) -> None:
     """Let a random actor write and read, with so many like keys that not all are compared."""
     chance = random.Random(seed)
     stems = ["color", "colour", "brand name", "topSpeed", "zzz"]
@@ -168,7 +168,7 @@ def stressed(seed: int, steps: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_actor_finds_no_difference_to_a_new_dict(seed: int) -> None:
-    stressed(seed, STEPS // 5)
+    check_stressed(seed, STEPS // 5)
 
 
 def test_invariants_that_do_not_hold_are_noticed() -> None:
