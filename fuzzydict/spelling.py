@@ -69,7 +69,7 @@ def _short_sound(string: str) -> str:
 
 def ngram_buckets(string: str) -> NDArray[np.int64]:
     """Return the numbers, below 65536, of the different n-grams of ``string``, in order."""
-    return np.unique(_ngrams([string])[0])
+    return _different(_ngrams([string])[0])
 
 
 def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
@@ -155,7 +155,7 @@ class _Postings:
         used = 0
         for start in range(0, self.size, _BLOCK):
             buckets, owners = _ngrams(strings[start : start + _BLOCK])
-            new = np.unique((buckets << 32) + (owners + start))
+            new = _different((buckets << 32) + (owners + start))
             pairs[used : used + len(new)] = new
             used += len(new)
         pairs = pairs[:used]
@@ -171,6 +171,12 @@ class _Postings:
         shared = np.bincount(np.concatenate(rows), minlength=self.size)
         cosines: NDArray[np.float32] = shared / (self._norms * np.float32(len(buckets) ** 0.5))
         return cosines.astype(np.float32, copy=False)
+
+
+def _different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers, sorted: what np.unique does, several times as fast."""
+    ordered = np.sort(numbers)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
 
 
 def _ngrams(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
