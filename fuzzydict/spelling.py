@@ -175,8 +175,10 @@ class _Postings:
 
 def _different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the different numbers, sorted: what np.unique does, several times as fast."""
-    ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    ordered: NDArray[np.int64] = np.sort(numbers)
+    first = np.ones(len(ordered), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
 
 
 def _ngrams(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
