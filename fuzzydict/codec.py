@@ -90,21 +90,23 @@ class ValueReader:
         """Whether every row was taken."""
         return self._taken == [len(group) for group in self._groups]
 
-    def decode(self, value: Any) -> Any:
+    def decode(self, value: Any, depth: int = 0) -> Any:
         """Return the value that was written.
 
         Raises:
             FileFormatError: no writer wrote this.
         """
+        if depth > _DEEPEST:
+            raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
         match value:
             case str() | int() | float() | None:
                 return value
             case ["list", *items]:
-                return [self.decode(item) for item in items]
+                return [self.decode(item, depth + 1) for item in items]
             case ["tuple", *items]:
-                return tuple(self.decode(item) for item in items)
+                return tuple(self.decode(item, depth + 1) for item in items)
             case ["dict", *parts] if len(parts) % 2 == 0:
-                decoded = [self.decode(part) for part in parts]
+                decoded = [self.decode(part, depth + 1) for part in parts]
                 return dict(zip(decoded[::2], decoded[1::2], strict=True))
             case ["array", int(group), int(row)]:
                 return np.array(self._row(group, row))
