@@ -23,7 +23,7 @@ V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
 
 
-_OWN = {"_lock", "_index", "_indexed", "_told", "_adapted"}  # which no pickle has
+_OWN = {"_lock", "_index", "_told", "_adapted"}  # which no pickle has
 
 
 class FuzzyDict(FuzzyReads[V]):
@@ -58,12 +58,11 @@ class FuzzyDict(FuzzyReads[V]):
 
     _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
     _index: KeyIndex | None
-    _indexed: Any  # the embedding option that the index was made for
     _told: int  # how many of the dict's keys the index was told of: the first ones
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
-        self.__dict__.update(_lock=RLock(), _index=None, _indexed=None, _told=0)
+        self.__dict__.update(_lock=RLock(), _index=None, _told=0)
         return self
 
     def __init__(
@@ -96,10 +95,10 @@ class FuzzyDict(FuzzyReads[V]):
         """Keep the keys as they are while they are looked up."""
         with self._lock:
             self._tell()
-            index = self._index
-            if index is None or not index.whole or self._indexed is not self.embedding:
-                index = KeyIndex(self._adapted_embedding())
-                self.__dict__.update(_index=index, _indexed=self.embedding, _told=0)
+            index, embedding = self._index, self._adapted_embedding()
+            if index is None or not index.whole or index.embedding is not embedding:
+                index = KeyIndex(embedding)
+                self.__dict__.update(_index=index, _told=0)
                 self._tell()
             yield Lookup(index, self.scorer)
 
@@ -107,8 +106,6 @@ class FuzzyDict(FuzzyReads[V]):
         if declared_class(type(self)) is FuzzyDict and not hasattr(FuzzyDict, name):
             raise unknown_option(FuzzyDict, name)
         super().__setattr__(name, value)
-        if name == "embedding":  # the same object, too, may have changed
-            self.__dict__["_index"] = None
 
     # ---- files ----------------------------------------------------------------------------
 
@@ -142,7 +139,7 @@ class FuzzyDict(FuzzyReads[V]):
         index = KeyIndex(new._adapted_embedding())
         restore(index, saved)
         dict.update(new, saved.items)
-        new.__dict__.update(_index=index, _indexed=new.embedding, _told=len(new))
+        new.__dict__.update(_index=index, _told=len(new))
         return new
 
     # ---- writes: exact, and noted for the index -------------------------------------------

@@ -78,7 +78,7 @@ class Configured:
             )
         checked = check_option(name, value) if name in _CHECKS else None
         super().__setattr__(name, value)
-        if name == "embedding":
+        if name == "embedding":  # converted anew: the same object, too, may have changed
             self.__dict__["_adapted"] = (value, checked)
 
     def _adapted_embedding(self) -> Embedding:
