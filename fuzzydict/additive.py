@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, require_finite, unbroadcast
+from fuzzydict.arrays import Array, as_floats, require_finite, slices, unbroadcast
 from fuzzydict.errors import ShapeError
 from fuzzydict.linear import linear, linear_backward
 from fuzzydict.scoring import Backward, Gradients, Scorer
@@ -183,9 +181,9 @@ def _hidden(q: Array, k: Array) -> Array:
     return np.tanh(hidden, out=hidden)
 
 
-def _blocks(scores: Array, size: int) -> Iterator[slice]:
+def _blocks(scores: Array, size: int) -> list[slice]:
     """Cut the keys of scores (..., L, S) so that each block's hidden layer stays small."""
     count = scores.shape[-1]
     rows = scores.size // max(count, 1)
     step = max(1, _BLOCK // max(rows * size, 1))
-    return (slice(start, start + step) for start in range(0, count, step))
+    return slices(count, step)

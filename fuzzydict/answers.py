@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict.text import shortened
 from fuzzydict.values import as_output, pooled
 
 if TYPE_CHECKING:
@@ -120,6 +121,4 @@ class Attention:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else " " for c in text)
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+    return shortened(value if isinstance(value, str) else repr(value), _LABEL)

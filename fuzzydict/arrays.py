@@ -23,6 +23,7 @@ __all__ = [
     "positive",
     "require_counts",
     "require_finite",
+    "slices",
     "unbroadcast",
 ]
 
@@ -141,3 +142,8 @@ def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] != 1)
     total: Array = gradient.sum(axis=axes, keepdims=True) if axes else gradient
     return total
+
+
+def slices(count: int, step: int) -> list[slice]:
+    """Cut a count into slices of at most the step; an empty one makes one empty slice."""
+    return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict.arrays import Array, slices
 from fuzzydict.attention import pool
 from fuzzydict.kernels import Kernel, squared_distances
 from fuzzydict.normalizers import softmax_forward
@@ -82,7 +81,7 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
         LeaveOneOut(error=6.0, slope=0.0)
     """
     error, slope = 0.0, 0.0
-    for rows in _blocks(len(x)):
+    for rows in slices(len(x), _ROWS):
         scores, kernel_backward = kernel.forward(x[rows], x)
         self_pairs = (np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop))
         others = scores.copy()  # (rows, N)
@@ -102,7 +101,7 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
 def _sensible_widths(x: Array) -> Array:
     """Return widths from less than the usual gap between x (N, E) to more than their extent."""
     gaps, extent = [], 0.0
-    for rows in _blocks(len(x)):
+    for rows in slices(len(x), _ROWS):
         squared = squared_distances(x[rows], x)  # (rows, N)
         extent = max(extent, float(squared.max()))
         gaps.append(np.where(squared > 0, squared, np.inf).min(-1))
@@ -112,7 +111,3 @@ def _sensible_widths(x: Array) -> Array:
         return np.empty(0)
     widths: Array = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
     return widths
-
-
-def _blocks(count: int) -> Iterator[slice]:
-    return (slice(start, min(start + _ROWS, count)) for start in range(0, count, _ROWS))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict.arrays import as_floats
 from fuzzydict.errors import MissingExtraError, ShapeError
+from fuzzydict.text import shortened
 
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention
@@ -97,8 +98,7 @@ def plot_heatmap(
 
 def _label(text: str) -> str:
     """Shorten a key, and keep matplotlib from reading formulas between its dollar signs."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return (shown if len(shown) <= _LABEL else shown[: _LABEL - 1] + "…").replace("$", r"\$")
+    return shortened(text, _LABEL).replace("$", r"\$")
 
 
 def _pyplot() -> Any:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, broadcast_lead, require_finite
+from fuzzydict.arrays import Array, as_floats, broadcast_lead, require_finite, slices
 from fuzzydict.masks import Mask
 from fuzzydict.normalizers import finite_tops, warn_of_empty_rows
 from fuzzydict.scoring import Scorer
@@ -106,7 +106,7 @@ def stream(
 
     def attend(rows: slice) -> Array:
         def parts() -> Iterator[Partial]:
-            for keys in _cut(key.shape[-2], step):
+            for keys in slices(key.shape[-2], step):
                 scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
                 scores = mask.apply(scores, rows, keys)
                 scores = scores if temperature == 1 else scores / temperature
@@ -114,7 +114,7 @@ def stream(
 
         return finish(reduce(merge, parts()))
 
-    outputs = [attend(rows) for rows in _cut(query.shape[-2], _ROWS)]
+    outputs = [attend(rows) for rows in slices(query.shape[-2], _ROWS)]
     output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
     require_finite(output, value=value)
     return output
@@ -128,8 +128,3 @@ def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
     if query.shape[-2] == 1:
         count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
     return max(count, 256)
-
-
-def _cut(count: int, step: int) -> list[slice]:
-    """Cut a count into slices of at most the step; an empty one makes one empty slice."""
-    return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from reprlib import Repr
 
-__all__ = ["LONGEST", "plain", "quoted", "words"]
+__all__ = ["LONGEST", "plain", "quoted", "shortened", "words"]
 
 #: Characters of a key or query that are compared; what follows them makes no difference.
 LONGEST = 1024
@@ -57,6 +57,16 @@ def quoted(value: object, width: int = 80) -> str:
     shortening = Repr()
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
     return shortening.repr(value)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text for a chart: on one line, its end left out if it is long.
+
+    >>> shortened("top speed", 5)
+    'top …'
+    """
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def _fold(text: str) -> str:
