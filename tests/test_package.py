@@ -67,6 +67,7 @@ ORDER = [
     ),
     *("matching", "lookup", "values", "plotting", "answers", "options"),
     *("codec", "saving", "reads", "mapping", "dictfiles"),
+    *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
 ]
 
 LIBRARY = sorted(
