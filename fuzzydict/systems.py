@@ -98,7 +98,7 @@ class _FuzzyRanker:
         # Taken out indeed, not passed over: a score may depend on which other keys there are.
         d = self._dict.copy() if without else self._dict
         for key in without:
-            del d[key]
+            d.pop(key, None)
         try:
             return [Ranked(match.key, match.score) for match in d.most_similar(query, topn)]
         except NoMatchError:
