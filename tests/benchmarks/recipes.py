@@ -179,7 +179,7 @@ def _by_cosine(vectors: WordVectors, synonyms: RetrievalSet) -> tuple[float, flo
         found = (ranker.ranked(query.text, _TOPN) for query in dictionary.queries)
         ranked += [[key for key, _ in matches] for matches in found]
     accepted = [query.accept for query in synonyms.queries]
-    first = [keys[0] for keys in ranked]
+    first = [keys[0] if keys else None for keys in ranked]
     return hit_at_1(first, accepted), mean_reciprocal_rank(ranked, accepted, topn=_TOPN)
 
 
