@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fuzzydict.arrays import as_floats
+from fuzzydict.background import Background, background_of
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.evidence import OF_TEXTS, Calibration
+from fuzzydict.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +27,25 @@ _PROBES = ["color", "top speed", "the quick brown fox", "42"]
 class Embedding(Protocol):
     """What the dict asks of an embedding."""
 
+    @property
+    def calibration(self) -> Calibration:
+        """What nearness in this embedding, and likeness of spelling, say for a key."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that are known, and how much each counts in a phrase."""
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E)."""
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,), from 0 to 1."""
+
+    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of single words, (n, E); (n, 0) where they would cost too much."""
+
+    def background(self, keys: NDArray[np.float32]) -> Background:
+        """Return the cosines to expect of unrelated texts, given vectors of keys, (n, E)."""
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells this embedding from others, as JSON: a name, and maybe probes."""
@@ -41,6 +58,8 @@ class Encoder:
     >>> encoder.encode(["a", "bcd"]).tolist()
     [[1.0, 1.0], [3.0, 1.0]]
     """
+
+    calibration = OF_TEXTS
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
@@ -76,6 +95,19 @@ class Encoder:
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return 1 for each text, (n,): the model does not say which words it knows."""
         return np.ones(len(texts), np.float32)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the Brown corpus: the model does not say which are words, and which slips."""
+        return Brown().vocabulary
+
+    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+        """Return none, (n, 0): a call of the model for each word would cost too much."""
+        return np.zeros((len(tokens), 0), np.float32)
+
+    def background(self, keys: NDArray[np.float32]) -> Background:
+        """Return the cosines among some of the keys, for there are no other texts to tell from."""
+        return background_of(keys)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return a name and the vectors of some texts, for a function has no more to show."""

@@ -11,7 +11,9 @@ import numpy as np
 
 from fuzzydict import storage, training
 from fuzzydict.arrays import as_floats
+from fuzzydict.background import SAMPLE, Background, background_of
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
+from fuzzydict.evidence import OF_WORDS
 from fuzzydict.matrix import Matrix
 from fuzzydict.spelling import ngram_vector
 from fuzzydict.text import quoted
@@ -27,6 +29,7 @@ __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
 _BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
+_KNOWN_WELL = 5  # a word that occurs so often has a vector to judge others by
 _RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
 
 
@@ -48,6 +51,8 @@ class WordVectors:
     >>> vectors.encode(["red", "Red blue"]).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
+
+    calibration = OF_WORDS
 
     def __init__(
         self,
@@ -243,7 +248,7 @@ class WordVectors:
         if not place:
             return encoded
         weights = np.array([self.vocabulary.weight(token) for token in place], np.float32)
-        vectors = self._token_vectors(list(place))
+        vectors = self.token_vectors(list(place))
         filled = [i for i, tokens in enumerate(split) if tokens]
         flat = np.array([place[token] for tokens in split for token in tokens])
         starts = np.cumsum([0] + [len(split[i]) for i in filled[:-1]])
@@ -251,8 +256,8 @@ class WordVectors:
         encoded[filled] = sums / np.add.reduceat(weights[flat], starts)[:, None]
         return encoded
 
-    def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
-        """Return the vectors of single words, (n, E), seen or not."""
+    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of single words of the vocabulary's, (n, E), seen or not."""
         rows = [self.vocabulary.row(token) for token in tokens]
         vectors = self._matrix.rows(np.array([row or 0 for row in rows]))
         for i, row in enumerate(rows):
@@ -270,6 +275,15 @@ class WordVectors:
             return own
         known = stand_ins.weights @ self._matrix.rows(stand_ins.rows)
         return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
+
+    def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
+        """Return the cosines to expect of unrelated words: the vocabulary's, whatever the keys."""
+        return self._background
+
+    @cached_property
+    def _background(self) -> Background:
+        known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
+        return background_of(self._matrix.rows(known[:: -(-len(known) // SAMPLE)]))
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from fuzzydict.background import SAMPLE, Background
 from fuzzydict.spelling import NgramIndex
 from fuzzydict.text import plain
 
@@ -53,6 +54,7 @@ class KeyIndex:
         self._vectors = _Column(np.zeros((0, 0), np.float32))
         self._inverse_lengths, self._trust = (_Column(np.zeros(0, np.float32)) for _ in range(2))
         self._alive = _Column(np.zeros(0, np.bool_))
+        self._background: Background | None = None
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -96,6 +98,7 @@ class KeyIndex:
         slot = self._slots.pop(key, None)
         if slot is not None:
             self._alive.rows[slot] = False
+            self._background = None
 
     def sync(self) -> None:
         """Bring the arrays up to date with what was written."""
@@ -125,6 +128,7 @@ class KeyIndex:
         self.ngrams.extend(texts)
         self._slots.update(zip(names, range(len(self), len(self) + len(names)), strict=True))
         self.names.extend(names)
+        self._background = None
         self.whole = True
 
     def _pack(self) -> None:
@@ -168,6 +172,15 @@ class KeyIndex:
     def alive(self) -> NDArray[np.bool_]:
         """Which slots hold a key of the dict, (n,)."""
         return self._alive.rows
+
+    @property
+    def background(self) -> Background:
+        """What cosines to expect of unrelated texts."""
+        if self._background is None:
+            slots = np.flatnonzero(self.alive)
+            some = slots[:: -(-len(slots) // SAMPLE) or 1]
+            self._background = self.embedding.background(self.vectors[some])
+        return self._background
 
     def _check(self) -> None:
         """Assert all that holds between two calls, whatever was written."""

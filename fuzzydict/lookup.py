@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import NoMatchError
-from fuzzydict.matching import MeaningOrSpelling
-from fuzzydict.normalizers import finite_tops, softmax
-from fuzzydict.scorers import Cosine, as_scorer
+from fuzzydict.matching import as_matching
+from fuzzydict.normalizers import softmax
 from fuzzydict.spelling import likeness
 from fuzzydict.text import LONGEST, plain, quoted
 
@@ -39,7 +38,7 @@ class Attended(NamedTuple):
     names: list[str]  # S, in the dict's order
     query: NDArray[np.float32]  # (L, E)
     keys: NDArray[np.float32]  # (S, E)
-    scores: NDArray[np.float32]  # (L, S), -inf where masked
+    scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
     weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
     best: list[Scored]  # L, what `Lookup.nearest` finds, whether it is masked or not
 
@@ -56,7 +55,7 @@ class Lookup:
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
         self.index = index
-        self.scorer = None if scorer is None else as_scorer(scorer)
+        self.matching = as_matching(scorer)
 
     def names(self) -> list[str]:
         """Return the keys that can be attended to, S of them, in the dict's order."""
@@ -99,21 +98,9 @@ class Lookup:
                     f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
                     f"than the scorer's width; loosen attn_mask, or widen the scorer",
                 )
-        temperature = self.default_temperature if temperature is None else temperature
+        temperature = self.matching.temperature if temperature is None else temperature
         weights = softmax(scores.astype(np.float64), temperature).astype(np.float64, copy=False)
         return Attended(names, vectors, keys, scores, weights, best)
-
-    @property
-    def default_temperature(self) -> float:
-        """The temperature where none is given: low for scores that end at 1, else 1."""
-        if self.scorer is None or isinstance(self.scorer, Cosine):
-            return MeaningOrSpelling.temperature
-        return 1.0
-
-    @property
-    def default_cutoff(self) -> float:
-        """The cutoff where none is given: the scale of a named scorer is the user's to know."""
-        return MeaningOrSpelling.score_cutoff if self.scorer is None else -np.inf
 
     def _score(self, queries: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the queries' vectors, (L, E), and scores for every slot, (L, n), -inf if dead.
@@ -130,19 +117,9 @@ class Lookup:
                 asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
             )
         vectors = self.index.embedding.encode(list(queries))
-        scores = self._compare(list(queries), texts, vectors)
+        scores = self.matching.log_weights(queries, texts, vectors, self.index)
         scores[:, ~self.index.alive] = -np.inf
         return vectors, scores
-
-    def _compare(
-        self, queries: list[str], texts: list[str], vectors: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        if self.scorer is not None:
-            scores = np.array(self.scorer(vectors, self.index.vectors), np.float32)
-            finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
-            return scores
-        trust = self.index.embedding.trust(queries)
-        return MeaningOrSpelling().scores(texts, vectors, trust, self.index)
 
     def _best(self, queries: Sequence[str], scores: NDArray[np.float32]) -> list[Scored]:
         return [
@@ -177,7 +154,7 @@ class Lookup:
         return unlike
 
     def _scored(self, scores: NDArray[np.float32], slot: int) -> Scored:
-        return Scored(self.index.names[slot], float(scores[slot]))
+        return Scored(self.index.names[slot], self.matching.score(float(scores[slot])))
 
 
 def _written_alike(query: str, key: str) -> float:

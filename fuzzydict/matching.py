@@ -1,93 +1,208 @@
-"""The default score: a key matches if it means the same as the query, or looks the same."""
+"""Queries against the keys of an index: by meaning and spelling, or by a scorer that is named."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fuzzydict.spelling import likeness
+from fuzzydict.alignment import coverage
+from fuzzydict.evidence import Likeness, log_probabilities
+from fuzzydict.normalizers import finite_tops
+from fuzzydict.scorers import Cosine, as_scorer
+from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fuzzydict.index import KeyIndex
+    from fuzzydict.scorers import ScorerLike
 
-__all__ = ["MeaningOrSpelling"]
+__all__ = ["ByScorer", "Matching", "MeaningAndSpelling", "as_matching"]
 
-_MEANING = 0.5  # the most that a cosine of 1 alone may say
-_SHARPNESS = 4  # likeness to this power: strings that hardly differ count, most others do not
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 _MEANT_ALIKE = 16  # and for they mean the most alike
+_FAR = 12.0  # nearness at which two words are one
+_SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
 
 
-class MeaningOrSpelling:
-    """``1 - (1 - spelling) (1 - meaning)``: a "noisy or" of two reasons to match, in [0, 1].
+class Matching(Protocol):
+    """What compares queries with keys."""
 
-    Meaning is half the cosine of the vectors, as far as both can be believed (a word never seen
-    has the vector of those that resemble it, and is trusted as far as they do). Spelling is the
-    fourth power of the strings' likeness. Equal words score 1. The score grows with either
-    reason; it is not a probability.
+    temperature: float  # where none is given
+    score_cutoff: float  # where none is given
 
-    (The noisy or: J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
-    """
-
-    temperature = 0.05  # an exact key among a thousand then has 0.9 of the weight and more
-    score_cutoff = 0.2  # lenient: meaning alone, of rare words, says little more than this
-
-    def scores(
+    def log_weights(
         self,
+        queries: Sequence[str],
         texts: Sequence[str],
         vectors: NDArray[np.float32],
-        trust: NDArray[np.float32],
         index: KeyIndex,
     ) -> NDArray[np.float32]:
-        """Score queries against the slots of an index.
+        """Return what a softmax makes weights of, for the n slots of an index, (L, n).
 
         Args:
-            texts: L queries in plain words.
+            queries: L of them, as asked.
+            texts: their plain words.
             vectors: theirs, (L, E).
-            trust: how far each can be believed, (L,).
-            index: n slots.
-
-        Returns:
-            (L, n).
+            index: the keys; what is returned for its dead slots is not looked at.
         """
-        meaning = self._meaning(vectors, trust, index)
-        dead = np.flatnonzero(~index.alive)
-        meaning[:, dead] = -1  # no deleted key may take a candidate's place
-        for text, row in zip(texts, meaning, strict=True):
-            candidates = self._candidates(text, row, index, dead)
-            self._add_spelling(text, row, index, candidates)
-        return meaning
 
-    def _meaning(
-        self, vectors: NDArray[np.float32], trust: NDArray[np.float32], index: KeyIndex
+    def score(self, log_weight: float) -> float:
+        """Return the score that a log-weight stands for."""
+
+
+class ByScorer:
+    """A scorer's scores, as they are."""
+
+    def __init__(self, scorer: ScorerLike) -> None:
+        self.scorer = as_scorer(scorer)
+        # Low for scores that end at 1: an exact key among a thousand then has most of the weight.
+        self.temperature = 0.05 if isinstance(self.scorer, Cosine) else 1.0
+        self.score_cutoff = -np.inf  # the scale of a scorer is the user's to know
+
+    def log_weights(
+        self,
+        queries: Sequence[str],  # noqa: ARG002
+        texts: Sequence[str],  # noqa: ARG002
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
     ) -> NDArray[np.float32]:
-        """Return the part that the vectors say, (L, n)."""
-        lengths = np.linalg.norm(vectors, axis=1)
-        believed = np.divide(_MEANING * trust, lengths, where=lengths > 0, out=lengths)
-        meaning: NDArray[np.float32] = (vectors * believed[:, None]) @ index.vectors.T
-        meaning *= index.inverse_lengths * index.trust
-        return np.clip(meaning, 0.0, _MEANING, out=meaning)
+        """Return the scores, (L, n).
 
-    def _candidates(
-        self, text: str, row: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
-        """Return the slots that are worth a comparison of strings."""
-        shared = index.ngrams.similarities(text)
-        shared[dead] = -1
-        return np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(row, _MEANT_ALIKE))
+        Raises:
+            ShapeError: the scorer gives NaN or +inf.
+        """
+        scores = np.array(self.scorer(vectors, index.vectors), np.float32)
+        finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
+        return scores
 
-    def _add_spelling(
-        self, text: str, row: NDArray[np.float32], index: KeyIndex, candidates: NDArray[np.intp]
-    ) -> None:
-        """Turn a row of meaning, (n,), into scores, where spelling has a say."""
-        plain = index.plain
-        alike = np.array([likeness(text, plain[i]) for i in candidates.tolist()], np.float32)
-        row[candidates] = 1 - (1 - alike**_SHARPNESS) * (1 - row[candidates])
+    def score(self, log_weight: float) -> float:
+        """Return the score itself."""
+        return log_weight
+
+
+class MeaningAndSpelling:
+    """The default: how probable it is that a key is the right one, by all that can be told.
+
+    A key may be the query misspelled, mean the same, or be made of words that do; `evidence`
+    tells what each says, and how they and the other keys compete.
+    """
+
+    temperature = 1.0  # weights are then the keys' shares of the probability
+    score_cutoff = 0.02
+
+    def log_weights(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> NDArray[np.float32]:
+        """Return the logarithms of the keys' probabilities, (L, n)."""
+        logs = np.empty((len(texts), len(index)), np.float32)
+        compared = self.compare(queries, texts, vectors, index)
+        for row, (alike, known) in zip(logs, compared, strict=True):
+            odds = index.embedding.calibration.log_odds(alike, known=known)
+            odds[~index.alive] = -np.inf
+            row[:] = log_probabilities(odds)
+        return logs
+
+    def compare(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[tuple[Likeness, bool]]:
+        """Yield how alike each query and the slots are, and whether all its words are known."""
+        dead = np.flatnonzero(~index.alive)
+        knows = index.embedding.vocabulary.knows
+        for query, text, near in zip(
+            queries, texts, _nearness(queries, vectors, index), strict=True
+        ):
+            yield _likeness(text, near, index, dead), knows(query)
+
+    def score(self, log_weight: float) -> float:
+        """Return the probability."""
+        return float(np.exp(log_weight))
+
+
+def as_matching(scorer: ScorerLike | None) -> Matching:
+    """Return what a ``scorer=`` argument stands for; None is the default score."""
+    return MeaningAndSpelling() if scorer is None else ByScorer(scorer)
+
+
+def _nearness(
+    queries: Sequence[str], vectors: NDArray[np.float32], index: KeyIndex
+) -> NDArray[np.float32]:
+    """Return how near queries and keys are in meaning, (L, n); see `evidence.Likeness`."""
+    mean, spread = index.background
+    near: NDArray[np.float32] = _units(vectors) @ index.vectors.T
+    near *= index.inverse_lengths
+    near -= np.float32(mean)
+    near *= index.trust / np.float32(spread)
+    near *= index.embedding.trust(queries)[:, None]
+    return near
+
+
+def _likeness(
+    text: str, near: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
+) -> Likeness:
+    """Compare a query with the keys that are worth it."""
+    slots = _candidates(text, near, index, dead)
+    strings = [index.plain[slot] for slot in slots.tolist()]
+    (spelling,) = likenesses([text], strings)
+    return Likeness(near, slots, spelling, _by_words(text, strings, index))
+
+
+def _candidates(
+    text: str, near: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the slots that are worth a comparison of strings, of living keys where there are."""
+    shared = index.ngrams.similarities(text)
+    near = near.copy() if len(dead) else near
+    shared[dead] = -1
+    near[dead] = -np.inf
+    return np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE))
+
+
+def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
+    """Return how far the words of a query and of c keys have their like, (c,); see `Likeness`."""
+    words, split = text.split(), [string.split() for string in strings]
+    found = np.full(len(split), -np.inf, np.float32)
+    several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
+    if not several:
+        return found
+    place = {word: i for i, word in enumerate(dict.fromkeys(w for i in several for w in split[i]))}
+    weight = index.embedding.vocabulary.weight
+    found[several] = coverage(
+        _words_alike(words, list(place), index),
+        np.array([weight(word) for word in words], np.float32),
+        [[place[word] for word in split[i]] for i in several],
+        np.array([weight(word) for word in place], np.float32),
+    )
+    return found
+
+
+def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.float32]:
+    """Return how alike words are, (m, U): in spelling or in meaning, a "noisy or" of the two.
+
+    (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
+    """
+    embedding, (mean, spread) = index.embedding, index.background
+    cosines = _units(embedding.token_vectors(words)) @ _units(embedding.token_vectors(others)).T
+    trust = np.outer(embedding.trust(words), embedding.trust(others))
+    meaning = np.clip((cosines - mean) / spread * trust / _FAR, 0, 1)
+    spelling = likenesses(words, others) ** _SHARPNESS
+    return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
+
+
+def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, where=lengths > 0, out=np.zeros_like(vectors))
 
 
 def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:

@@ -152,7 +152,7 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
         """Return the best key if it is near enough, or equal to the query; else raise."""
-        cutoff = lookup.default_cutoff if self.score_cutoff is None else self.score_cutoff
+        cutoff = lookup.matching.score_cutoff if self.score_cutoff is None else self.score_cutoff
         # A score of -inf is a weight of 0: the key is outside the scorer's width.
         if (best.score < cutoff or best.score == -np.inf) and best.name != query:
             raise unmatched(query, best, cutoff)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.normalizers import softmax
-from fuzzydict.spelling import NgramIndex, likeness
+from fuzzydict.spelling import NgramIndex, likenesses
 from fuzzydict.text import LONGEST, quoted
 from fuzzydict.text import words as words_of
 
@@ -91,6 +91,10 @@ class Vocabulary:
         joined = "_".join(words)
         return [joined] if len(words) > 1 and joined in self._rows else words
 
+    def knows(self, text: str) -> bool:
+        """Tell whether every word of ``text`` is in the vocabulary."""
+        return all(token in self._rows for token in self.tokens(text))
+
     def weight(self, word: str) -> float:
         """Return how much ``word`` counts in a phrase: near 1 if rare, "of" 0.03.
 
@@ -120,7 +124,7 @@ class Vocabulary:
             rows = rows[np.argpartition(-shared[rows], _CANDIDATES)[:_CANDIDATES]]
         if not len(rows):
             return StandIns(rows, np.zeros(0, np.float32), 0.0)
-        alike = np.array([likeness(word, self._plain(row)) for row in rows.tolist()], np.float32)
+        (alike,) = likenesses([word], [self._plain(row) for row in rows.tolist()])
         scores = alike + _PRIOR * np.log10(np.maximum(self.counts[rows], 1)).astype(np.float32)
         best = np.argsort(-scores, kind="stable")[:_KEPT]
         weights = softmax(scores[best], temperature=_TEMPERATURE)

@@ -56,6 +56,9 @@ ORDER = [
     *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
+        "alignment",
+        "evidence",
+        "background",
         "vocabulary",
         "training",
         "matrix",
