@@ -98,7 +98,7 @@ class Encoder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words of the Brown corpus: the model does not say which are words, and which slips."""
+        """The words of the Brown corpus: the model does not say which are words, which slips."""
         return Brown().vocabulary
 
     def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:

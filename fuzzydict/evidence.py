@@ -1,7 +1,8 @@
-"""From likeness to probability: what spelling and meaning say for each key, and for none of them."""
+"""From likeness to probability: what it says for each key, and for "none of them"."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,7 +99,8 @@ class Calibration:
 
 def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
     bias, of_likeness, of_nearness = weights
-    return bias + of_likeness * np.square(like, dtype=np.float64) + of_nearness * near
+    likeness = like.astype(np.float64)
+    return bias + of_likeness * likeness * likeness + of_nearness * near
 
 
 def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,9 +113,9 @@ def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         log_odds: of each key being right to none being right, (n,); -inf for keys that are gone.
     """
     count = max(np.count_nonzero(log_odds > -np.inf), 1)
-    none = np.log(count)
-    top = max(log_odds.max(initial=none), none)
-    total = np.exp(log_odds - top).sum() + np.exp(none - top)
+    none = math.log(count)
+    top = log_odds.max(initial=none)
+    total = np.exp(log_odds - top).sum() + math.exp(none - top)
     probabilities: NDArray[np.float64] = log_odds - (top + np.log(total))
     return probabilities
 

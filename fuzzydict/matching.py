@@ -202,7 +202,9 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
 
 def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, where=lengths > 0, out=np.zeros_like(vectors))
+    units: NDArray[np.float32] = np.zeros_like(vectors)
+    np.divide(vectors, lengths, where=lengths > 0, out=units)
+    return units
 
 
 def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:

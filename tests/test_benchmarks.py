@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
-from fuzzydict.matching import MeaningOrSpelling
+from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.reporting import environment
 from fuzzydict.training import Model
 from tests.benchmarks import pooling, recipes, startup
@@ -82,7 +82,7 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 < least <= middle <= 1
     assert 0 <= share <= 1
     lost, all_lost, refused = map(
-        float, rows[f"**{MeaningOrSpelling.score_cutoff:.2f}** (default)"]
+        float, rows[f"**{MeaningAndSpelling.score_cutoff:.2f}** (default)"]
     )
     assert lost == all_lost == 0
     assert 0 <= float(rows["0.05"][-1]) <= refused <= float(rows["0.50"][-1]) <= 1

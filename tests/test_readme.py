@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzydict.matching import MeaningOrSpelling
+from fuzzydict.matching import MeaningAndSpelling
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -22,8 +22,8 @@ def test_the_examples_hold() -> None:
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("temperature", MeaningOrSpelling.temperature),
-        ("score_cutoff", MeaningOrSpelling.score_cutoff),
+        ("temperature", MeaningAndSpelling.temperature),
+        ("score_cutoff", MeaningAndSpelling.score_cutoff),
     ],
 )
 def test_the_defaults_are_those_of_the_code(option: str, value: float) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
-from fuzzydict.matching import MeaningOrSpelling
+from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.normalizers import softmax
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 
@@ -64,11 +64,11 @@ def main(argv: Sequence[str] | None = None, *, keys: int = _KEYS) -> None:
 def _report_weights(seeds: int, keys: int) -> None:
     words = Brown().words
     draws = [random.Random(seed).sample(words, min(keys, len(words))) for seed in range(seeds)]
-    temperatures = sorted({*_TEMPERATURES, MeaningOrSpelling.temperature})
+    temperatures = sorted({*_TEMPERATURES, MeaningAndSpelling.temperature})
     weights = np.hstack([_own_weights(draw, temperatures) for draw in draws])
     rows = [
         [
-            _marked(temperature, MeaningOrSpelling.temperature),
+            _marked(temperature, MeaningAndSpelling.temperature),
             *(float(np.quantile(row, share)) for share in (0, 0.01, 0.5)),
             float((row >= 0.9).mean()),
         ]
@@ -102,12 +102,12 @@ def _report_cutoffs(sets: Sequence[RetrievalSet]) -> None:
     noise = _scores_of_noise(dictionary for one in sets for dictionary in one.dictionaries)
     rows = [
         [
-            _marked(cutoff, MeaningOrSpelling.score_cutoff),
+            _marked(cutoff, MeaningAndSpelling.score_cutoff),
             *(_below(cutoff, scores) for scores in right),
             _below(cutoff, np.concatenate(right)),
             _below(cutoff, noise),
         ]
-        for cutoff in sorted({*_CUTOFFS, MeaningOrSpelling.score_cutoff})
+        for cutoff in sorted({*_CUTOFFS, MeaningAndSpelling.score_cutoff})
     ]
     lost = [f"{one.name} ({len(scores)})" for one, scores in zip(sets, right, strict=True)]
     print_report(
