@@ -85,15 +85,15 @@ class WordVectors:
         sentences: Iterable[str | Sequence[str]],
         *,
         recipe: Sequence[training.Model] = training.RECIPE,
+        size: int | None = training.SIZE,
         min_count: int = 2,
         seed: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> WordVectors:
         """Train word2vec on ``sentences``, each a text or a list of words.
 
-        The same machine and seed give the same vectors, bit for bit. ``progress(done, total)``
-        is told of every epoch; the recipe's models and what each is good for stand in
-        ``data/README.md``.
+        The same machine and seed give the same bits. ``size`` numbers a word are kept, all with
+        None. ``progress(done, total)`` is told of every epoch. ``data/README.md`` has the recipe.
 
         Raises:
             ArgumentTypeError: ``sentences`` is one text.
@@ -102,7 +102,9 @@ class WordVectors:
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
         split = list(map(_split, sentences))
-        trained = training.train(split, recipe, min_count=min_count, seed=seed, progress=progress)
+        trained = training.train(
+            split, recipe, size=size, min_count=min_count, seed=seed, progress=progress
+        )
         return cls(trained.words, trained.vectors, trained.counts)
 
     @classmethod

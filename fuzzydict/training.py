@@ -1,4 +1,4 @@
-"""Sentences -> word2vec: several gensim models side by side, trained the same way each time."""
+"""Sentences -> word2vec: several gensim models made one, trained the same way each time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["RECIPE", "Model", "Trained", "train"]
+__all__ = ["POWER", "RECIPE", "SIZE", "Model", "Trained", "combine", "train"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Model:
     """One word2vec model of a recipe; the names are gensim's.
 
     With ``stems`` it is trained on the stems of the words (Snowball), so that a word shares
-    what is learned of all its inflections; each word then takes the vector of its stem.
+    what is learned of all its inflections; each word then takes the vector of its stem. It is
+    trained ``copies`` times, from seeds that follow each other: chance differs, meaning does not.
     """
 
     sg: bool
@@ -34,14 +35,20 @@ class Model:
     sample: float
     negative: int = 10
     stems: bool = False
+    copies: int = 1
 
 
 # Chosen by measurement; the table is in data/README.md.
 RECIPE = (
-    Model(sg=True, window=5, vector_size=100, epochs=20, sample=1e-4),
-    Model(sg=True, window=10, vector_size=150, epochs=20, sample=1e-4, stems=True),
-    Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True),
+    Model(sg=True, window=5, vector_size=100, epochs=20, sample=1e-4, copies=2),
+    Model(sg=True, window=10, vector_size=150, epochs=20, sample=1e-4, stems=True, copies=2),
+    Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True, copies=2),
+    Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4),
 )
+#: Numbers a word that are kept of all models'.
+SIZE = 350
+#: The power of its singular value that each of their axes is as long as.
+POWER = 0.75
 
 
 class Trained(NamedTuple):
@@ -56,26 +63,29 @@ def train(
     sentences: Sequence[Sequence[str]],
     recipe: Sequence[Model] = RECIPE,
     *,
+    size: int | None = SIZE,
     min_count: int = 2,
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trained:
-    """Train each model of ``recipe`` and put their vectors, of length one each, side by side.
+    """Train each model of ``recipe`` and `combine` their vectors to ``size`` numbers a word.
+
+    With ``size=None`` the vectors of all models, of length one each, are side by side as they are.
 
     ``progress(done, total)`` is told of every epoch. The models are trained at the same time,
     each in one thread of its own, so that the same machine and seed give the same bits.
 
     Raises:
         ShapeError: no word occurs ``min_count`` times.
-        OptionError: the recipe is empty, or min_count or seed is out of range.
+        OptionError: the recipe is empty, or size, min_count or seed is out of range.
     """
-    if not recipe or min_count < 1 or not 0 <= seed < 2**32:
+    runs = [(model, copy) for model in recipe for copy in range(model.copies)]
+    if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
         raise OptionError(
-            f"expected a recipe of one Model or more, min_count of 1 or more and seed from 0 to "
-            f"2**32 - 1; got {len(recipe)} models, min_count={min_count}, seed={seed}"
+            f"expected a recipe of one Model or more, size and min_count of 1 or more and seed "
+            f"from 0 to 2**32 - 1; got {len(runs)} models, size={size}, min_count={min_count}, "
+            f"seed={seed}"
         )
-    from concurrent.futures import ThreadPoolExecutor
-
     occurrences = Counter(word for sentence in sentences for word in sentence)
     words = [word for word, count in occurrences.most_common() if count >= min_count]
     if not words:
@@ -85,21 +95,55 @@ def train(
         )
     stems = _stems(occurrences) if any(model.stems for model in recipe) else {}
     stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
-    counter = _EpochCounter(sum(model.epochs for model in recipe), progress)
+    counter = _EpochCounter(sum(model.epochs for model, _ in runs), progress)
 
-    def vectors(model: Model) -> NDArray[np.float32]:
+    def vectors(run: tuple[Model, int]) -> NDArray[np.float32]:
+        model, copy = run
         text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
-        trained = _word2vec(model, text, min_count, seed, counter)
+        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, counter)
         return _unit(trained[names])
+
+    parts = _at_once(vectors, runs, counter)
+    counts = np.array([occurrences[word] for word in words], np.int64)
+    side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
+    return Trained(words, counts, side_by_side if size is None else combine(side_by_side, size))
+
+
+def _at_once(
+    vectors: Callable[[tuple[Model, int]], NDArray[np.float32]],
+    runs: Sequence[tuple[Model, int]],
+    counter: _EpochCounter,
+) -> list[NDArray[np.float32]]:
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor() as pool:
         try:
-            parts = list(pool.map(vectors, recipe))
+            return list(pool.map(vectors, runs))
         except BaseException as error:  # Ctrl-C, too: the pool waits until its threads have ended
             counter.stop(error)
             raise
-    counts = np.array([occurrences[word] for word in words], np.int64)
-    return Trained(words, counts, np.hstack(parts) / np.float32(len(parts) ** 0.5))
+
+
+def combine(
+    vectors: NDArray[np.float32], size: int = SIZE, *, power: float = POWER
+) -> NDArray[np.float32]:
+    """Keep the strongest axes of ``vectors``, (V, E): (V, size or E if less), of length one each.
+
+    What models side by side agree on is kept, and what is chance in each goes (Yin and Schütze,
+    2016, "Learning Word Meta-Embeddings"). Each axis, of singular value s, is then as long as s to
+    the ``power``: below 1, the few strongest say less, the many others more (Caron, 2001,
+    "Experiments with LSA Scoring: Optimal Rank and Basis").
+
+    >>> combine(np.array([[3, 0, 4], [3, 0, 4]], np.float32), 2).shape
+    (2, 2)
+    """
+    rows = vectors.astype(np.float64)
+    # By the products of columns, in 64 bits: exact enough that the order of sums does not show.
+    squares, axes = np.linalg.eigh(rows.T @ rows)
+    squares, axes = squares[::-1][:size], axes[:, ::-1][:, :size]
+    there = squares > squares[0] * 1e-12
+    scales = np.where(there, np.where(there, squares, 1.0) ** ((power - 1) / 2), 0.0)
+    return _unit(rows @ (axes * scales))
 
 
 def _word2vec(
@@ -166,6 +210,6 @@ def _stems(words: Counter[str]) -> dict[str, str]:
     return {word: stem(word) for word in words}
 
 
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, np.float32(1e-9)), np.float32)

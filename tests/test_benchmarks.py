@@ -10,9 +10,10 @@ import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.matching import MeaningAndSpelling
+from fuzzydict.pairs import JudgedPair
 from fuzzydict.reporting import environment
 from fuzzydict.training import Model
-from tests.benchmarks import pooling, recipes, startup
+from tests.benchmarks import graded, pooling, recipes, startup
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
 
@@ -33,6 +34,8 @@ _SENTENCES = [
     "a small ship lay on the shore of the old harbour",
     "the cold lake and the old harbour lay near the small shore",
 ] * 5
+_PAIRS = [JudgedPair("boat", "ship", 0.9), JudgedPair("lake", "shore", 0.5)]
+_PAIRS += [JudgedPair("cold", "lay", 0.1), JudgedPair("old", "small", 0.3)]
 _SYNONYMS = {"boat": {"ship"}, "ship": {"boat"}, "cold": {"old"}, "old": {"cold"}}
 
 
@@ -119,6 +122,7 @@ _OTHER = Part(Model(sg=False, window=2, vector_size=6, epochs=1, sample=0.1, ste
 _TWO = {
     "one": recipes.Recipe((_TINY,)),
     "both, centred": recipes.Recipe((_TINY, _OTHER), centred=1.0),
+    "both, combined": recipes.Recipe((_TINY, _OTHER), size=3),
 }
 
 
@@ -129,18 +133,20 @@ def test_recipes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(recipes, "wordnet_synonyms", lambda _: _SYNONYMS)
+    monkeypatch.setattr(recipes, "graded_pairs", lambda *_: _PAIRS)
     command = ["--cache", str(tmp_path / "cache")]
     recipes.main(command, recipes=_TWO, corpus=lambda: corpus)
     first = capsys.readouterr()
     assert first.err.count("training") == 2
     rows = _rows(first.out)
     assert rows["one"][1] == "4"
+    assert rows["both, combined"][1] == "3"
     words, dims, megabytes, seconds, *measured = rows["both, centred"]
     assert (int(words), dims) == (len({w for s in _SENTENCES for w in s.split()}), "10")
     assert float(megabytes) >= 0
     assert int(seconds) >= 0
-    assert all(-1 <= float(number) <= 1 for number in measured[:2])
-    assert all(0 <= float(number) <= 1 for number in measured[2:])
+    assert all(-1 <= float(number) <= 1 for number in measured[:2] + measured[4:])
+    assert all(0 <= float(number) <= 1 for number in measured[2:4])
 
     recipes.main([*command, "--only", "both, centred"], recipes=_TWO, corpus=lambda: corpus)
     again = capsys.readouterr()
@@ -158,7 +164,7 @@ def test_recipes_without_wordnet_leave_its_columns_empty(
     monkeypatch.setattr(recipes, "wordnet_synonyms", missing)
     recipes.main(["--only", "one"], recipes=_TWO, corpus=lambda: corpus)
     told = capsys.readouterr()
-    assert _rows(told.out)["one"][-2:] == ["", ""]
+    assert _rows(told.out)["one"][-4:] == [""] * 4
     assert "WordNet is not on this machine" in told.err
 
 
@@ -171,7 +177,7 @@ def test_recipes_end_with_a_line_where_they_cannot_go_on(
     set_file.write_text("{}")
     for command, complaint in {
         (): "the Brown corpus is not on this machine",
-        ("--only", "three"): "no recipe 'three'; there are: one; both, centred",
+        ("--only", "three"): "no recipe 'three'; there are: one; both, centred; both, combined",
         ("--exclude", str(set_file)): "tiny.json",
     }.items():
         with pytest.raises(SystemExit) as ended:
@@ -190,13 +196,56 @@ def test_parts_are_joined_as_training_would_join_them(corpus: Corpus) -> None:
     trainer = Trainer(corpus, tell=lambda _: None)
     parts = [trainer(part).trained for part in (_TINY, _OTHER)]
     recipe = [_TINY.model, _OTHER.model]
-    together = WordVectors.train(corpus.sentences, recipe=recipe)
-    joined = join(parts)
-    assert joined.words == together.words
-    np.testing.assert_array_equal(joined.vectors, together.vectors)
+    for size in (None, 3):
+        together = WordVectors.train(corpus.sentences, recipe=recipe, size=size)
+        joined = join(parts, size=size)
+        assert joined.words == together.words
+        np.testing.assert_array_equal(joined.vectors, together.vectors)
     np.testing.assert_allclose(join(parts, centred=1.0).vectors.mean(axis=0), 0, atol=1e-6)
     with pytest.raises(ValueError, match="same words"):
         join([parts[0], parts[1]._replace(words=parts[1].words[::-1])])
+
+
+class _Sense:
+    """A sense in a binary tree of numbers, 1 at its root."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sense) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def hypernyms(self) -> list[_Sense]:
+        return [_Sense(self.number // 2)] if self.number > 1 else []
+
+    def hyponyms(self) -> list[_Sense]:
+        return [_Sense(child) for child in (2 * self.number, 2 * self.number + 1) if child < 128]
+
+    def wup_similarity(self, other: _Sense) -> float:
+        return 1 / (1 + abs(self.number - other.number))
+
+
+def test_graded_pairs_are_near_in_the_tree_and_never_excluded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = {f"{number:04}s": 5 + number for number in range(1, 128)}
+    senses = {word: [_Sense(int(word[:-1]))] for word in counts if word != "0100s"}
+    monkeypatch.setattr(graded, "_senses", lambda word, _: senses.get(word, []))
+    free = graded.graded_pairs(counts, "n", size=100)
+    barred = {frozenset(pair[:2]) for pair in free[::2]}
+    made = graded.graded_pairs(counts, "n", barred, size=100)
+    assert made == graded.graded_pairs(counts, "n", barred, size=100)
+    assert len(made) == len({frozenset(pair[:2]) for pair in made}) == 100
+    for first, second, judged in made:
+        assert first[:4] != second[:4]
+        assert frozenset((first, second)) not in barred
+        assert "0100s" not in (first, second)
+        assert judged == senses[first][0].wup_similarity(senses[second][0])
+    # Of pairs without regard to the tree, 6 in 100 are so near.
+    assert sum(judged >= 0.2 for _, _, judged in made) > 12
 
 
 def test_the_development_set_asks_what_it_may() -> None:

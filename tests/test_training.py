@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzydict import ArgumentTypeError, ShapeError, WordVectors
+from fuzzydict import ArgumentTypeError, OptionError, ShapeError, WordVectors
 from fuzzydict.corpus import read_sentences
 from fuzzydict.text import words
-from fuzzydict.training import Model, train
+from fuzzydict.training import Model, combine, train
 
 Recipe = tuple[Model, ...]
 SHIPS = ["captain", "ship", "sailor", "harbor", "storm", "wave", "wind", "sail", "anchor", "mast"]
@@ -41,10 +41,72 @@ def test_words_and_counts_are_those_of_the_text(trained: WordVectors, sentences:
     assert (np.diff(trained.counts) <= 0).all()
 
 
-def test_vectors_are_the_models_side_by_side(trained: WordVectors) -> None:
-    assert trained.vectors.shape == (len(trained), 20 + 12)
-    for part in (trained.vectors[:, :20], trained.vectors[:, 20:]):
+@pytest.fixture(scope="module")
+def apart(sentences: list[str], light: Recipe) -> WordVectors:
+    return WordVectors.train(sentences, recipe=light, size=None)
+
+
+def test_without_a_size_vectors_are_the_models_side_by_side(apart: WordVectors) -> None:
+    assert apart.vectors.shape == (len(apart), 20 + 12)
+    for part in (apart.vectors[:, :20], apart.vectors[:, 20:]):
         np.testing.assert_allclose(np.linalg.norm(part, axis=1), 0.5**0.5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [5, 32, 1000])
+def test_a_size_keeps_so_many_numbers_of_them(
+    sentences: list[str], light: Recipe, apart: WordVectors, size: int
+) -> None:
+    found = WordVectors.train(sentences, recipe=light, size=size)
+    assert found.vectors.shape == (len(apart), min(size, 32))
+    np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(found.vectors, combine(apart.vectors, size))
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_size_out_of_range(sentences: list[str], light: Recipe, size: int) -> None:
+    with pytest.raises(OptionError, match=f"size={size}"):
+        WordVectors.train(sentences, recipe=light, size=size)
+
+
+def test_copies_of_a_model_take_the_seeds_that_follow(sentences: list[str], light: Recipe) -> None:
+    model = replace(light[0], epochs=2)
+    once, next_one = (
+        WordVectors.train(sentences, recipe=[model], size=None, seed=seed).vectors
+        for seed in (2**32 - 1, 0)
+    )
+    both = WordVectors.train(
+        sentences, recipe=[replace(model, copies=2)], size=None, seed=2**32 - 1
+    ).vectors
+    np.testing.assert_allclose(both, np.hstack([once, next_one]) / 2**0.5, rtol=1e-6)
+
+
+# ---- combining ----------------------------------------------------------------------------
+
+WORDS = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32) + np.float32(0.3)
+
+
+@pytest.mark.parametrize("size", [1, 5, 12])
+@pytest.mark.parametrize("power", [0.5, 0.75, 1.0])
+def test_combining_scales_the_strongest_singular_axes(size: int, power: float) -> None:
+    left, singular, _ = np.linalg.svd(WORDS.astype(np.float64), full_matrices=False)
+    expected = left[:, :size] * singular[:size] ** power
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    found = combine(WORDS, size, power=power)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+
+
+def test_combining_all_axes_with_power_one_keeps_the_cosines() -> None:
+    unit = WORDS / np.linalg.norm(WORDS, axis=1, keepdims=True)
+    found = combine(WORDS, power=1.0)
+    np.testing.assert_allclose(found @ found.T, unit @ unit.T, atol=1e-5)
+
+
+def test_combining_leaves_axes_that_no_word_has_at_zero() -> None:
+    found = combine(np.hstack([WORDS[:3], WORDS[:3]]), 20)
+    assert found.shape == (3, 20)
+    np.testing.assert_array_equal(found[:, 3:], 0)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("theme", [SHIPS, BAKING], ids=["ships", "baking"])
@@ -59,7 +121,7 @@ def test_words_of_a_theme_are_neighbours(trained: WordVectors, theme: list[str])
 
 def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:
     text = ["a sail and two sails", "sailing is to sail", "sails and sailing"] * 3
-    found = WordVectors.train(text, recipe=light)
+    found = WordVectors.train(text, recipe=light, size=None)
     sail, sails, sailing, two = (
         found.vectors[found.words.index(word)] for word in ("sail", "sails", "sailing", "two")
     )

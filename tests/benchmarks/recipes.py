@@ -1,8 +1,9 @@
 """What different recipes of word2vec give on the Brown corpus.
 
 For each recipe: its words and numbers a word, the size of its file, the seconds of one core that
-training took, the rank correlation with people's judgement of pairs of words, and how often the
-nearest key by plain cosine is a synonym (WordNet's, that spelling cannot find).
+training took, the rank correlation with people's judgement of pairs of words, how often the
+nearest key by plain cosine is a synonym (WordNet's, that spelling cannot find), and the rank
+correlation with how near two nouns or two verbs stand in WordNet's tree.
 
     python -m tests.benchmarks.recipes [--exclude FILE...] [--only NAME...] [--cache DIR]
 """
@@ -12,10 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,9 +26,10 @@ from fuzzydict.pairs import JudgedPair, similarity_pairs
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.systems import by_cosine
-from fuzzydict.training import RECIPE, Model
+from fuzzydict.training import POWER, RECIPE, SIZE, Model
 
 from .development import development_set, pairs_of, wordnet_synonyms
+from .graded import graded_pairs
 from .report import print_report
 from .single_models import Corpus, Part, Trainer, brown_corpus, join
 
@@ -35,7 +37,7 @@ __all__ = ["RECIPES", "Recipe", "main"]
 
 _HEADER = (
     *("recipe", "words", "dims", "MB", "seconds", "WordSim-353", "SimLex-999"),
-    *("synonyms hit@1", "synonyms MRR"),
+    *("synonyms hit@1", "synonyms MRR", "nouns", "verbs"),
 )
 _FREQUENT = 5  # the development set asks for words that occur so often
 _TOPN = 10
@@ -43,11 +45,10 @@ _COMMAND = "python -m tests.benchmarks.recipes"
 
 _DEFAULTS = Model(sg=False, window=5, vector_size=100, epochs=5, sample=1e-3, negative=5)
 _SINGLE = {
-    "skip-gram 5, words": Model(sg=True, window=5, vector_size=100, epochs=20, sample=1e-4),
-    "skip-gram 10, stems": Model(
-        sg=True, window=10, vector_size=150, epochs=20, sample=1e-4, stems=True
-    ),
-    "CBOW 2, stems": Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True),
+    "skip-gram 5, words": RECIPE[0],
+    "skip-gram 10, stems": RECIPE[1],
+    "CBOW 2, stems": RECIPE[2],
+    "CBOW 2, words": RECIPE[3],
 }
 _DOCUMENTS = Part(
     Model(sg=False, window=10, vector_size=200, epochs=100, sample=1e-5), text="documents"
@@ -56,43 +57,61 @@ _DOCUMENTS = Part(
 
 @dataclass(frozen=True)
 class Recipe:
-    """Models side by side, less a share of their mean vector."""
+    """Models side by side, less a share of their mean vector, combined to ``size`` numbers."""
 
     parts: tuple[Part, ...]
     centred: float = 0.0
+    size: int | None = None
+    power: float = POWER
 
 
 class Judges(NamedTuple):
-    """What a recipe is judged by; no set where WordNet is missing."""
+    """What a recipe is judged by; no synonyms and no graded pairs where WordNet is missing."""
 
     pairs: Mapping[str, list[JudgedPair]]
     synonyms: RetrievalSet | None
+    graded: Sequence[list[JudgedPair]]
 
 
 def _recipes() -> dict[str, Recipe]:
-    single = {name: Part(model) for name, model in _SINGLE.items()}
-    shipped = tuple(map(Part, RECIPE))
+    single = {name: _copies(model, 1)[0] for name, model in _SINGLE.items()}
+    three = tuple(single.values())[:3]
+    shipped = Recipe(tuple(part for m in RECIPE for part in _copies(m, m.copies)), size=SIZE)
+    pairs = Recipe(tuple(part for m in RECIPE[:3] for part in _copies(m, m.copies)), size=SIZE)
     found = {
         "gensim's defaults, tokens as they are": Recipe((Part(_DEFAULTS, "tokens", 5),)),
         "gensim's defaults, words in lower case": Recipe((Part(_DEFAULTS, min_count=5),)),
     }
     found |= {name: Recipe((part,)) for name, part in single.items()}
-    found |= {" + ".join(names): Recipe(_of(single, names)) for names in combinations(single, 2)}
-    found["**shipped**: all three"] = Recipe(shipped)
-    found["shipped, less half its mean"] = Recipe(shipped, centred=0.5)
-    found["shipped, less its mean"] = Recipe(shipped, centred=1.0)
-    found |= {f"shipped, {size} dims a model": Recipe(_sized(shipped, size)) for size in (50, 150)}
-    found["CBOW 10, documents"] = Recipe((_DOCUMENTS,))
-    found["shipped + CBOW 10, documents"] = Recipe((*shipped, _DOCUMENTS))
+    found["the first three side by side"] = Recipe(three)
+    found["the three, less half their mean"] = Recipe(three, centred=0.5)
+    found["the three + CBOW 10, documents"] = Recipe((*three, _DOCUMENTS))
+    found["the three, combined"] = Recipe(three, size=SIZE)
+    found["all four, combined"] = Recipe(tuple(single.values()), size=SIZE)
+    found["two of each of the three, side by side"] = replace(pairs, size=None)
+    found["two of each of the three, combined"] = pairs
+    found["**shipped**: those and CBOW 2, words"] = shipped
+    found["shipped, side by side"] = replace(shipped, size=None)
+    found |= {f"shipped, power {power}": replace(shipped, power=power) for power in (1.0, 0.5)}
+    found |= {f"shipped, {size} numbers": replace(shipped, size=size) for size in (200, 500)}
+    found["shipped, less a quarter of its mean"] = replace(shipped, centred=0.25)
+    found["shipped, less half its mean"] = replace(shipped, centred=0.5)
+    found["shipped, two of CBOW 2, words"] = replace(
+        shipped, parts=(*shipped.parts, *_copies(RECIPE[3], 2)[1:])
+    )
+    found["shipped + skip-gram 5, stems"] = replace(
+        shipped, parts=(*shipped.parts, Part(replace(RECIPE[0], stems=True, copies=1)))
+    )
+    found["shipped, windows 2 and 5 from seed 2"] = replace(
+        shipped,
+        parts=tuple(replace(p, seed=p.seed + (p.model.window < 10)) for p in shipped.parts),
+    )
     return found
 
 
-def _of(single: Mapping[str, Part], names: Sequence[str]) -> tuple[Part, ...]:
-    return tuple(single[name] for name in names)
-
-
-def _sized(parts: Sequence[Part], size: int) -> tuple[Part, ...]:
-    return tuple(replace(p, model=replace(p.model, vector_size=size)) for p in parts)
+def _copies(model: Model, copies: int) -> tuple[Part, ...]:
+    """Return the models that training makes of one, each from its own seed."""
+    return tuple(Part(replace(model, copies=1), seed=1 + copy) for copy in range(copies))
 
 
 #: The recipes to compare, by name.
@@ -117,7 +136,7 @@ def main(
         text = corpus()
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
-    judges = Judges(similarity_pairs(), _synonyms(text, excluded))
+    judges = _judges(text, excluded)
     trainer = Trainer(text, options.cache, partial(print, file=sys.stderr, flush=True))
     rows = [_row(name, recipes[name], trainer, judges) for name in names]
     print_report(_title(text, judges, len(excluded), options), _HEADER, rows)
@@ -143,29 +162,37 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _synonyms(corpus: Corpus, excluded: set[frozenset[str]]) -> RetrievalSet | None:
-    """Return the development set, or None where WordNet is not on this machine."""
-    counts = dict[str, int]()
-    for sentence in corpus.sentences:
-        for word in sentence:
-            counts[word] = counts.get(word, 0) + 1
-    words = [word for word, n in counts.items() if n >= _FREQUENT and word.isalpha()]
+def _judges(corpus: Corpus, excluded: set[frozenset[str]]) -> Judges:
+    pairs = similarity_pairs()
+    counts = Counter(word for sentence in corpus.sentences for word in sentence)
+    common = {word: n for word, n in counts.items() if n >= _FREQUENT and word.isalpha()}
+    judged = {word.lower() for judged in pairs.values() for pair in judged for word in pair[:2]}
+    unjudged = {word: n for word, n in common.items() if word not in judged}
     try:
-        return development_set(words, wordnet_synonyms(words), excluded)
+        synonyms = development_set(list(common), wordnet_synonyms(list(common)), excluded)
+        return Judges(pairs, synonyms, [graded_pairs(unjudged, pos, excluded) for pos in "nv"])
     except MissingCorpusError as error:
-        print(f"no measure by synonyms: {error}", file=sys.stderr)
-        return None
+        print(f"no measure by WordNet: {error}", file=sys.stderr)
+        return Judges(pairs, None, [])
 
 
 def _row(name: str, recipe: Recipe, trainer: Trainer, judges: Judges) -> list[object]:
     timed = [trainer(part) for part in recipe.parts]
-    vectors = join([part.trained for part in timed], centred=recipe.centred)
+    vectors = join(
+        [part.trained for part in timed],
+        size=recipe.size,
+        power=recipe.power,
+        centred=recipe.centred,
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "recipe.vectors"
         vectors.save(file, dtype="int8")
         megabytes = f"{file.stat().st_size / 1e6:.1f}"
     correlations = [rank_correlation(vectors, pairs) for pairs in judges.pairs.values()]
-    found = ("", "") if judges.synonyms is None else _by_cosine(vectors, judges.synonyms)
+    found: tuple[object, ...] = ("",) * 4
+    if judges.synonyms is not None:
+        graded = [rank_correlation(vectors, pairs) for pairs in judges.graded]
+        found = (*_by_cosine(vectors, judges.synonyms), *graded)
     seconds = round(sum(part.seconds for part in timed))
     return [name, len(vectors), vectors.size, megabytes, seconds, *correlations, *found]
 
@@ -192,7 +219,9 @@ def _title(corpus: Corpus, judges: Judges, excluded: int, options: argparse.Name
         keys = max((len(dictionary.keys) for dictionary in dictionaries), default=0)
         asked = (
             f"synonyms: {len(judges.synonyms.queries)} queries to {len(dictionaries)} dictionaries "
-            f"of {keys} keys, nearest by plain cosine, {excluded} pairs left out"
+            f"of {keys} keys, nearest by plain cosine, {excluded} pairs left out; rank correlation "
+            f"with WordNet's tree on {' and '.join(str(len(pairs)) for pairs in judges.graded)} "
+            f"pairs of nouns and of verbs that the judged pairs do not have"
         )
     exclude = ["--exclude", *options.exclude] if options.exclude else []
     only = ["--only", *options.only] if options.only else []

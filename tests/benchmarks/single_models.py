@@ -16,11 +16,9 @@ import numpy as np
 from fuzzydict import WordVectors
 from fuzzydict.brown import brown_sentences
 from fuzzydict.text import words
-from fuzzydict.training import Model, Trained, train
+from fuzzydict.training import POWER, Model, Trained, combine, train
 
 __all__ = ["Corpus", "Part", "Timed", "Trainer", "brown_corpus", "join"]
-
-_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,7 @@ class Part:
     model: Model
     text: str = "sentences"
     min_count: int = 2
+    seed: int = 1
 
 
 class Corpus(NamedTuple):
@@ -93,7 +92,8 @@ class Trainer:
         self.tell(f"training {part}")
         texts: list[list[str]] = getattr(self.corpus, part.text)
         start = time.process_time()  # of this process alone, whatever else the machine does
-        trained = train(texts, [part.model], min_count=part.min_count, seed=_SEED)
+        models = [part.model]
+        trained = train(texts, models, size=None, min_count=part.min_count, seed=part.seed)
         return Timed(trained, time.process_time() - start)
 
     def _name(self, part: Part) -> str:
@@ -101,20 +101,29 @@ class Trainer:
         text = hashlib.sha256()
         for line in getattr(self.corpus, part.text):
             text.update("\t".join(line).encode() + b"\n")
-        everything = (part, _SEED, version("gensim"), version("numpy"), text.hexdigest())
+        everything = (part, version("gensim"), version("numpy"), text.hexdigest())
         return hashlib.sha256(repr(everything).encode()).hexdigest()[:20]
 
 
-def join(parts: Sequence[Trained], *, centred: float = 0.0) -> WordVectors:
+def join(
+    parts: Sequence[Trained],
+    *,
+    size: int | None = None,
+    power: float = POWER,
+    centred: float = 0.0,
+) -> WordVectors:
     """Put the vectors of parts with the same words side by side; all have the same say.
 
-    ``centred`` is the share of the mean vector that is subtracted from each.
+    ``centred`` is the share of the mean vector that is subtracted from each. With a ``size`` they
+    are combined to so many numbers, as training does.
     """
     first = parts[0]
     if any(part.words != first.words for part in parts):
         raise ValueError("the parts do not have the same words in the same order")
     vectors = np.hstack([part.vectors for part in parts]) / np.float32(len(parts) ** 0.5)
     vectors -= np.float32(centred) * vectors.mean(axis=0)
+    if size is not None:
+        vectors = combine(vectors, size, power=power)
     return WordVectors(first.words, vectors, first.counts)
 
 
