@@ -112,9 +112,9 @@ def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     Args:
         log_odds: of each key being right to none being right, (n,); -inf for keys that are gone.
     """
-    count = max(np.count_nonzero(log_odds > -np.inf), 1)
+    count = max(int(np.count_nonzero(log_odds > -np.inf)), 1)
     none = math.log(count)
-    top = log_odds.max(initial=none)
+    top = float(log_odds.max(initial=none))
     total = np.exp(log_odds - top).sum() + math.exp(none - top)
     probabilities: NDArray[np.float64] = log_odds - (top + np.log(total))
     return probabilities
