@@ -62,6 +62,7 @@ ORDER = [
         "vocabulary",
         "training",
         "matrix",
+        "unseen",
         "embeddings",
         "corpus",
         "brown",
