@@ -29,7 +29,7 @@ def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
     d = FuzzyDict(dict.fromkeys(["Color", "COLOR", "color", "cOLOR"], 1))
     assert [m.key for m in d.most_similar("COLOR", topn=3)] == ["COLOR", "Color", "color"]
     assert d.nearest("COLOR").key == "COLOR"
-    assert d.nearest("co-lor").key == "Color" or d.nearest("co-lor").score < 1
+    assert d.nearest("co-lor").key == "color"  # written most like it
 
 
 def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:

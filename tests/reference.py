@@ -1,0 +1,138 @@
+"""The default score, slow and obvious: from texts to probabilities, one number after the other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import OSA, JaroWinkler
+
+from fuzzydict import Brown
+from fuzzydict.adapters import Embedding, as_embedding
+from fuzzydict.evidence import Evidence
+from fuzzydict.spelling import sound
+from fuzzydict.text import plain
+
+__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "probabilities_of"]
+
+WORDS, FAR, SHARPNESS = 32, 12, 4  # of a text are compared; nearness of words that are one; power
+
+
+def likeness_of(a: str, b: str) -> float:
+    """Return how alike two strings look."""
+    alike = (
+        OSA.normalized_similarity(a, b) / 2
+        + JaroWinkler.normalized_similarity(a, b) / 4
+        + OSA.normalized_similarity(sound(a), sound(b)) / 4
+    )
+    numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
+    return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
+
+
+def cosine_of(a: Any, b: Any) -> float:
+    """Return the cosine of two vectors, 0 for the zero vector."""
+    lengths = math.sqrt(sum(float(x) ** 2 for x in a)) * math.sqrt(sum(float(x) ** 2 for x in b))
+    return sum(float(x) * float(y) for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
+
+
+def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) -> float:
+    """Return how far a query's words, the rows of ``alike``, and a key's, columns, have likes."""
+    columns = list(key)
+    found = sum(
+        weight * max(alike[row][column] for column in columns) for row, weight in enumerate(weights)
+    )
+    covered = sum(
+        key_weights[column] * max(alike[row][column] for row in range(len(weights)))
+        for column in columns
+    )
+    return float(found / sum(weights) + covered / sum(key_weights[c] for c in columns)) / 2
+
+
+class Reference:
+    """The default score over some keys.
+
+    Args:
+        keys: texts with letters or digits, so few that each is compared with every query.
+        embedding: whatever ``embedding=`` takes.
+    """
+
+    def __init__(self, keys: Iterable[str], embedding: Any = None) -> None:
+        self.keys = list(keys)
+        self.embedding: Embedding = Brown() if embedding is None else as_embedding(embedding)
+        vectors = self.embedding.encode(self.keys)
+        self.vectors = dict(zip(self.keys, vectors, strict=True))
+        self.mean, self.spread = self.embedding.background(vectors)
+
+    def probabilities(self, query: str) -> dict[str, float]:
+        """Return the probability of each key to be the right one."""
+        odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
+        none = len(self.keys)
+        return {key: odds[key] / (none + sum(odds.values())) for key in self.keys}
+
+    def log_odds(self, query: str, key: str) -> list[float]:
+        """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
+        calibration = self.embedding.calibration
+        known = all(
+            self.embedding.vocabulary.row(token) is not None
+            for token in self.embedding.vocabulary.tokens(query)
+        )
+        evidence: Evidence = calibration.known if known else calibration.unknown
+        near = self.nearness(query, key)
+
+        def line(weights: tuple[float, float, float], likeness: float) -> float:
+            bias, of_likeness, of_nearness = weights
+            return bias + of_likeness * likeness**2 + of_nearness * near
+
+        found = [
+            line(evidence.spelling, likeness_of(plain(query), plain(key))),
+            line(evidence.meaning, 0),
+        ]
+        words, others = plain(query).split(), plain(key).split()
+        if len(words) > 1 or len(others) > 1:
+            found.append(line(evidence.words, self.coverage(words[:WORDS], others[:WORDS])))
+        return found
+
+    def nearness(self, query: str, key: str) -> float:
+        """Return how near two texts are in meaning, in spreads of unrelated texts."""
+        (vector,) = self.embedding.encode([query])
+        cosine = cosine_of(vector, self.vectors[key])
+        trust, trust_in_key = map(float, self.embedding.trust([query, key]))
+        return (cosine - self.mean) / self.spread * trust * trust_in_key
+
+    def coverage(self, words: list[str], others: list[str]) -> float:
+        """Return how far each word of one has its like in the other."""
+        weight = self.embedding.vocabulary.weight
+        return coverage_of(
+            [[self.words_alike(word, other) for other in others] for word in words],
+            [weight(word) for word in words],
+            range(len(others)),
+            [weight(other) for other in others],
+        )
+
+    def words_alike(self, a: str, b: str) -> float:
+        """Return how alike two words are, in spelling or in meaning."""
+        vectors = self.embedding.token_vectors([a, b])
+        meaning = 0.0
+        if vectors.shape[1]:
+            vocabulary = self.embedding.vocabulary
+            cosine = cosine_of(*vectors)
+            near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
+            meaning = min(max(near / FAR, 0), 1)
+        return 1 - (1 - likeness_of(a, b) ** SHARPNESS) * (1 - meaning)
+
+
+def probabilities_of(keys: Iterable[str], query: str, embedding: Any = None) -> dict[str, float]:
+    """Return the probability of each of a few keys to be what ``query`` asks for."""
+    return Reference(keys, embedding).probabilities(query)
+
+
+def assert_probabilities(d: Any, query: str) -> None:
+    """Assert that a dict of few text keys scores a query as the reference does."""
+    expected = probabilities_of(d, query, d.embedding)
+    found = {match.key: match.score for match in d.most_similar(query, None)}
+    assert found.keys() == expected.keys()
+    keys = list(expected)
+    np.testing.assert_allclose([found[k] for k in keys], [expected[k] for k in keys], rtol=2e-4)
