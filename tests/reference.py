@@ -34,8 +34,9 @@ def likeness_of(a: str, b: str) -> float:
 
 def cosine_of(a: Any, b: Any) -> float:
     """Return the cosine of two vectors, 0 for the zero vector."""
-    lengths = math.sqrt(sum(float(x) ** 2 for x in a)) * math.sqrt(sum(float(x) ** 2 for x in b))
-    return sum(float(x) * float(y) for x, y in zip(a, b, strict=True)) / lengths if lengths else 0.0
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    lengths = math.sqrt(a @ a) * math.sqrt(b @ b)
+    return float(a @ b) / lengths if lengths else 0.0
 
 
 def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) -> float:
