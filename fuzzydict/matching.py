@@ -25,6 +25,7 @@ __all__ = ["ByScorer", "Matching", "MeaningAndSpelling", "as_matching"]
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 _MEANT_ALIKE = 16  # and for they mean the most alike
 _WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
+_TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
 
@@ -109,6 +110,7 @@ class MeaningAndSpelling:
             odds = index.embedding.calibration.log_odds(alike, known=known)
             odds[~index.alive] = -np.inf
             row[:] = log_probabilities(odds)
+            row[row > row.max() - _TIE] = row.max()
         return logs
 
     def compare(
