@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, NoMatchError, WordVectors
+from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.text import quoted
 
 from ._problems import Command, told_in_a_line
@@ -19,7 +20,11 @@ from ._problems import Command, told_in_a_line
 @click.command("lookup", cls=Command)
 @click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
-@click.option("--cutoff", type=float, help="Least score of a match; by default 0.2.")
+@click.option(
+    "--cutoff",
+    type=float,
+    help=f"Least score of a match; by default {MeaningAndSpelling.score_cutoff:g}.",
+)
 @click.option(
     "--vectors",
     type=click.Path(path_type=Path),
