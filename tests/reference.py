@@ -13,12 +13,11 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from fuzzydict import Brown
 from fuzzydict.adapters import Embedding, as_embedding
 from fuzzydict.evidence import Evidence
+from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
 __all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "probabilities_of"]
-
-WORDS, FAR, SHARPNESS = 32, 12, 4  # of a text are compared; nearness of words that are one; power
 
 
 def likeness_of(a: str, b: str) -> float:
@@ -93,7 +92,7 @@ class Reference:
         ]
         words, others = plain(query).split(), plain(key).split()
         if len(words) > 1 or len(others) > 1:
-            found.append(line(evidence.words, self.coverage(words[:WORDS], others[:WORDS])))
+            found.append(line(evidence.words, self.coverage(words[:_WORDS], others[:_WORDS])))
         return found
 
     def nearness(self, query: str, key: str) -> float:
@@ -121,8 +120,8 @@ class Reference:
             vocabulary = self.embedding.vocabulary
             cosine = cosine_of(*vectors)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
-            meaning = min(max(near / FAR, 0), 1)
-        return 1 - (1 - likeness_of(a, b) ** SHARPNESS) * (1 - meaning)
+            meaning = min(max(near / _FAR, 0), 1)
+        return 1 - (1 - likeness_of(a, b) ** _SHARPNESS) * (1 - meaning)
 
 
 def probabilities_of(keys: Iterable[str], query: str, embedding: Any = None) -> dict[str, float]:
