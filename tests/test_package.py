@@ -53,7 +53,8 @@ ORDER = [
     *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
-    *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
+    *("optimizers", "projections", "objectives", "descent", "fitting"),
+    *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
         "vocabulary",
