@@ -8,7 +8,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("lookup", "train")
+_COMMANDS = ("fit", "lookup", "train")
 
 
 class _Commands(click.Group):

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from fuzzydict.arrays import Array, as_floats, require_finite
 from fuzzydict.descent import Epoch, Gradients, Settings, descend
 from fuzzydict.errors import ArgumentTypeError, ShapeError
+from fuzzydict.factors import Factors, project_forward
 from fuzzydict.objectives import lengths_forward, pooling_loss, retrieval_loss
-from fuzzydict.projections import Factors, Projections, project_forward
+from fuzzydict.projections import Projections
 
 __all__ = ["Epoch", "Fitted", "Settings", "fit_pooling", "fit_retrieval"]
 

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, require_finite
-from fuzzydict.errors import FileFormatError, ReadOnlyError, ShapeError
+from fuzzydict import storage
+from fuzzydict.arrays import Array, as_floats
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    FileFormatError,
+    OptionError,
+    ReadOnlyError,
+    ShapeError,
+)
+from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
+from fuzzydict.subwords import Subwords
 
-__all__ = ["ROLES", "Factors", "Projections", "Way", "project", "project_forward"]
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["ROLES", "SHIPPED", "Factors", "Projections", "project"]
 
 #: What can be projected.
 ROLES = ("query", "key", "value")
-_FACTORS = ("left", "right")
+#: The projections that ship with the package.
+SHIPPED = ("wordnet",)
+_KIND = "projections"
+_BOTH = "both"  # the name of what projects queries and keys alike, kept once
 
 
-class Factors(NamedTuple):
-    """The matrix ``I + left right'`` (E, E), kept as two thin ones: both are (E, r)."""
-
-    left: Array
-    right: Array
-
-    @property
-    def whole(self) -> Array:
-        """The matrix itself, (E, E)."""
-        return np.eye(len(self.left), dtype=self.left.dtype) + self.left @ self.right.T
-
-
-#: A matrix (E, r) or its factors; None is the identity.
-Projection = Array | Factors | None
+#: A matrix (E, r), its factors, or one that reads texts as well; None is the identity.
+Projection = Array | Factors | Subwords | None
 
 
 class Projections:
@@ -41,14 +45,16 @@ class Projections:
 
     Args:
         query: Q (E, r), or `Factors`, which say ``I + left right'`` in 2 E r numbers; None is the
-            identity.
+            identity. `Subwords` read the texts as well.
         key: K, in the same ways.
-        value: V (Ev, Ev'), in the same ways.
+        value: V (Ev, Ev'), a matrix or factors.
+        embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
+            says it; None if they are for any of their size.
 
     Raises:
         ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
             of different sizes.
-        ArgumentTypeError: One does not hold numbers.
+        ArgumentTypeError: One does not hold numbers, or V reads texts.
 
     Example:
         >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
@@ -56,21 +62,26 @@ class Projections:
         (array([[4., 3.]]), array([[3., 4.]]))
     """
 
-    __slots__ = ("key", "query", "value")
+    __slots__ = ("embedding", "key", "query", "value")
 
     query: Projection
     key: Projection
     value: Projection
+    embedding: str | None
 
     def __init__(
         self,
-        query: ArrayLike | Factors | None = None,
-        key: ArrayLike | Factors | None = None,
+        query: ArrayLike | Factors | Subwords | None = None,
+        key: ArrayLike | Factors | Subwords | None = None,
         value: ArrayLike | Factors | None = None,
+        *,
+        embedding: str | None = None,
     ) -> None:
-        given = zip(ROLES, (query, key, value), strict=True)
-        for role, projection in given:
-            object.__setattr__(self, role, _frozen(role, projection))
+        frozen = _frozen("query", query)
+        object.__setattr__(self, "query", frozen)
+        object.__setattr__(self, "key", frozen if key is query else _frozen("key", key))
+        object.__setattr__(self, "value", _frozen("value", value))
+        object.__setattr__(self, "embedding", embedding)
         sizes = {_size_after(projection) for projection in (self.query, self.key)} - {None}
         if len(sizes) > 1:
             raise ShapeError(
@@ -89,21 +100,28 @@ class Projections:
         """Whether there is nothing to multiply with."""
         return self.query is None and self.key is None and self.value is None
 
-    def project_queries(self, vectors: ArrayLike) -> Array:
+    @property
+    def reads_texts(self) -> bool:
+        """Whether queries and keys are projected by their texts as well."""
+        return isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
+
+    def project_queries(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
         """Return ``vectors Q`` for vectors (..., E): (..., r).
 
         Raises:
             ShapeError: The vectors are not of the size that Q takes.
+            ArgumentTypeError: Q reads texts, and there are none.
         """
-        return project(vectors, self.query, "query")
+        return project(vectors, self.query, "query", texts)
 
-    def project_keys(self, vectors: ArrayLike) -> Array:
+    def project_keys(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
         """Return ``vectors K`` for vectors (..., E): (..., r).
 
         Raises:
             ShapeError: The vectors are not of the size that K takes.
+            ArgumentTypeError: K reads texts, and there are none.
         """
-        return project(vectors, self.key, "key")
+        return project(vectors, self.key, "key", texts)
 
     def project_values(self, values: ArrayLike) -> Array:
         """Return ``values V`` for values (..., Ev): (..., Ev').
@@ -113,41 +131,78 @@ class Projections:
         """
         return project(values, self.value, "value")
 
+    # ---- where they are kept --------------------------------------------------------------
+
+    @classmethod
+    def shipped(cls, name: str) -> Projections:
+        """Return projections that ship with the package: "wordnet", for the Brown vectors.
+
+        They are learned from WordNet 3.0; ``data/README.md`` tells how, and under which licence.
+
+        Raises:
+            OptionError: There are none of this name.
+
+        Example:
+            >>> Projections.shipped("wordnet").reads_texts
+            True
+        """
+        if name not in SHIPPED:
+            raise OptionError(f"projections must be one of {', '.join(SHIPPED)}, got {name!r}")
+        (folder,) = import_module("fuzzydict.data").__path__
+        return cls.load(f"{folder}/{name}.projections")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Projections:
+        """Open what `save` wrote.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            FileFormatError: The file is damaged, of another kind, or of another version.
+        """
+        meta, arrays = storage.read(path, _KIND)
+        embedding = meta.get("embedding")
+        if embedding is not None and not isinstance(embedding, str):
+            raise FileFormatError(f"{path} names no embedding, but {embedding!r}")
+        return cls.from_arrays(arrays, embedding=embedding)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all to one file, atomically; no pickle."""
+        storage.write(path, _KIND, {"embedding": self.embedding}, self.arrays())
+
     # ---- as arrays ------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, Array]:
         """Return what they are made of by name, as a file holds it; none of the identity."""
+        parts: dict[str, Projection] = {role: getattr(self, role) for role in ROLES}
+        if self.query is self.key:
+            parts = {_BOTH: self.query, "value": self.value}
         found: dict[str, Array] = {}
-        for role in ROLES:
-            projection = getattr(self, role)
+        for role, projection in parts.items():
             if isinstance(projection, Factors):
                 found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
+            elif isinstance(projection, Subwords):
+                found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
             elif projection is not None:
                 found[role] = projection
         return found
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Projections:
+    def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
         """Return the projections of which `arrays` told; other names are left alone.
 
         Raises:
             FileFormatError: The arrays are not those of projections.
         """
-        made: dict[str, Any] = {}
-        for role in ROLES:
-            factors = [arrays.get(f"{role}.{name}") for name in _FACTORS]
-            if any(part is not None for part in factors):
-                made[role] = factors
-            elif role in arrays:
-                made[role] = arrays[role]
         try:
-            # Copies, for what was read is mapped from a file, which may change or go.
-            return cls(**{role: _copied(role, given) for role, given in made.items()})
-        except (TypeError, ValueError) as error:
+            made = {role: _made(role, arrays) for role in (*ROLES, _BOTH)}
+            both = made.pop(_BOTH)
+            made |= {} if both is None else {"query": both, "key": both}
+            return cls(**made, embedding=embedding)
+        except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 
-    def __reduce__(self) -> tuple[Callable[..., Projections], tuple[dict[str, Array]]]:
-        return type(self).from_arrays, (self.arrays(),)
+    def __reduce__(self) -> tuple[Callable[..., Projections], tuple[object, ...]]:
+        return _unpickled, (type(self), self.arrays(), self.embedding)
 
     def __copy__(self) -> Projections:
         return self
@@ -159,9 +214,8 @@ class Projections:
         if not isinstance(other, Projections):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
+        same = mine.keys() == theirs.keys() and self.embedding == other.embedding
+        return same and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
         return hash(tuple((name, array.tobytes()) for name, array in self.arrays().items()))
@@ -175,86 +229,52 @@ class Projections:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def project(vectors: ArrayLike, projection: Projection, role: str = "query") -> Array:
+def project(
+    vectors: ArrayLike,
+    projection: Projection,
+    role: str = "query",
+    texts: Sequence[str] | None = None,
+) -> Array:
     """Return ``vectors`` (..., E) times a projection, (..., r), in their own dtype.
 
     Raises:
         ShapeError: The vectors are not of the size that the projection takes.
+        ArgumentTypeError: It reads texts, and there are none.
     """
+    if isinstance(projection, Subwords):
+        return projection.project(vectors, texts)
     return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
-
-
-class Way(NamedTuple):
-    """The way back from the gradient of a loss with respect to projected vectors (..., r)."""
-
-    to_vectors: Callable[[Array], Array]  # that with respect to the vectors, (..., E)
-    to_projection: Callable[[Array], Projection]  # that with respect to it, shaped like it
-
-
-def project_forward(x: Array, projection: Projection, role: str = "query") -> tuple[Array, Way]:
-    """Project x (..., E), and return also the way back.
-
-    Returns:
-        The projected vectors (..., r), and how a loss depends on the vectors and the projection.
-
-    Raises:
-        ShapeError: The vectors are not of the size that the projection takes.
-    """
-    if projection is None:
-        return x, Way(lambda d_y: d_y, lambda _: None)
-    expected = len(projection.left if isinstance(projection, Factors) else projection)
-    if x.ndim < 1 or x.shape[-1] != expected:
-        raise ShapeError(
-            f"the projection of {role} vectors takes vectors of {expected} numbers, "
-            f"got shape {x.shape}"
-        )
-    if not isinstance(projection, Factors):
-        whole = projection.astype(x.dtype, copy=False)
-        return x @ whole, Way(lambda d_y: d_y @ whole.T, lambda d_y: _outer(x, d_y))
-    left, right = (part.astype(x.dtype, copy=False) for part in projection)
-    inner = x @ left  # (..., r)
-    return x + inner @ right.T, Way(
-        lambda d_y: d_y + (d_y @ right) @ left.T,
-        lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner)),
-    )
-
-
-def _outer(a: Array, b: Array) -> Array:
-    """Sum the outer products of the rows of a (..., I) and b (..., J): (I, J)."""
-    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
-    return total
 
 
 def _frozen(role: str, projection: Any) -> Projection:
     """Return a checked copy that nobody writes to."""
     if projection is None:
         return None
+    if isinstance(projection, Subwords):
+        if role == "value":
+            raise ArgumentTypeError("value: expected a matrix or factors, for values are no texts")
+        return projection
     if not isinstance(projection, Factors):
-        return _matrix(role, projection)
-    factors = Factors(*(_matrix(f"{role}.{n}", p) for n, p in projection._asdict().items()))
-    if factors.left.shape != factors.right.shape:
-        raise ShapeError(
-            f"the factors of {role} must be of one shape (E, r), "
-            f"got {factors.left.shape} and {factors.right.shape}"
-        )
-    return factors
+        return checked_matrix(role, projection)
+    return checked_factors(role, projection)
 
 
-def _matrix(name: str, matrix: ArrayLike) -> Array:
-    checked = np.array(as_floats(**{name: matrix})[0])
-    if checked.ndim != 2 or not checked.size:
-        raise ShapeError(f"{name} must be a matrix (E, r), got shape {checked.shape}")
-    require_finite(checked, **{name: checked})
-    checked.flags.writeable = False
-    return checked
+def _made(role: str, arrays: Mapping[str, Any]) -> Any:
+    """Return what `Projections` takes for a role, from the arrays named after it."""
+    parts = {
+        name.removeprefix(f"{role}."): array
+        for name, array in arrays.items()
+        if name.startswith(f"{role}.")
+    }
+    if "matrix" in parts:
+        return Subwords.from_arrays(parts)
+    return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
 
 
-def _copied(role: str, given: Any) -> Any:
-    if not isinstance(given, list):
-        return given
-    if any(part is None for part in given):
-        raise ShapeError(f"of the factors of {role} one is missing")
-    return Factors(*given)
+def _unpickled(
+    kind: type[Projections], arrays: Mapping[str, Array], embedding: str | None
+) -> Projections:
+    return kind.from_arrays(arrays, embedding=embedding)
 
 
 def _size_after(projection: Projection) -> int | None:
@@ -264,7 +284,9 @@ def _size_after(projection: Projection) -> int | None:
     return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
 
 
-def _shown(projection: Array | Factors) -> str:
+def _shown(projection: Array | Factors | Subwords) -> str:
+    if isinstance(projection, Subwords):
+        return repr(projection)
     if isinstance(projection, Factors):
         size, rank = projection.left.shape
         return f"<identity and rank {rank} ({size}, {size})>"

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from fuzzydict import storage
 from fuzzydict.arrays import Array
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
-from fuzzydict.projections import Factors, Projections, project, project_forward
+from fuzzydict.factors import project_forward
+from fuzzydict.projections import Factors, Projections, project
 
 from .gradients import check_gradients
 

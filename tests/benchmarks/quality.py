@@ -4,6 +4,7 @@ hit@1 of FuzzyDict as shipped, without a cutoff, beside difflib and rapidfuzz on
 and Spearman's rank correlation of the vectors' cosines with WordSim-353 and SimLex-999.
 
     python -m tests.benchmarks.quality [FILE or FOLDER]... [--embedding PATH]
+        [--projections NAME or PATH]
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from .measures import (
     read_sets,
     similarity_pairs,
 )
+from .projected import Projected, open_projections
 from .report import print_report
 
 __all__ = ["main"]
@@ -49,10 +51,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--embedding", metavar="PATH", type=Path, help="saved vectors, instead of those shipped"
     )
+    parser.add_argument(
+        "--projections", metavar="NAME or PATH", help="project queries and keys before comparing"
+    )
     options = parser.parse_args(argv)
     try:
         sets = read_sets(options.sets)
         vectors = Brown() if options.embedding is None else WordVectors.load(options.embedding)
+        if options.projections is not None:
+            vectors = Projected(vectors, open_projections(options.projections))
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
     if sets:
