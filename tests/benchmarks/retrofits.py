@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -48,29 +48,38 @@ __all__ = ["TRIES", "Try", "main"]
 _PART = 12  # one in so many synsets is held out in either way
 _FREQUENT = 5  # the keys are words that occur so often
 _MET = 3  # words that met so often count as met, and as many others as not
+_SHORT = 1000  # steps, to see in a minute which way leads on
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Try:
-    """A recipe, what each kind of pair weighs, and how much of what is learned is used."""
+    """A recipe, and what each kind of pair weighs."""
 
     recipe: Recipe = field(default_factory=Recipe)
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
-    added: float = 1.0
 
 
 def _tries() -> dict[str, Try]:
-    found = {"**shipped**": Try()}
-    found |= {f"keep {keep:g}": Try(Recipe(keep=keep)) for keep in (0.0, 0.05, 0.2, 1.0)}
-    found |= {f"{steps} steps": Try(Recipe(steps=steps)) for steps in (600, 6000)}
-    found["no n-grams to speak of (2 buckets)"] = Try(Recipe(buckets=2))
-    found["2048 buckets, 256 numbers"] = Try(Recipe(buckets=2048, size=256))
-    found["16384 buckets, 48 numbers"] = Try(Recipe(buckets=16384, size=48))
-    found["temperature 0.1"] = Try(Recipe(temperature=0.1))
-    found["temperature 0.05"] = Try(Recipe(temperature=0.05))
-    found |= {f"without {kind}": Try(weights={**WEIGHTS, kind: 0.0}) for kind in WEIGHTS}
-    return found
+    short = Recipe(steps=_SHORT)
+    synonyms = dict.fromkeys(WEIGHTS, 0.0) | {"synonym": 1.0}
+    found = {"**shipped**": Try(), "short: a quarter of the steps": Try(short)}
+    recipes = {
+        "nothing kept": replace(short, keep=0.0),
+        "ten times as much kept": replace(short, keep=1.0),
+        "hardly any letters (2 buckets)": replace(short, buckets=2),
+        "16,384 buckets, 48 numbers": replace(short, buckets=16384, size=48),
+        "4,096 buckets, 128 numbers": replace(short, buckets=4096, size=128),
+        "temperature 0.1": replace(short, temperature=0.1),
+        "temperature 0.05": replace(short, temperature=0.05),
+    }
+    weights = {
+        "synonyms alone": synonyms,
+        "without definitions": {**WEIGHTS, "definition": 0.0},
+        "without broader words": {**WEIGHTS, "broader": 0.0},
+    }
+    found |= {f"short, {name}": Try(recipe) for name, recipe in recipes.items()}
+    return found | {f"short, {name}": Try(short, kinds) for name, kinds in weights.items()}
 
 
 #: What to compare, by name.
