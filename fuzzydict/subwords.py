@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class Subwords:
         table: ArrayLike | Matrix,
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        self.weights = dict(weights or {})
+        self.weights = MappingProxyType(dict(weights or {}))
         if not isinstance(table, Matrix):
             table = Matrix(np.array(as_floats(table=table)[0], np.float32))
         self.matrix = np.array(as_floats(matrix=matrix)[0], np.float32)
@@ -168,6 +169,9 @@ class Subwords:
         codes = np.array(arrays["table.vectors"])
         table = Matrix(codes, None if scales is None else np.array(scales))
         return cls(arrays["matrix"], table, weights)
+
+    def __reduce__(self) -> tuple[Callable[..., Subwords], tuple[dict[str, NDArray[Any]]]]:
+        return type(self).from_arrays, (self.arrays(),)
 
     def __repr__(self) -> str:
         return f"<n-grams in {len(self.table)} buckets {self.shape}>"
