@@ -68,11 +68,12 @@ def command(
     excluded_by = exclude + files
     check_place(output, excluded_by if vectors is None else (*excluded_by, vectors))
     from fuzzydict import Brown, WordVectors
+    from fuzzydict.retrieval import read_sets
     from fuzzydict.retrofitting import Recipe, wordnet_projections
     from fuzzydict.wordnet import asked_pairs
 
+    excluded = asked_pairs(read_sets(excluded_by))
     embedding = Brown() if vectors is None else WordVectors.load(vectors)
-    excluded = asked_pairs(excluded_by)
     click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
     with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
         projections = wordnet_projections(

@@ -23,8 +23,8 @@ _JSON_NAMES = {
 }
 
 
-def read_dict(path: Path) -> dict[str, Any]:
-    """Return the dict in a file that holds a JSON object.
+def read_dict(path: Path, *, such_as: str = '{"color": "black"}') -> dict[str, Any]:
+    """Return the dict in a file that holds a JSON object; an error shows one ``such_as``.
 
     Raises:
         OSError: the file cannot be read.
@@ -39,7 +39,7 @@ def read_dict(path: Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise FileFormatError(
             f"{path}: line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
-            f'expected an object such as {{"color": "black"}}'
+            f"expected an object such as {such_as}"
         ) from error
     except RecursionError as error:
         raise FileFormatError(f"{path}: its JSON is nested too deeply; flatten it") from error
@@ -51,8 +51,7 @@ def read_dict(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(content, dict):
         raise FileFormatError(
-            f"{path}: holds {_JSON_NAMES[type(content)]}; "
-            f'expected an object such as {{"color": "black"}}'
+            f"{path}: holds {_JSON_NAMES[type(content)]}; expected an object such as {such_as}"
         )
     return content
 

@@ -205,7 +205,7 @@ class _Known:
     """Which texts are paired with which, so that no batch calls right ones wrong."""
 
     def __init__(self, pairs: NDArray[np.intp], texts: int) -> None:
-        from scipy import sparse  # type: ignore[import-untyped]
+        from scipy import sparse
 
         ones = np.ones(2 * len(pairs), np.bool_)
         both = np.concatenate([pairs, pairs[:, ::-1]])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
-from fuzzydict.errors import FileFormatError, MissingCorpusError
+from fuzzydict.errors import MissingCorpusError
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
-    import os
     from typing import Any
+
+    from fuzzydict.retrieval import RetrievalSet
 
 __all__ = ["WEIGHTS", "Pair", "Synset", "asked_pairs", "related_pairs", "wordnet_synsets"]
 
@@ -149,28 +149,18 @@ def _known_lemmas(lemmas: Iterable[str], known: Container[str]) -> list[str]:
     return [text for text in texts if text and all(word in known for word in text.split())]
 
 
-def asked_pairs(paths: Iterable[str | os.PathLike[str]]) -> set[frozenset[str]]:
+def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
     """Return the pairs that retrieval sets ask, in plain words: a query and a key it accepts.
 
-    A set is a JSON file ``{"dictionaries": [{"queries": [{"query": "...", "accept": [...]}]}]}``.
-
-    Raises:
-        OSError: a file cannot be read.
-        FileFormatError: a file is no retrieval set.
+    Example:
+        >>> from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+        >>> asked = Dictionary(["motor_car"], [Query("auto", frozenset({"motor_car"}))])
+        >>> [sorted(pair) for pair in asked_pairs([RetrievalSet("cars", [asked])])]
+        [['auto', 'motor car']]
     """
-    from pathlib import Path
-
-    asked = set[frozenset[str]]()
-    for path in map(Path, paths):
-        try:
-            content = json.loads(path.read_bytes())
-            for dictionary in content["dictionaries"]:
-                for query in dictionary["queries"]:
-                    text = plain(query["query"])
-                    asked |= {frozenset((text, plain(key))) for key in query["accept"]}
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise FileFormatError(
-                f'{path} is no retrieval set; expected {{"dictionaries": [{{"queries": '
-                f'[{{"query": "...", "accept": ["..."]}}]}}]}}'
-            ) from error
-    return asked
+    return {
+        frozenset((plain(query.text), plain(key)))
+        for one in sets
+        for query in one.queries
+        for key in query.accept
+    }

@@ -97,7 +97,7 @@ def test_files_that_cannot_be_read_or_written(vectors: Path, tmp_path: Path) -> 
     output = tmp_path / "mine.projections"
     cases: list[tuple[list[str | Path], str]] = [
         (["--exclude", tmp_path / "no.json"], "no.json: No such file or directory"),
-        (["--exclude", bad], "bad.json is no retrieval set"),
+        (["--exclude", bad], "bad.json"),
         (["--vectors", bad], "bad.json is not a fuzzydict file"),
         (["-o", tmp_path], "Is a directory"),
         (["--vectors", vectors, "-o", vectors], "one of the files to read"),

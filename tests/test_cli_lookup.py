@@ -266,6 +266,7 @@ def test_help_names_every_command() -> None:
     assert result.exit_code == 0
     assert "lookup" in result.stdout
     assert "train" in result.stdout
+    assert "evaluate" in result.stdout
     assert CliRunner().invoke(main, ["-h"]).stdout == result.stdout
 
 

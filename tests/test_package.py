@@ -71,13 +71,13 @@ ORDER = [
         "embeddings",
         "corpus",
         "brown",
-        "wordnet",
-        "retrofitting",
         "adapters",
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "options"),
     *("codec", "saving", "reads", "mapping", "dictfiles"),
+    *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
+    *("wordnet", "retrofitting"),
 ]
 
 LIBRARY = sorted(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
 from fuzzydict import MissingCorpusError
-from fuzzydict.errors import FileFormatError
-from fuzzydict.text import plain
 from fuzzydict.wordnet import (
     WEIGHTS,
     Pair,
     Synset,
-    asked_pairs,
     related_pairs,
     wordnet_synsets,
 )
@@ -110,27 +106,3 @@ def test_without_wordnet_one_learns_how_to_get_it(
     )
     with pytest.raises(MissingCorpusError, match=r"nltk\.downloader wordnet"):
         wordnet_synsets()
-
-
-# ---- retrieval sets -----------------------------------------------------------------------
-
-
-def test_what_retrieval_sets_ask(tmp_path: Path) -> None:
-    file = tmp_path / "set.json"
-    queries = [{"query": "autoCar", "accept": ["Engine", "motor_car"]}]
-    file.write_text(json.dumps({"dictionaries": [{"keys": ["x"], "queries": queries}]}))
-    expected = {frozenset((plain("auto car"), key)) for key in ("engine", "motor car")}
-    assert asked_pairs([file]) == asked_pairs([file, str(file)]) == expected
-    assert asked_pairs([]) == set()
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"dictionaries": [3]}', '{"dictionaries": [{"queries": [{}]}]}']
-)
-def test_a_file_that_is_no_retrieval_set(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "set.json"
-    file.write_text(content)
-    with pytest.raises(FileFormatError, match=r"set\.json is no retrieval set"):
-        asked_pairs([file])
-    with pytest.raises(FileNotFoundError):
-        asked_pairs([tmp_path / "nowhere.json"])

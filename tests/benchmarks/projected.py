@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict import WordVectors
-from fuzzydict.projections import SHIPPED, Projections
+from fuzzydict.projections import Projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Projected", "open_projections"]
+__all__ = ["Projected"]
 
 
 class Projected(WordVectors):
@@ -27,8 +27,3 @@ class Projected(WordVectors):
         """Return the projected vector of each text, (n, r)."""
         plain = super().encode(texts)
         return self._projections.project_keys(plain, texts).astype(np.float32, copy=False)
-
-
-def open_projections(name: str) -> Projections:
-    """Return shipped projections by their name, or those of a file."""
-    return Projections.shipped(name) if name in SHIPPED else Projections.load(name)

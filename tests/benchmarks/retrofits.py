@@ -26,22 +26,18 @@ import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError, WordVectors
 from fuzzydict.corpus import split_sentences
+from fuzzydict.measures import hit_at_1, rank_correlation
+from fuzzydict.pairs import JudgedPair, similarity_pairs
 from fuzzydict.projections import Projections
+from fuzzydict.reporting import shown_command
+from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.retrofitting import Recipe, retrofit
 from fuzzydict.text import plain
 from fuzzydict.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
 
 from .development import development_set
-from .measures import (
-    JudgedPair,
-    RetrievalSet,
-    hit_at_1,
-    rank_correlation,
-    read_sets,
-    similarity_pairs,
-)
 from .projected import Projected
-from .report import print_report, shown_command
+from .report import print_report
 
 __all__ = ["TRIES", "Try", "main"]
 
@@ -110,7 +106,8 @@ def main(
     if unknown:
         parser.error(f"no try {unknown[0]!r}; there are: {'; '.join(tries)}")
     try:
-        excluded, sets = asked_pairs(options.exclude), read_sets(options.exclude)
+        sets = read_sets(options.exclude)
+        excluded = asked_pairs(sets)
         known, meanings = vectors(), synsets()
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
@@ -122,7 +119,10 @@ def main(
         [name, *_row(tries[name], known, meanings, split, asked, judged)]
         for name in options.only or tries
     )
-    command = shown_command("retrofits", ["--exclude", *options.exclude] if sets else [])
+    command = shown_command(
+        *"python -m tests.benchmarks.retrofits".split(),
+        *(["--exclude", *options.exclude] if sets else []),
+    )
     header = ("try", "MB", "seconds", *asked, *judged)
     print_report(f"Learned from WordNet. Made by `{command}`", header, rows)
 
@@ -171,7 +171,7 @@ def _row(
     asked: Mapping[str, RetrievalSet],
     judged: Mapping[str, list[JudgedPair]],
 ) -> list[object]:
-    excluded = split.without.union(*(_pairs(s) for s in asked.values()))
+    excluded = split.without | asked_pairs(asked.values())
     pairs = related_pairs(synsets, set(vectors.words), excluded=excluded, without=split.meanings)
     kept = [pair for pair in pairs if one.weights[pair.kind]]
     start = time.process_time()
@@ -188,10 +188,6 @@ def _row(
         seconds,
         *_measured(Projected(vectors, projections), asked, judged),
     ]
-
-
-def _pairs(one: RetrievalSet) -> set[frozenset[str]]:
-    return {frozenset((plain(q.text), plain(key))) for q in one.queries for key in q.accept}
 
 
 def _megabytes(projections: Projections) -> str:
@@ -235,7 +231,8 @@ def _news(vectors: WordVectors) -> dict[str, list[JudgedPair]]:
         for i, j in combinations(range(len(stories)), 2)
     ]
     others = Path(datapath("lee_background.cor")).read_text("latin-1").splitlines()
-    return {"stories": judged, "words that meet": _meetings(others, vectors)}
+    met = _meetings(others, vectors)  # none, where the words are not those of news
+    return {"stories": judged, **({"words that meet": met} if met else {})}
 
 
 def _meetings(stories: Sequence[str], vectors: WordVectors) -> list[JudgedPair]:
