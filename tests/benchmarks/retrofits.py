@@ -120,7 +120,7 @@ def main(
         for name in options.only or tries
     )
     command = shown_command(
-        *"python -m tests.benchmarks.retrofits".split(),
+        *["python", "-m", "tests.benchmarks.retrofits"],
         *(["--exclude", *options.exclude] if sets else []),
     )
     header = ("try", "MB", "seconds", *asked, *judged)
