@@ -107,7 +107,7 @@ def test_too_little_text(tmp_path: Path, text: str) -> None:
 def test_a_corpus_is_not_overwritten_by_its_vectors(notes: Path) -> None:
     before = notes.read_bytes()
     done = train("--corpus", notes, "-o", notes)
-    assert (done.exit_code, "one of the texts" in done.stderr) == (2, True)
+    assert (done.exit_code, "one of the files to read" in done.stderr) == (2, True)
     assert notes.read_bytes() == before
 
 

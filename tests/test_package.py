@@ -53,7 +53,17 @@ ORDER = [
     *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
-    *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
+    *(
+        "optimizers",
+        "matrix",
+        "subwords",
+        "factors",
+        "projections",
+        "objectives",
+        "descent",
+        "fitting",
+    ),
+    *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
         "alignment",
@@ -61,7 +71,6 @@ ORDER = [
         "background",
         "vocabulary",
         "training",
-        "matrix",
         "embeddings",
         "corpus",
         "brown",
@@ -71,6 +80,7 @@ ORDER = [
     *("matching", "lookup", "values", "plotting", "answers", "options"),
     *("codec", "saving", "reads", "mapping", "dictfiles"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
+    *("wordnet", "retrofitting"),
 ]
 
 LIBRARY = sorted(
