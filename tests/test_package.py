@@ -50,7 +50,7 @@ PUBLIC = {
 
 # Each module may import those before it alone.
 ORDER = [
-    *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
+    *("errors", "atomic", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
     *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
