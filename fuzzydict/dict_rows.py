@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError
-from fuzzydict.records import DELIMITERS, KINDS, csv_records, json_records
+from fuzzydict.records import DELIMITERS, KINDS, csv_records, json_records, place_of, rows_below
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
@@ -45,28 +45,18 @@ def read_rows(
 def _csv_items(
     file: Any, path: Path, kind: str, key: str | None, value: str | None
 ) -> Iterator[Item]:
-    rows = (record for record in csv_records(file, path, DELIMITERS[kind]) if record.content)
-    header = next(rows, None)
+    delimiter, names = DELIMITERS[kind], (key or "key", value or "value")
+    records = (record for record in csv_records(file, path, delimiter) if record.content)
+    header = next(records, None)
     if header is None:
         return
-    columns, names = header.content, (key or "key", value or "value")
-    places = [i for name in names for i, column in enumerate(columns) if column == name]
-    if len(places) != 2 or columns[places[0]] != names[0]:
-        if key or value or len(columns) != 2:
-            raise FileFormatError(
-                f"{path}: line {header.line}: expected one column {names[0]!r} and one "
-                f"{names[1]!r}, got {', '.join(map(quoted, columns))}; "
-                f"--key and --value name others"
-            )
-        places = [0, 1]
-        yield header.line, *columns
-    for line, _, cells in rows:
-        if len(cells) != len(columns):
-            raise FileFormatError(
-                f"{path}: line {line} has {len(cells)} cells where line {header.line} has "
-                f"{len(columns)}; put cells that hold {DELIMITERS[kind]!r} in quotes"
-            )
-        yield line, cells[places[0]], cells[places[1]]
+    if key or value or set(names) <= set(header.content) or len(header.content) != 2:
+        name, held = (place_of(column, header, path) for column in names)
+    else:
+        name, held = 0, 1
+        yield header.line, *header.content
+    for line, _, cells in rows_below(header, records, path, delimiter):
+        yield line, cells[name], cells[held]
 
 
 def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_json", "as_line"]
+__all__ = ["as_cell", "as_json", "as_line"]
 
 _KEYS = str | int | float | bool | None
 
@@ -26,6 +26,11 @@ def as_line(value: Any) -> str:
     if isinstance(value, str) and value.splitlines() in ([], [value]):
         return value
     return as_json(value)
+
+
+def as_cell(value: Any) -> str:
+    """Return a value as a cell of a table holds it: a text as it is, however many its lines."""
+    return value if isinstance(value, str) else as_line(value)
 
 
 def as_json(value: Any) -> str:

@@ -9,18 +9,31 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from io import StringIO
 from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from fuzzydict.errors import FileFormatError
+from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["DELIMITERS", "KINDS", "Record", "csv_records", "decoded", "json_records", "parsed"]
+__all__ = [
+    "DELIMITERS",
+    "KINDS",
+    "Record",
+    "csv_records",
+    "csv_row",
+    "decoded",
+    "json_records",
+    "place_of",
+    "rows_below",
+]
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _LONGEST = 2**24  # bytes of a line
+_SHOWN = 20  # columns that an error names
 _MARK = "\ufeff"  # the byte-order mark, with which some programs begin their UTF-8
 #: What the types that JSON gives are called in messages.
 KINDS = {
@@ -73,10 +86,54 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
     for line, raw in _lines(file, name):
         text = raw.removeprefix(_MARK) if line == 1 else raw
         if text.strip():
-            yield Record(line, raw, parsed(text, f"{name}: line {line}"))
+            yield Record(line, raw, _parsed(text, f"{name}: line {line}"))
 
 
-def parsed(text: str, place: str) -> Any:
+def place_of(column: str, header: Record, name: object) -> int:
+    """Return the place of the one column of this name.
+
+    Raises:
+        FileFormatError: there is none, or there are several.
+    """
+    columns = header.content
+    if columns.count(column) == 1:
+        return int(columns.index(column))
+    if column in columns:
+        raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
+    shown = ", ".join(map(quoted, columns[:_SHOWN])) + (", ..." if len(columns) > _SHOWN else "")
+    raise FileFormatError(f"{name}: has no column {quoted(column)}; its columns are {shown}")
+
+
+def rows_below(
+    header: Record, records: Iterator[Record], name: object, delimiter: str
+) -> Iterator[Record]:
+    """Give the rows below a header, which have as many cells as it has, or none at all.
+
+    Raises:
+        FileFormatError: a row has more cells, or fewer.
+    """
+    for record in records:
+        if record.content and len(record.content) != len(header.content):
+            raise FileFormatError(
+                f"{name}: line {record.line} has {len(record.content)} cells where line "
+                f"{header.line} has {len(header.content)}; put a cell that holds "
+                f"{delimiter!r} in quotes, and leave no cell out"
+            )
+        yield record
+
+
+def csv_row(cells: Iterable[object], delimiter: str) -> str:
+    """Return cells as a row, without the end of its line.
+
+    >>> csv_row(["Zoë", "one, two", 1.5], ",")
+    'Zoë,"one, two",1.5'
+    """
+    row = StringIO()
+    csv.writer(row, delimiter=delimiter).writerow(cells)
+    return row.getvalue().removesuffix("\r\n")
+
+
+def _parsed(text: str, place: str) -> Any:
     """Return what a text of JSON says.
 
     Raises:

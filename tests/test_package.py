@@ -66,7 +66,9 @@ ORDER = [
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "options"),
-    *("codec", "saving", "reads", "mapping", "dictfiles"),
+    *("codec", "saving", "reads", "mapping"),
+    *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples"),
 ]
 
 LIBRARY = sorted(
