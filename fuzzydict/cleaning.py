@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from fuzzydict.answers import Match
     from fuzzydict.mapping import FuzzyDict
+    from fuzzydict.tables import Answer
 
 __all__ = ["Cleaned", "clean_column"]
 
 _REMEMBERED = 65_536  # queries,
 _LONGEST = 256  # of at most so many characters
-_EMPTY = (None, None, None)
 
 
 class Cleaned(NamedTuple):
@@ -101,22 +101,22 @@ class _Cleaner:
         self.count: Counter[str] = Counter()
         self._known: OrderedDict[str, Match | None] = OrderedDict()
 
-    def answers(self, cells: Sequence[str | None]) -> list[tuple[Any, Any, Any]]:
-        """Return key, value and score for each cell, all None where nothing matches."""
+    def answers(self, cells: Sequence[str | None]) -> dict[str | None, Answer]:
+        """Return key, value and score of each of the cells that has a match."""
         asked = Counter(cell for cell in cells if cell is not None and not self._is_blank(cell))
         found = self._found(list(asked))
-        matched = {
+        matched: dict[str | None, Answer] = {
             query: (best.key, best.value, round(best.score, 4))
             for query, best in found.items()
             if best is not None and is_match(query, best, self.cutoff)
         }
-        hits = sum(asked[query] for query in matched)
+        hits = sum(asked[query] for query in matched if query is not None)
         self.count["matched"] += hits
         self.count["unmatched"] += asked.total() - hits
         self.count["blank"] += len(cells) - asked.total()
         if self.review is not None:
             self.review.add(self._doubts(asked, found))
-        return [_EMPTY if cell is None else matched.get(cell, _EMPTY) for cell in cells]
+        return matched
 
     def _is_blank(self, cell: str) -> bool:
         return not cell.strip() and cell not in self.d

@@ -29,7 +29,9 @@ def as_line(value: Any) -> str:
 
 
 def as_cell(value: Any) -> str:
-    """Return a value as a cell of a table holds it: a text as it is, however many its lines."""
+    """Return a value as a cell of a table holds it: a text as it is, and None as an empty one."""
+    if value is None:
+        return ""
     return value if isinstance(value, str) else as_line(value)
 
 

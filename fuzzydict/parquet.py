@@ -10,10 +10,10 @@ from fuzzydict.lines import as_cell
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from fuzzydict.tables import Columns
+    from fuzzydict.tables import Answer, Columns
 
 __all__ = ["add_to_parquet"]
 
@@ -33,7 +33,7 @@ def add_to_parquet(file: BinaryIO, path: Path, output: BinaryIO, columns: Column
         with parquet.ParquetWriter(output, schema, compression=_compression(facts)) as writer:
             for batch in table.iter_batches(_ROWS):
                 cells = [_as_text(c, path, columns) for c in batch[columns.asked].to_pylist()]
-                added = _arrays(columns.answer(cells), arrow)
+                added = _arrays(cells, columns.answer(cells), arrow)
                 longer = arrow.record_batch([*batch.columns, *added], schema=schema)
                 writer.write_batch(longer, _ROWS)
                 done += batch.num_rows
@@ -98,9 +98,11 @@ def _as_text(cell: Any, path: Path, columns: Columns) -> str | None:
     return cell if cell is None or isinstance(cell, str) else str(cell)
 
 
-def _arrays(answers: Iterable[Sequence[Any]], arrow: Any) -> list[Any]:
+def _arrays(
+    cells: Sequence[str | None], answers: Mapping[str | None, Answer], arrow: Any
+) -> list[Any]:
     """Return three columns: keys and values as texts, and scores."""
-    rows = list(answers)
+    rows = [answers.get(cell, (None, None, None)) for cell in cells]
     texts = [[None if row[i] is None else _whole(as_cell(row[i])) for row in rows] for i in (0, 1)]
     return [arrow.array(t, arrow.string()) for t in texts] + [
         arrow.array([row[2] for row in rows], arrow.float64())

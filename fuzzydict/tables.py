@@ -22,7 +22,7 @@ from fuzzydict.records import (
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from fuzzydict.records import Record
@@ -36,20 +36,23 @@ _ROWS = 4096  # of a batch,
 _CHARACTERS = 2**20  # and of its text, more or less
 
 
+Answer = tuple[str, Any, float]
+
+
 class Columns(NamedTuple):
     """What is added to a table.
 
     Attributes:
         asked: the column whose cells are answered.
         names: those of the new columns, which hold a key, its value and its score.
-        answer: a batch of cells, each a text or None where it is empty -> for each cell, these
-            three, or None for what stays empty.
+        answer: a batch of cells, each a text or None where it is empty -> what these three hold
+            for each of its cells that has a match.
         progress: called after each batch with what is done and what there is to do.
     """
 
     asked: str
     names: tuple[str, str, str]
-    answer: Callable[[Sequence[str | None]], Iterable[Sequence[Any]]]
+    answer: Callable[[Sequence[str | None]], Mapping[str | None, Answer]]
     progress: Callable[[int, int], None] = lambda _done, _total: None
 
 
@@ -91,15 +94,16 @@ def _add_to_csv(
     header = next(records, None)
     if header is None or not header.content:
         raise FileFormatError(f"{path}: line 1 is empty; expected the names of the columns")
-    place = place_of(columns.asked, header, path)
+    place, nothing = place_of(columns.asked, header, path), csv_row(["", "", ""], delimiter)
     _refuse_taken(header.content, columns.names, str(path))
     output.write(_longer(header.raw, csv_row(columns.names, delimiter), delimiter))
     for batch in _batches(rows_below(header, records, path, delimiter)):
-        answers = iter(columns.answer([row.content[place] for row in batch if row.content]))
+        answers = columns.answer([row.content[place] for row in batch if row.content])
+        added = {cell: csv_row(map(as_cell, answer), delimiter) for cell, answer in answers.items()}
         for record in batch:
             if record.content:
-                cells = ["" if cell is None else as_cell(cell) for cell in next(answers)]
-                output.write(_longer(record.raw, csv_row(cells, delimiter), delimiter))
+                end = added.get(record.content[place], nothing)
+                output.write(_longer(record.raw, end, delimiter))
             else:
                 output.write(record.raw.encode())
         _tell(columns, file)
@@ -110,7 +114,9 @@ def _add_to_jsonl(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns
     for batch in _batches(json_records(file, path)):
         cells = [_field(record, path, columns) for record in batch]
         seen = seen or any(columns.asked in record.content for record in batch)
-        for record, answer in zip(batch, columns.answer(cells), strict=True):
+        answers = columns.answer(cells)
+        for record, cell in zip(batch, cells, strict=True):
+            answer = answers.get(cell, (None, None, None))
             added = as_json(dict(zip(columns.names, answer, strict=True)))[1:]
             text = record.raw.rstrip()
             kept = text[:-1].rstrip() + (", " if record.content else "")
