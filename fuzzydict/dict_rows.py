@@ -46,8 +46,8 @@ def _csv_items(
     file: Any, path: Path, kind: str, key: str | None, value: str | None
 ) -> Iterator[Item]:
     delimiter, names = DELIMITERS[kind], (key or "key", value or "value")
-    records = (record for record in csv_records(file, path, delimiter) if record.content)
-    header = next(records, None)
+    records = csv_records(file, path, delimiter)
+    header = next((record for record in records if not record.blank), None)
     if header is None:
         return
     if key or value or set(names) <= set(header.content) or len(header.content) != 2:
@@ -56,7 +56,8 @@ def _csv_items(
         name, held = 0, 1
         yield header.line, *header.content
     for line, _, cells in rows_below(header, records, path, delimiter):
-        yield line, cells[name], cells[held]
+        if cells:
+            yield line, cells[name], cells[held]
 
 
 def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> Iterator[Item]:

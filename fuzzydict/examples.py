@@ -53,13 +53,14 @@ def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  #
 
 def _from_csv(file: Any, path: Path, form: str) -> Iterator[tuple[int, Any, Any]]:
     delimiter = DELIMITERS[form]
-    records = (record for record in csv_records(file, path, delimiter) if record.content)
-    header = next(records, None)
+    records = csv_records(file, path, delimiter)
+    header = next((record for record in records if not record.blank), None)
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
     query, target = (place_of(column, header, path) for column in ("query", "target"))
     for line, _, cells in rows_below(header, records, path, delimiter):
-        yield line, cells[query], cells[target]
+        if cells:
+            yield line, cells[query], cells[target]
 
 
 def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:

@@ -54,6 +54,11 @@ class Record(NamedTuple):
     raw: str  # as it stands in the file, with the end of its line
     content: Any
 
+    @property
+    def blank(self) -> bool:
+        """Whether it is a line of nothing but blanks."""
+        return not self.raw.strip(f" \r\n{_MARK}")
+
 
 def csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record]:
     """Give the rows of a file that is open for bytes; blank lines have no cells.
@@ -74,7 +79,7 @@ def csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record
             return
         raw = "".join(taken)
         taken.clear()
-        yield Record(line, raw, cells if raw.strip(" \r\n" + _MARK) else [])
+        yield Record(line, raw, cells)
 
 
 def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
@@ -84,7 +89,7 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
         FileFormatError: a line is not UTF-8, or not JSON; the message names the file and the line.
     """
     for line, raw in _lines(file, name):
-        text = raw.removeprefix(_MARK) if line == 1 else raw
+        text = (raw.removeprefix(_MARK) if line == 1 else raw).rstrip("\r\n")
         if text.strip():
             yield Record(line, raw, _parsed(text, f"{name}: line {line}"))
 
@@ -107,13 +112,16 @@ def place_of(column: str, header: Record, name: object) -> int:
 def rows_below(
     header: Record, records: Iterator[Record], name: object, delimiter: str
 ) -> Iterator[Record]:
-    """Give the rows below a header, which have as many cells as it has, or none at all.
+    """Give the rows below a header, which have as many cells as it has; a blank line has none.
 
     Raises:
         FileFormatError: a row has more cells, or fewer.
     """
     for record in records:
-        if record.content and len(record.content) != len(header.content):
+        if len(record.content) != len(header.content) and record.blank:
+            yield record._replace(content=[])
+            continue
+        if len(record.content) != len(header.content):
             raise FileFormatError(
                 f"{name}: line {record.line} has {len(record.content)} cells where line "
                 f"{header.line} has {len(header.content)}; put a cell that holds "

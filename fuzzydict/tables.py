@@ -92,7 +92,7 @@ def _add_to_csv(
 ) -> None:
     records = csv_records(file, path, delimiter)
     header = next(records, None)
-    if header is None or not header.content:
+    if header is None or header.blank:
         raise FileFormatError(f"{path}: line 1 is empty; expected the names of the columns")
     place, nothing = place_of(columns.asked, header, path), csv_row(["", "", ""], delimiter)
     _refuse_taken(header.content, columns.names, str(path))
