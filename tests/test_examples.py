@@ -147,7 +147,7 @@ def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:
         ("e.jsonl", '["a", "b"]\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
         ("e.jsonl", '{"query": "a", "target": ["b"]}\n', "line 1 has an array where a text is ex"),
-        ("e.jsonl", '{"query": "a"\n', "line 1, column 15 is not JSON"),
+        ("e.jsonl", '{"query": "a"\n', "line 1, column 14 is not JSON"),
     ],
 )
 def test_bad_examples_are_refused(
