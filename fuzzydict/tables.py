@@ -172,4 +172,5 @@ def _encoded(text: str) -> bytes:
 
 
 def _tell(columns: Columns, file: BinaryIO) -> None:
-    columns.progress(file.tell(), os.fstat(file.fileno()).st_size)
+    if file.seekable():  # of a pipe nobody knows how long it is
+        columns.progress(file.tell(), os.fstat(file.fileno()).st_size)

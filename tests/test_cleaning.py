@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
+from fuzzydict import FileFormatError, FuzzyDict, NoMatchError, OptionError
 from fuzzydict import cleaning as cleaning_module
-from fuzzydict.asking import best_of, matches
+from fuzzydict.asking import best_of
 from fuzzydict.cleaning import Cleaned, clean_column
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None})
@@ -163,67 +162,6 @@ def test_lines_of_json_get_fields(tmp_path: Path) -> None:
     assert counts == Cleaned(matched=2, unmatched=2, blank=2)
 
 
-# ---- Parquet ------------------------------------------------------------------------------
-
-
-def test_a_parquet_table_keeps_types_metadata_and_order(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
-    cells = [*MESSY, None] * 2000
-    table = arrow.table(
-        {
-            "n": arrow.array(range(len(cells)), arrow.int16()),
-            "country": arrow.array(cells).dictionary_encode(),
-            "nested": [{"x": [i]} for i in range(len(cells))],
-        }
-    ).replace_schema_metadata({"made": "by hand"})
-    parquet.write_table(table, tmp_path / "t.parquet", compression="zstd", row_group_size=700)
-    _, counts = cleaned(tmp_path / "t.parquet")
-    after = parquet.read_table(tmp_path / "out")
-    assert after.select(["n", "country", "nested"]).equals(table)
-    assert after.schema.metadata[b"made"] == b"by hand"
-    assert after.schema.names[3:] == ADDED
-    assert after.schema.types[3:] == [arrow.string(), arrow.string(), arrow.float64()]
-    for row in after.slice(0, len(MESSY) + 1).to_pylist():
-        key, value, score = reference(COUNTRIES, row["country"] or "")
-        assert [row[name] for name in ADDED[::2]] == [key, score]
-        assert row["country_value"] == (json.dumps(value) if isinstance(value, list) else value)
-    facts = parquet.read_metadata(tmp_path / "out")
-    assert facts.row_group(0).column(0).compression == "ZSTD"
-    assert counts == Cleaned(matched=12_000, unmatched=4_000, blank=6_000)
-
-
-def test_parquet_files_that_do_not_fit(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
-    table = tmp_path / "t.parquet"
-    parquet.write_table(
-        arrow.table({"a": ["x"] * 999, "b": [[1]] * 999, "a_key": [1] * 999}), table
-    )
-    whole = table.read_bytes()
-    for column, message in [
-        ("c", r"no column 'c'; its columns are 'a', 'b', 'a_key'"),
-        ("a", r"has a column 'a_key' already"),
-        ("b", r"the column 'b' holds lists; expected texts"),
-    ]:
-        with pytest.raises(FileFormatError, match=message):
-            cleaned(table, column)
-    for damaged in (b"", b"PAR1", whole[:-20], whole[:200] + whole[240:], b"\0" * 99):
-        table.write_bytes(damaged)
-        with pytest.raises(FileFormatError, match=r"t.parquet is damaged, or not a Parquet file"):
-            cleaned(table, "a", prefix="x")
-    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
-
-
-def test_parquet_without_its_package_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[parquet\]'"):
-        cleaned(tmp_path / "t.parquet")
-
-
 # ---- whatever the length ------------------------------------------------------------------
 
 
@@ -253,10 +191,10 @@ def test_a_long_table_is_read_in_batches_and_each_query_looked_up_once(
 
 def test_few_queries_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleaning_module, "_REMEMBERED", 3)
-    table = write_csv(tmp_path / "t.csv", [["country"], *([f"germany {i}"] for i in range(9000))])
+    table = write_csv(tmp_path / "t.csv", [["country"], *([f"germany {i}"] for i in range(5000))])
     data, counts = cleaned(table)
-    assert counts.matched == 9000
-    assert data.count(b",Germany,DE,") == 9000
+    assert counts.matched == 5000
+    assert data.count(b",Germany,DE,") == 5000
 
 
 # ---- all or nothing -----------------------------------------------------------------------
@@ -346,21 +284,3 @@ def test_whatever_dict_it_is_the_cells_get_what_it_answers(tmp_path: Path) -> No
         data, _ = cleaned(table, d=d)
         keys = [row[1] for row in csv.reader(io.StringIO(data.decode()))][1:]
         assert keys == [reference(d, cell)[0] or "" for cell in MESSY]
-
-
-def test_a_dict_that_pools_is_asked_for_its_nearest_keys() -> None:
-    d: FuzzyDict[Any] = FuzzyDict({"red": 1.0, "blue": 3.0}, mode="pool")
-    assert matches(d, "red")[0].value == 1.0
-    assert best_of(d, ["red"])["red"] == ("red", 1.0, 1.0)
-
-
-def test_several_matches_are_those_that_reach_the_cutoff() -> None:
-    d = FuzzyDict({"color": 1, "colors": 2, "price": 3, "?!": 4})
-    for n in (1, 2, 3, 9):
-        found = matches(d, "colour", n)
-        expected = [m for m in d.most_similar("colour", topn=n) if m.score >= 0.2]
-        assert found == expected
-    assert [match.key for match in matches(d, "colors", 2)] == ["colors", "color"]
-    assert matches(d, "?!", 3) == [("?!", 4, 1.0)]
-    with pytest.raises(NoMatchError):
-        matches(d, "qwzzt", 3)
