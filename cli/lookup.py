@@ -82,5 +82,7 @@ def _why(error: NoMatchError) -> str:
 def _lines() -> Iterable[str]:
     if sys.stdin is None:  # closed by whoever started the command
         return ()
+    if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
+        click.echo("a query a line, please; the end of input (Ctrl-D) ends it", err=True)
     # Bytes that are not UTF-8 must not end the answers to all other lines.
     return (line.decode("utf-8", "replace").rstrip("\r\n") for line in sys.stdin.buffer)

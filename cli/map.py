@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -122,6 +123,8 @@ def _check(form: str, output: Path | None, review: Path | None, sure: float | No
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
     if output is not None and table_format(output) not in (None, form):
         raise click.UsageError(f"{output} would hold {form}, not what its ending tells")
+    if sure is not None and math.isnan(sure):
+        raise click.UsageError("--sure: expected a number, got NaN; no score is less")
     if sure is not None and review is None:
         raise click.UsageError("--sure says what to --review, which names no file")
     for place in (output, review):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError, MissingExtraError
 from fuzzydict.records import KINDS, decoded
+from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +16,7 @@ __all__ = ["read_yaml"]
 
 _DEEPEST = 100  # collections in one another
 _MOST = 1_000_000  # values that aliases may stand for, beyond ten times what is written
+_NOT_OF_ITS_TYPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _TAG = "tag:yaml.org,2002:"
 # As YAML 1.2 has them. To 1.1, NO is a boolean, 12:30 a number of base 60, and 010 is eight.
 _RESOLVED = [
@@ -57,8 +59,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ) from error
     except yaml.YAMLError as error:
         raise FileFormatError(f"{path}: is not YAML ({error}); expected a text file") from error
-    except ValueError as error:  # a date that is none, or a number of too many digits
-        raise FileFormatError(f"{path}: {error}; put the value in quotes") from error
+    except _NOT_OF_ITS_TYPE as error:
+        raise FileFormatError(f"{path}: holds a value that is not of its type") from error
     if not isinstance(content, dict):
         kind = KINDS.get(type(content), "another value")
         raise FileFormatError(f"{path}: holds {kind}; expected lines such as color: black")
@@ -119,7 +121,13 @@ def _mapping(loader: Any, node: Any) -> Any:
     yield content
     loader.flatten_mapping(node)  # what "<<" merges comes first, so that the mapping's own wins
     for key, value in node.value:
-        content[key.value] = loader.construct_object(value, deep=True)
+        try:
+            content[key.value] = loader.construct_object(value, deep=True)
+        except _NOT_OF_ITS_TYPE as error:  # a date that is none, a number of too many digits
+            from yaml.constructor import ConstructorError
+
+            why = f"the value of {quoted(key.value)} is not of its type: put it in quotes"
+            raise ConstructorError(problem=why, problem_mark=value.start_mark) from error
 
 
 def _check_nodes(root: Any, path: Path) -> None:

@@ -36,7 +36,7 @@ def as_cell(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON: arrays and tuples as lists, dates and other things as texts.
+    """Return a value as JSON: arrays, tuples and sets as lists, dates and other things as texts.
 
     >>> import numpy as np
     >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, 1.5])})
@@ -49,6 +49,8 @@ def _plain(value: Any) -> Any:
     """Return what JSON has no type for as something of JSON's types."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 

@@ -122,6 +122,8 @@ def test_a_table_may_come_from_a_pipe(codes: Path) -> None:
         ("t.parquet", [], "a Parquet table needs a file to be written to (-o)"),
         ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, not what its ending tells"),
         ("t.csv", ["--sure", "0.5"], "--sure says what to --review"),
+        ("t.csv", ["--review", "r.csv", "--sure", "nan"], "--sure: expected a number, got NaN"),
+        ("t.csv", ["--cutoff", "nan"], "score_cutoff: expected a number or None, got NaN"),
         ("t.csv", ["--review", "r.txt"], "r.txt: a review ends in .csv, .tsv or .jsonl"),
         ("t.csv", ["-o", "o.csv", "--review", "o.csv"], "o.csv is there already"),
         ("t.csv", ["--table-format", "xml"], "'xml' is not one of 'csv', 'tsv'"),
