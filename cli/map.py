@@ -127,6 +127,9 @@ def _check(form: str, output: Path | None, review: Path | None, sure: float | No
         raise click.UsageError("--sure: expected a number, got NaN; no score is less")
     if sure is not None and review is None:
         raise click.UsageError("--sure says what to --review, which names no file")
+    dict_file: Path = click.get_current_context().params["dict_file"]
+    if output is not None and output.exists() and output.samefile(dict_file):
+        raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")
     for place in (output, review):
         if place is not None:
             check_place(place)

@@ -50,11 +50,17 @@ def _csv_items(
     header = next((record for record in records if not record.blank), None)
     if header is None:
         return
-    if key or value or set(names) <= set(header.content) or len(header.content) != 2:
+    columns = header.content
+    if key or value or set(names) <= set(columns):
         name, held = (place_of(column, header, path) for column in names)
-    else:
+    elif len(columns) == 2:
         name, held = 0, 1
-        yield header.line, *header.content
+        yield header.line, *columns
+    else:
+        raise FileFormatError(
+            f"{path}: line {header.line} has {len(columns)} cells, where a key and a value were "
+            f"expected; name the columns that hold them with --key and --value"
+        )
     for line, _, cells in rows_below(header, records, path, delimiter):
         if cells:
             yield line, cells[name], cells[held]

@@ -224,6 +224,20 @@ def test_there_is_no_bar_and_no_colour_elsewhere(car: Path) -> None:
     assert done.stderr == b"2 rows: 2 matched, 0 unmatched, 0 blank\n"
 
 
+def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:
+    program = """if True:
+        import sys
+        from fuzzydict.cli import main
+        try:
+            main(["lookup", sys.argv[1], "colour"])
+        finally:
+            print(*sorted({"csv", "tomllib", "yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
+                           "nltk", "scipy", "fuzzydict.tables"} & set(sys.modules)), "loaded")
+    """
+    done = subprocess.run([sys.executable, "-c", program, car], capture_output=True, timeout=60)
+    assert done.stdout == b"black\nloaded\n"
+
+
 # ---- completion ---------------------------------------------------------------------------
 
 

@@ -127,6 +127,7 @@ def test_a_table_may_come_from_a_pipe(codes: Path) -> None:
         ("t.csv", ["--review", "r.txt"], "r.txt: a review ends in .csv, .tsv or .jsonl"),
         ("t.csv", ["-o", "o.csv", "--review", "o.csv"], "o.csv is there already"),
         ("t.csv", ["--table-format", "xml"], "'xml' is not one of 'csv', 'tsv'"),
+        ("t.csv", ["-o", "codes.csv"], "codes.csv is the dict; write the table elsewhere"),
         ("t.csv", ["-o", "."], ".: Is a directory"),
         ("t.csv", ["--review", "no/r.csv"], "no: No such file or directory"),
         ("no.csv", ["-o", "o.csv"], "no.csv: No such file or directory"),

@@ -84,6 +84,10 @@ def test_nested_values_are_kept(tmp_path: Path) -> None:
 def test_columns_are_named(tmp_path: Path) -> None:
     table = written(tmp_path, "codes.csv", "id,name,code\n1,Germany,DE\n2,Spain,ES\n")
     assert read_dict(table, key="name", value="code") == {"Germany": "DE", "Spain": "ES"}
+    with pytest.raises(
+        FileFormatError, match=r"no column 'key'; its columns are 'id', 'name', 'co"
+    ):
+        read_dict(table, value="code")
     lines = '{"name": "Germany", "value": 1}\n{"name": "Spain", "value": [2]}'
     lines_path = written(tmp_path, "codes.jsonl", lines)
     assert read_dict(lines_path, key="name") == {"Germany": 1, "Spain": [2]}
@@ -203,8 +207,8 @@ BAD = [
     ("deep.yaml", "a:\n " + "[" * 100_000, "line 2 is nested too deeply"),
     ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
     ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
-    ("three.csv", "a,1,x\nb,2,y\n", "has no column 'key'; its columns are 'a', '1', 'x'"),
-    ("one.csv", "a\nb\n", "has no column 'key'"),
+    ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
+    ("one.csv", "\na\nb\n", "line 2 has 1 cells, where a key and a value were expected; name"),
     ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),
     ("open.csv", 'a,1\n"b,2\n', "line 2 opens a quote that is not closed"),
     ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not as CSV should be"),
