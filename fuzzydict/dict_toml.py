@@ -10,13 +10,15 @@ from fuzzydict.errors import FileFormatError
 from fuzzydict.records import decoded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["read_toml"]
 
-_PLACE = re.compile(r" \(at (line (\d+), column \d+|end of document)\)$")
-_TWICE = ("Cannot overwrite", "Cannot declare", "Duplicate inline table key")
-_HEAD = re.compile(r"\s*(?:(\[.*\])|([^=]+?)\s*=)")  # the header of a table, or a key
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TWICE = ("Cannot overwrite", "Cannot declare")
+_HEAD = re.compile(r"""\s*(?:(\[.*\])|((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^=#"'])+)=)""")
+Name = tuple[str, ...]  # a key with those of the tables around it
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -42,30 +44,59 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _why(text: str, message: str) -> str:
-    """Say what is wrong and where, in the parser's words, and where a repeated key stood first."""
+    """Say what is wrong and where: in the parser's words, or where a key stands both times."""
     found = _PLACE.search(message)
     told = message[: found.start()] if found else message
-    lines = text.splitlines()
-    number = int(found[2]) if found and found[2] else len(lines)
+    lines = text.rstrip().split("\n")
+    end = int(found[1]) if found and found[1] else len(lines)
     if not told.startswith(_TWICE):
-        return f'line {number} is not TOML ({told}); expected lines such as color = "black"'
-    head = _head(lines[number - 1])
-    first = _first_line(lines[: number - 1], head)
-    where = f"on lines {first} and {number}" if first else f"again on line {number}"
-    return f"{head} comes twice, {where}; keep one"
+        return f'line {end} is not TOML ({told}); expected lines such as color = "black"'
+    *before, (second, name) = _named(lines[:end])
+    shown = repr(".".join(name))
+    same = [line for line, other in before if other == name]
+    parts = [line for line, other in before if other[: len(name)] == name]  # as x.y is of x
+    where = f"on lines {(same or parts)[0]} and" if same or parts else "again on line"
+    return f"{shown} comes twice, {where} {second}; keep one"
 
 
-def _head(line: str) -> str:
-    found = _HEAD.match(line)
-    return (found[1] or found[2]) if found else line.strip()
+def _named(lines: Sequence[str]) -> list[tuple[int, Name]]:
+    """Return which line names what, up to the last; with nothing that another table repeats."""
+    named: list[tuple[int, Name]] = []
+    table: Name = ()
+    for number, statement in _statements(lines):
+        head = _HEAD.match(statement)
+        if head is None:
+            continue
+        name = _name_of(head[1] or f"{head[2]} = 0")
+        if head[1]:
+            table = name
+            if head[1].startswith("[["):  # a new table of a list, which has all its keys anew
+                named = [(line, n) for line, n in named if n[: len(name)] != name or n == name]
+        named.append((number, name if head[1] else table + name))
+    return named
 
 
-def _first_line(before: list[str], head: str) -> int | None:
-    """Return the number of the line with the same head, of the same table; None if unseen."""
-    for number in range(len(before), 0, -1):
-        found = _head(before[number - 1])
-        if found == head:
-            return number
-        if found.startswith("[") and not head.startswith("["):
-            return None
-    return None
+def _statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Give the headers and items of TOML, with the line where each begins."""
+    start, statement = 1, ""
+    for number, line in enumerate(lines, 1):
+        goes_on = bool(statement) and line.rstrip().endswith(",")
+        statement += line + "\n"
+        if goes_on:  # a long list, which is not to be read again and again
+            continue
+        try:
+            tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue  # its value goes on
+        yield start, statement
+        start, statement = number + 1, ""
+
+
+def _name_of(head: str) -> Name:
+    held: Any = tomllib.loads(head)
+    name: list[str] = []
+    while held:
+        ((key, held),) = held.items()
+        name.append(key)
+        held = held[0] if isinstance(held, list) else held
+    return tuple(name)
