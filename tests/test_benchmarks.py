@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.training import Model
-from tests.benchmarks import pooling, quality, recipes, startup
+from tests.benchmarks import pooling, quality, recipes, startup, tables
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.report import environment
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
@@ -119,6 +120,16 @@ def test_startup(capsys: pytest.CaptureFixture[str]) -> None:
         number, got = cells[0].split()
         assert float(number) > 0
         assert got == unit
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is told of a process on POSIX only")
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    tables.main(["--rows", "20", "30", "--distinct", "5"])
+    rows = _rows(capsys.readouterr().out)
+    assert list(rows)[1:] == ["20 rows", "30 rows"]
+    for seconds, megabytes in list(rows.values())[1:]:
+        assert float(seconds.removesuffix(" s")) > 0
+        assert float(megabytes.removesuffix(" MB")) > 10
 
 
 def test_startup_says_that_the_package_is_not_installed(
