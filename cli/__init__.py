@@ -10,7 +10,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("attend", "lookup", "map", "train")
+_COMMANDS = ("attend", "evaluate", "lookup", "map", "train")
 _INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 

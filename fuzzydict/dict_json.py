@@ -29,8 +29,8 @@ class _TwiceError(Exception):
     """An object names a key twice."""
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the dict in a file that holds a JSON object.
+def read_json(path: Path, *, such_as: str = '{"color": "black"}') -> dict[str, Any]:
+    """Return the dict in a file that holds a JSON object; an error shows one ``such_as``.
 
     Raises:
         OSError: the file cannot be read.
@@ -47,7 +47,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise FileFormatError(
             f"{path}: line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
-            f'expected an object such as {{"color": "black"}}'
+            f"expected an object such as {such_as}"
         ) from error
     except RecursionError as error:
         raise FileFormatError(f"{path}: its JSON is nested too deeply; flatten it") from error
@@ -59,8 +59,7 @@ def read_json(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(content, dict):
         raise FileFormatError(
-            f"{path}: holds {_NAMES[type(content)]}; "
-            f'expected an object such as {{"color": "black"}}'
+            f"{path}: holds {_NAMES[type(content)]}; expected an object such as {such_as}"
         )
     return content
 

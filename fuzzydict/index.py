@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -56,6 +57,13 @@ class KeyIndex:
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
         return len(self.names)
+
+    def __copy__(self) -> Self:
+        """Return an index of its own that need not encode the keys again."""
+        new = type(self).__new__(type(self))
+        for name, value in self.__dict__.items():
+            new.__dict__[name] = value if name == "embedding" else copy(value)
+        return new
 
     # ---- writes ---------------------------------------------------------------------------
 
@@ -190,6 +198,9 @@ class _Column:
 
     def __init__(self, rows: NDArray[Any]) -> None:
         self._buffer = self.rows = rows
+
+    def __copy__(self) -> Self:
+        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
 
     def extend(self, new: NDArray[Any]) -> None:
         used = len(self.rows)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from itertools import islice
+from operator import is_
 from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
@@ -191,9 +192,14 @@ class FuzzyDict(FuzzyReads[V]):
             self.__dict__["_index"] = None
 
     def copy(self) -> Self:
-        """Return a shallow copy with the same options."""
+        """Return a shallow copy with the same options; its keys are not encoded again."""
         new = self._empty()
-        new.update(self)
+        with self._lock:
+            self._tell()
+            new.update(self)
+            index = self._index
+            if index is not None and index.whole and all(map(is_, new, self)):
+                new.__dict__.update(_index=copy(index), _told=self._told)
         return new
 
     __copy__ = copy

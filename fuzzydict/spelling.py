@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
@@ -106,6 +106,11 @@ class NgramIndex:
 
     def __len__(self) -> int:
         return len(self.strings)
+
+    def __copy__(self) -> Self:
+        new = type(self)()
+        new.strings, new._parts = self.strings.copy(), self._parts.copy()  # a part never changes
+        return new
 
     def extend(self, strings: Sequence[str]) -> None:
         """Append ``strings``. A part that is not twice as large as what follows is merged with it.

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.matching import MeaningOrSpelling
+from fuzzydict.reporting import environment
 from fuzzydict.training import Model
-from tests.benchmarks import pooling, quality, recipes, startup, tables
+from tests.benchmarks import pooling, recipes, startup, tables
 from tests.benchmarks.development import development_set, pairs_of
-from tests.benchmarks.report import environment
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
 
 _SET = {
@@ -61,32 +60,14 @@ def _rows(output: str) -> dict[str, list[str]]:
 # ---- the commands -------------------------------------------------------------------------
 
 
-def test_quality(set_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mine = tmp_path / "mine.vectors"
-    WordVectors(["color", "model"], [[1.0, 0.0], [0.0, 1.0]]).save(mine)
-    quality.main([str(set_file), "--embedding", str(mine)])
-    output = capsys.readouterr().out
-    assert environment() in output
-    rows = _rows(output)
-    queries, keys, *rest = rows["tiny"]
-    assert (queries, keys) == ("3", "3")
-    assert rest[:2] == ["0.667", "0.667"]  # "?!" has no answer
-    assert all(int(microseconds) >= 0 for microseconds in rest[3:])
-    for name, count in {"WordSim-353": 353, "SimLex-999": 999}.items():
-        pairs, unseen, correlation = rows[name]
-        assert int(pairs) == count >= int(unseen) > 0
-        assert -1 <= float(correlation) <= 1
-
-
-@pytest.mark.parametrize("command", [quality.main, pooling.main])
 def test_a_bad_file_ends_a_command_with_a_line(
-    command: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "bad.json"
     for write in (lambda: None, lambda: bad.write_text("{}")):
         write()
         with pytest.raises(SystemExit) as ended:
-            command([str(bad)])
+            pooling.main([str(bad)])
         assert ended.value.code == 2
         assert "bad.json" in capsys.readouterr().err.splitlines()[-1]
 
@@ -94,6 +75,7 @@ def test_a_bad_file_ends_a_command_with_a_line(
 def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pooling.main([str(set_file), "--seeds", "2"], keys=30)
     output = capsys.readouterr().out
+    assert environment() in output
     assert "among 30 keys" in output
     assert output.count("(default)") == 2
     rows = _rows(output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,21 @@ def test_an_embedding_that_fails_leaves_the_index_as_it_was() -> None:
     failing = False
     index.sync()
     assert contents(index) == contents(new_index("abc"))
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=3), unique=True), st.data())
+def test_a_copy_holds_the_same_and_goes_its_own_way(keys: list[str], data: st.DataObject) -> None:
+    index = new_index(*keys)
+    for key in data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []:
+        index.discard(key)
+    before = contents(index)
+    other = copy.copy(index)
+    assert contents(other) == before
+    for changed, unchanged in ((other, index), (index, copy.copy(index))):
+        changed.add("new key")
+        changed.sync()
+        for key in changed.living()[:2]:
+            changed.discard(key)
+        changed._check()
+        unchanged._check()
+        assert contents(unchanged) == before

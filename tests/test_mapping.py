@@ -124,6 +124,40 @@ def test_fromkeys_and_a_class_with_options_of_its_own() -> None:
         d["colour"]
 
 
+def test_a_copy_does_not_encode_its_keys_again() -> None:
+    asked: list[str] = []
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[len(text), 1.0] for text in texts]
+
+    d = FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=encode)
+    assert d["colour"] == "black"
+    other = d.copy()
+    del other["color"]
+    other["colors"] = "red"
+    asked.clear()
+    assert other["colour"] == "red"
+    assert d["colour"] == "black"
+    assert asked == ["colors", "colour", "colour"]
+    for each in (d, other):
+        each._check()
+
+
+def test_a_copy_of_a_subclass_that_writes_other_keys() -> None:
+    class Shouting(FuzzyDict[Any]):
+        def update(self, *args: Any, **kwargs: Any) -> None:
+            super().update({key.upper(): v for key, v in dict(*args, **kwargs).items()})
+
+    d = Shouting({"color": "black"})
+    dict.__setitem__(d, "brand", "Porsche")
+    assert d["colour"] == "black"
+    other = d.copy()
+    assert list(other) == ["COLOR", "BRAND"]
+    assert other["brandt"] == "Porsche"
+    other._check()
+
+
 def test_a_subclass_with_another_constructor() -> None:
     class Named(FuzzyDict[Any]):
         def __init__(self, name: str, **items: Any) -> None:

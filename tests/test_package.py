@@ -69,6 +69,7 @@ ORDER = [
     *("codec", "saving", "reads", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
     *("parquet", "tables", "asking", "review", "cleaning", "examples"),
+    *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
 ]
 
 LIBRARY = sorted(

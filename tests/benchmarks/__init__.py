@@ -1,1 +1,1 @@
-"""Measurements, each a command: ``python -m tests.benchmarks.quality`` and so on."""
+"""Measurements, each a command: ``python -m tests.benchmarks.pooling`` and so on."""

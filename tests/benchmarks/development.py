@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from fuzzydict import MissingCorpusError
-
-from .measures import Dictionary, Query, RetrievalSet
+from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
 
 __all__ = ["Synonyms", "development_set", "pairs_of", "wordnet_synonyms"]
 

