@@ -17,7 +17,9 @@ from ._problems import told_in_a_line
 __all__ = ["cutoff_option", "dict_argument", "opens_dict"]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
-cutoff_option = click.option("--cutoff", type=float, help="Least score of a match; by default 0.2.")
+cutoff_option = click.option(
+    "--cutoff", type=float, help="Least score of a match; the default is lenient."
+)
 
 _OPTIONS = [
     click.option(

@@ -27,7 +27,7 @@ def matches(d: FuzzyDict[Any], query: str, n: int = 1) -> list[Match]:
         NoMatchError: not one matches.
 
     >>> from fuzzydict import FuzzyDict
-    >>> d = FuzzyDict({"color": "black", "colors": 3, "price": 109000})
+    >>> d = FuzzyDict({"color": "black", "colors": 3, "price": 109000}, score_cutoff=0)
     >>> [match.key for match in matches(d, "colour", 2)]
     ['color', 'colors']
     """

@@ -18,7 +18,9 @@ from fuzzydict import cleaning as cleaning_module
 from fuzzydict.asking import best_of
 from fuzzydict.cleaning import Cleaned, clean_column
 
-COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None})
+COUNTRIES = FuzzyDict(
+    {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2
+)
 ADDED = ["country_key", "country_value", "country_score"]
 MESSY = ["germany", "FRANCE", "Germny", "qwzzt", "", "great_britain", "  ", "Spain", "?!", "France"]
 

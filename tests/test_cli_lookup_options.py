@@ -25,7 +25,7 @@ def test_several_matches_are_lines_with_the_best_first(car: Path) -> None:
     d = FuzzyDict(CAR)
     for query in ("colour", "doors", "speed"):
         matches = [match for match in d.most_similar(query, topn=3) if match.score >= 0.2]
-        result = lookup(car, query, "-n", "3")
+        result = lookup(car, query, "-n", "3", "--cutoff", "0.2")
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
     several = lookup(car, "colour", "?!", "doors", "-n", "1")

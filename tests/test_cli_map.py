@@ -58,15 +58,18 @@ def test_the_table_is_replaced_by_the_longer_one(codes: Path) -> None:
 
 def test_a_review_is_corrected_by_a_person_and_read_as_examples(codes: Path) -> None:
     review = codes.parent / "review.csv"
-    assert map_(codes, "t.csv", "--review", review, "--sure", "0.99").exit_code == 1
+    options: list[str | Path] = ["--review", review, "--sure", "2", "--cutoff", "0.2"]
+    assert map_(codes, "t.csv", *options).exit_code == 1
     with review.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["query"], row["count"], row["target"]) for row in rows] == [
         ("Germny", "2", "Germany"),
+        ("germany", "1", "Germany"),
+        ("FRANCE", "1", "France"),
         ("qwzzt", "1", ""),
     ]
-    review.write_text(review.read_text().replace("Germny,2,Germany", "Germny,2,Germoney"))
-    assert read_examples(review)[1] == ("qwzzt", None)
+    review.write_text(review.read_text().replace(",Germany\n", ",Germoney\n", 1))
+    assert read_examples(review)[::3] == [("Germny", "Germoney"), ("qwzzt", None)]
     again = map_(codes, "t.csv", "--review", review)
     assert (again.exit_code, again.stdout) == (2, "")
     assert "is there already, and may hold corrections" in again.stderr
@@ -77,7 +80,7 @@ def test_options_reach_the_cleaning(codes: Path) -> None:
     table = codes.parent / "t.txt"
     table.write_text("country\nGermany\nGermny\n")
     result = map_(
-        codes, "t.txt", "--table-format", "tsv", "--prefix", "x_", "--cutoff", "0.99", "-o", table
+        codes, "t.txt", "--table-format", "tsv", "--prefix", "x_", "--cutoff", "inf", "-o", table
     )
     assert (result.exit_code, result.stderr) == (1, "2 rows: 1 matched, 1 unmatched, 0 blank\n")
     assert table.read_text() == (
