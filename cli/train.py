@@ -12,7 +12,11 @@ from ._problems import Command, check_place, told_in_a_line
 _FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
 
 
-@click.command("train", cls=Command)
+@click.command(
+    "train",
+    cls=Command,
+    example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors",
+)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--corpus",
@@ -55,10 +59,6 @@ def command(
 
     Without --corpus this makes what ships with the package, from the Brown corpus as nltk finds
     it (licensed for non-commercial use). The same machine and seed give the same file.
-
-    For example:
-
-        fuzzydict train --corpus notes.txt letters.txt -o mine.vectors
     """
     if files and not corpus:
         raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
@@ -79,7 +79,8 @@ def command(
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
-    with click.progressbar(length=1000, label="training", file=sys.stderr) as bar:
+    hidden = sys.stderr is None or not sys.stderr.isatty()
+    with click.progressbar(length=1000, label="training", file=sys.stderr, hidden=hidden) as bar:
         vectors = WordVectors.train(
             texts,
             min_count=min_count,

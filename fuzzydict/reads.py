@@ -152,11 +152,15 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
         """Return the best key if it is near enough, or equal to the query; else raise."""
-        cutoff = lookup.matching.score_cutoff if self.score_cutoff is None else self.score_cutoff
+        cutoff = self._cutoff(lookup)
         # A score of -inf is a weight of 0: the key is outside the scorer's width.
         if (best.score < cutoff or best.score == -np.inf) and best.name != query:
             raise unmatched(query, best, cutoff)
         return best
+
+    def _cutoff(self, lookup: Lookup) -> float:
+        """Return the least score of a match, whether it was set or is the scorer's own."""
+        return lookup.matching.score_cutoff if self.score_cutoff is None else self.score_cutoff
 
     def _match(self, scored: Scored) -> Match:
         return Match(scored.name, self._values([scored.name])[0], scored.score)

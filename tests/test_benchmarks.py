@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,15 @@ from fuzzydict.reporting import environment
 from fuzzydict.retrofitting import Recipe
 from fuzzydict.training import Model
 from fuzzydict.wordnet import Synset, related_pairs
-from tests.benchmarks import fitting_speed, graded, pooling, recipes, retrofits, startup
+from tests.benchmarks import (
+    fitting_speed,
+    graded,
+    pooling,
+    recipes,
+    retrofits,
+    startup,
+    tables,
+)
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
 
@@ -160,6 +169,16 @@ def test_startup(capsys: pytest.CaptureFixture[str]) -> None:
         number, got = cells[0].split()
         assert float(number) > 0
         assert got == unit
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is told of a process on POSIX only")
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    tables.main(["--rows", "20", "30", "--distinct", "5"])
+    rows = _rows(capsys.readouterr().out)
+    assert list(rows)[1:] == ["20 rows", "30 rows"]
+    for seconds, megabytes in list(rows.values())[1:]:
+        assert float(seconds.removesuffix(" s")) > 0
+        assert float(megabytes.removesuffix(" MB")) > 10
 
 
 def test_startup_says_that_the_package_is_not_installed(

@@ -60,17 +60,6 @@ def test_options_reach_the_training(notes: Path, tmp_path: Path) -> None:
     assert WordVectors.load(files[0]).counts.min() >= 20
 
 
-def test_the_example_of_the_help_runs(notes: Path, tmp_path: Path) -> None:
-    shown = CliRunner().invoke(main, ["train", "--help"]).stdout
-    (example,) = [line.split() for line in shown.splitlines() if "  fuzzydict train" in line]
-    (tmp_path / "letters.txt").write_text("The captain wrote to the baker.")
-    script = Path(sys.executable).with_name("fuzzydict")
-    done = subprocess.run([script, *example[1:]], cwd=notes.parent, capture_output=True, timeout=60)
-    assert done.returncode == 0
-    assert b"mine.vectors" in done.stdout
-    assert "captain" in WordVectors.load(tmp_path / "mine.vectors").words
-
-
 # ---- bad input ----------------------------------------------------------------------------
 
 

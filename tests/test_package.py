@@ -50,7 +50,7 @@ PUBLIC = {
 
 # Each module may import those before it alone.
 ORDER = [
-    *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
+    *("errors", "atomic", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
     *(
@@ -78,7 +78,9 @@ ORDER = [
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "options"),
-    *("codec", "saving", "reads", "mapping", "dictfiles"),
+    *("codec", "saving", "reads", "mapping"),
+    *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
     *("wordnet", "retrofitting"),
 ]
