@@ -116,7 +116,7 @@ class Lookup:
             raise NoMatchError(
                 asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
             )
-        vectors = self.index.embedding.encode(list(queries))
+        vectors = self.index.embedding.encode_queries(list(queries))
         scores = self.matching.log_weights(queries, texts, vectors, self.index)
         scores[:, ~self.index.alive] = -np.inf
         return vectors, scores

@@ -55,6 +55,7 @@ ORDER = [
     *("torch_weights", "heads", "bandwidth", "regression"),
     *(
         "optimizers",
+        "evidence",
         "matrix",
         "subwords",
         "factors",
@@ -67,7 +68,6 @@ ORDER = [
     *(
         "spelling",
         "alignment",
-        "evidence",
         "background",
         "vocabulary",
         "training",
@@ -75,6 +75,7 @@ ORDER = [
         "corpus",
         "brown",
         "adapters",
+        "projected",
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "options"),
