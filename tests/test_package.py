@@ -26,6 +26,7 @@ PUBLIC = {
     "Dot",
     "EmptyRowWarning",
     "Epanechnikov",
+    "Explanation",
     "FileFormatError",
     "FuzzyDict",
     "FuzzyDictError",
@@ -68,7 +69,7 @@ ORDER = [
         "adapters",
         "index",
     ),
-    *("matching", "lookup", "values", "plotting", "answers", "options"),
+    *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
     *("codec", "saving", "reads", "mapping", "dictfiles"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
 ]
