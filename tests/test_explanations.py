@@ -112,6 +112,7 @@ def test_more_keys_of_equal_words_than_are_compared_as_strings() -> None:
     keys = [f"{'-' * i}color" for i in range(200)]
     d = FuzzyDict(dict.fromkeys(keys, 1))
     e = d.explain(keys[199])
+    assert (e.best_parts.likeness, e.best_parts.coverage) == (None, None)
     assert e.best == d.nearest(keys[199])
     assert e.runner_up.key != keys[199]
     assert "color" in str(e)
