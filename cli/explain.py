@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from fuzzydict import Explanation, FuzzyDict, NoMatchError, WordVectors
+from fuzzydict import Explanation, FuzzyDict, NoMatchError
+from fuzzydict.lines import as_json
 
-from ._problems import Command, told_in_a_line
+from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._problems import Command
 
 
-@click.command("explain", cls=Command)
-@click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
+@click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
+@dict_argument
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @click.option("--json", "in_json", is_flag=True, help="Print all numbers, an object a query.")
-@click.option("--cutoff", type=float, help="Least score of a match; the default is the dict's.")
-@click.option(
-    "--vectors",
-    type=click.Path(path_type=Path),
-    help="Word vectors that `fuzzydict train` made; by default those that ship.",
-)
-@told_in_a_line
-def command(
-    dict_file: Path,
-    queries: tuple[str, ...],
-    in_json: bool,
-    cutoff: float | None,
-    vectors: Path | None,
-) -> None:
+@cutoff_option
+@opens_dict
+def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
     """Say why each QUERY finds this key of DICT, or none.
 
     It shows the words of the query and what stands in for those never seen, the best two keys and
     what speaks for each, and the cutoff. The exit code is 1 if a query finds nothing.
-
-    For example:
-
-        fuzzydict explain data/car.json colour
     """
-    from fuzzydict.dictfiles import read_dict
-
-    embedding = None if vectors is None else WordVectors.load(vectors)
-    d = FuzzyDict(read_dict(dict_file), embedding=embedding, score_cutoff=cutoff)
     shown = missed = 0
     for query in queries:
         explanation: Explanation | None = None
@@ -55,7 +36,7 @@ def command(
             click.echo(error.message, err=True)
         missed += explanation is None or not explanation.matches
         if in_json:
-            click.echo(json.dumps(_as_object(query, explanation), ensure_ascii=False))
+            click.echo(as_json(_as_object(query, explanation)))
         elif explanation is not None:
             click.echo(f"\n{explanation}" if shown else str(explanation))
             shown += 1

@@ -190,6 +190,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         return near or best.name == query
 
     def _cutoff(self, lookup: Lookup) -> float:
+        """Return the least score of a match, whether it was set or is the scorer's own."""
         return lookup.matching.score_cutoff if self.score_cutoff is None else self.score_cutoff
 
     def _explanation(self, query: Any, told: Explained | None, lookup: Lookup) -> Explanation:

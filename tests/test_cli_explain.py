@@ -99,14 +99,3 @@ def test_a_wrong_file_or_argument_is_exit_2_and_a_line(
     result = explain(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines()[-1].startswith(("Error: ", "nowhere.json"))
-
-
-def test_the_help_has_an_example_that_runs(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(car.parent)
-    (car.parent / "data").mkdir()
-    car.rename(car.parent / "data" / "car.json")
-    lines = [line.split() for line in explain("--help").stdout.splitlines()]
-    (example,) = (line for line in lines if line[:2] == ["fuzzydict", "explain"])
-    result = explain(*example[2:])
-    assert result.exit_code == 0
-    assert "finds 'color'" in result.stdout

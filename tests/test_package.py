@@ -51,10 +51,20 @@ PUBLIC = {
 
 # Each module may import those before it alone.
 ORDER = [
-    *("errors", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
+    *("errors", "atomic", "storage", "text", "arrays", "linear", "scoring", "products", "kernels"),
     *("additive", "scorers", "normalizers", "masks", "streaming", "attention"),
     *("torch_weights", "heads", "bandwidth", "regression"),
-    *("optimizers", "recurrent", "decoder", "alphabet", "translation"),
+    *(
+        "optimizers",
+        "matrix",
+        "subwords",
+        "factors",
+        "projections",
+        "objectives",
+        "descent",
+        "fitting",
+    ),
+    *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
         "alignment",
@@ -62,7 +72,6 @@ ORDER = [
         "background",
         "vocabulary",
         "training",
-        "matrix",
         "embeddings",
         "corpus",
         "brown",
@@ -70,8 +79,11 @@ ORDER = [
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
-    *("codec", "saving", "reads", "mapping", "dictfiles"),
+    *("codec", "saving", "reads", "mapping"),
+    *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
+    *("wordnet", "retrofitting"),
 ]
 
 LIBRARY = sorted(
