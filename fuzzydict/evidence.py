@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OF_TEXTS",
+    "OF_WORDNET",
     "OF_WORDS",
     "REASONS",
     "Calibration",
@@ -75,6 +76,21 @@ class Calibration:
 
     known: Evidence
     unknown: Evidence
+
+    def as_array(self) -> NDArray[np.float64]:
+        """Return all weights, (2, 3, 3): of known and unknown queries, for each of `REASONS`."""
+        return np.array([[e.spelling, e.meaning, e.words] for e in (self.known, self.unknown)])
+
+    @classmethod
+    def from_array(cls, weights: NDArray[Any]) -> Calibration:
+        """Return the calibration of which `as_array` told.
+
+        Raises:
+            ValueError: it is of another shape, or not finite.
+        """
+        if weights.shape != (2, 3, 3) or not np.isfinite(weights).all():
+            raise ValueError(f"a calibration is (2, 3, 3) finite numbers, not {weights.shape}")
+        return cls(*(Evidence(*map(tuple, reasons)) for reasons in weights.tolist()))
 
     def log_odds(self, alike: Likeness, *, known: bool) -> NDArray[np.float64]:
         """Return the log-odds of each key being right to none being right, (n,)."""
@@ -196,6 +212,8 @@ OF_WORDS = Calibration(
         spelling=(-7.77, 19.95, 0.16), meaning=(-9.21, 0.0, 0.38), words=(-8.0, 12.0, 0.0)
     ),
 )
+#: Of the shipped word vectors, projected by what was learned from WordNet.
+OF_WORDNET = OF_WORDS
 #: Of models that encode whole texts.
 OF_TEXTS = Calibration(
     known=Evidence(

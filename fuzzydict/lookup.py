@@ -146,7 +146,7 @@ class Lookup:
             raise NoMatchError(
                 asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
             )
-        return texts, self.index.embedding.encode(list(queries))
+        return texts, self.index.embedding.encode_queries(list(queries))
 
     def _explained(self, query: str, judgement: Judgement) -> Explained:
         scores, reasons = judgement

@@ -235,7 +235,10 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
     embedding, (mean, spread) = index.embedding, index.background
-    cosines = _units(embedding.token_vectors(words)) @ _units(embedding.token_vectors(others)).T
+    cosines = (
+        _units(embedding.token_vectors(words, of_query=True))
+        @ _units(embedding.token_vectors(others, of_query=False)).T
+    )
     trust = np.outer(embedding.trust(words), embedding.trust(others))
     meaning = np.clip((cosines - mean) / spread * trust / _FAR, 0, 1)
     spelling = likenesses(words, others) ** _SHARPNESS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from fuzzydict.errors import (
     ReadOnlyError,
     ShapeError,
 )
+from fuzzydict.evidence import OF_WORDNET, Calibration
 from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
 from fuzzydict.subwords import Subwords
 
@@ -32,6 +34,7 @@ ROLES = ("query", "key", "value")
 SHIPPED = ("wordnet",)
 _KIND = "projections"
 _BOTH = "both"  # the name of what projects queries and keys alike, kept once
+_BASE = "base."  # before the names of what those are made of that come first
 
 
 #: A matrix (E, r), its factors, or one that reads texts as well; None is the identity.
@@ -50,6 +53,8 @@ class Projections:
         value: V (Ev, Ev'), a matrix or factors.
         embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
             says it; None if they are for any of their size.
+        base: Other projections, by which vectors go first.
+        calibration: What nearness says once vectors are projected; None for what it says before.
 
     Raises:
         ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
@@ -62,12 +67,14 @@ class Projections:
         (array([[4., 3.]]), array([[3., 4.]]))
     """
 
-    __slots__ = ("embedding", "key", "query", "value")
+    __slots__ = ("base", "calibration", "embedding", "key", "query", "value")
 
     query: Projection
     key: Projection
-    value: Projection
+    value: Array | Factors | None
     embedding: str | None
+    base: Projections | None
+    calibration: Calibration | None
 
     def __init__(
         self,
@@ -76,12 +83,16 @@ class Projections:
         value: ArrayLike | Factors | None = None,
         *,
         embedding: str | None = None,
+        base: Projections | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         frozen = _frozen("query", query)
         object.__setattr__(self, "query", frozen)
         object.__setattr__(self, "key", frozen if key is query else _frozen("key", key))
         object.__setattr__(self, "value", _frozen("value", value))
         object.__setattr__(self, "embedding", embedding)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "calibration", calibration)
         sizes = {_size_after(projection) for projection in (self.query, self.key)} - {None}
         if len(sizes) > 1:
             raise ShapeError(
@@ -98,12 +109,14 @@ class Projections:
     @property
     def is_identity(self) -> bool:
         """Whether there is nothing to multiply with."""
-        return self.query is None and self.key is None and self.value is None
+        alone = self.query is None and self.key is None and self.value is None
+        return alone and (self.base is None or self.base.is_identity)
 
     @property
     def reads_texts(self) -> bool:
         """Whether queries and keys are projected by their texts as well."""
-        return isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
+        own = isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
+        return own or (self.base is not None and self.base.reads_texts)
 
     def project_queries(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
         """Return ``vectors Q`` for vectors (..., E): (..., r).
@@ -112,6 +125,8 @@ class Projections:
             ShapeError: The vectors are not of the size that Q takes.
             ArgumentTypeError: Q reads texts, and there are none.
         """
+        if self.base is not None:
+            vectors = self.base.project_queries(vectors, texts)
         return project(vectors, self.query, "query", texts)
 
     def project_keys(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
@@ -121,6 +136,8 @@ class Projections:
             ShapeError: The vectors are not of the size that K takes.
             ArgumentTypeError: K reads texts, and there are none.
         """
+        if self.base is not None:
+            vectors = self.base.project_keys(vectors, texts)
         return project(vectors, self.key, "key", texts)
 
     def project_values(self, values: ArrayLike) -> Array:
@@ -129,11 +146,14 @@ class Projections:
         Raises:
             ShapeError: The values are not of the size that V takes.
         """
+        if self.base is not None:
+            values = self.base.project_values(values)
         return project(values, self.value, "value")
 
     # ---- where they are kept --------------------------------------------------------------
 
     @classmethod
+    @cache
     def shipped(cls, name: str) -> Projections:
         """Return projections that ship with the package: "wordnet", for the Brown vectors.
 
@@ -149,7 +169,18 @@ class Projections:
         if name not in SHIPPED:
             raise OptionError(f"projections must be one of {', '.join(SHIPPED)}, got {name!r}")
         (folder,) = import_module("fuzzydict.data").__path__
-        return cls.load(f"{folder}/{name}.projections")
+        return cls.load(f"{folder}/{name}.projections").calibrated(OF_WORDNET)
+
+    def calibrated(self, calibration: Calibration | None) -> Projections:
+        """Return the same projections with another calibration."""
+        return type(self)(
+            self.query,
+            self.key,
+            self.value,
+            embedding=self.embedding,
+            base=self.base,
+            calibration=calibration,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Projections:
@@ -184,6 +215,10 @@ class Projections:
                 found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
             elif projection is not None:
                 found[role] = projection
+        if self.base is not None:
+            found |= {f"{_BASE}{name}": array for name, array in self.base.arrays().items()}
+        if self.calibration is not None:
+            found["calibration"] = self.calibration.as_array()
         return found
 
     @classmethod
@@ -197,7 +232,11 @@ class Projections:
             made = {role: _made(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
             made |= {} if both is None else {"query": both, "key": both}
-            return cls(**made, embedding=embedding)
+            first = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
+            base = cls.from_arrays(first) if first else None
+            weights = arrays.get("calibration")
+            calibration = None if weights is None else Calibration.from_array(weights)
+            return cls(**made, embedding=embedding, base=base, calibration=calibration)
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 

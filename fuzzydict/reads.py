@@ -127,7 +127,7 @@ class FuzzyReads(Configured, dict[Any, V]):
             return []
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            values, embedding = self._values(attended.names), lookup.index.embedding
+            values, embedding = self._values(attended.names), self._adapted_embedding()
         found = [
             Attention(text, attended.names, q, attended.keys, values, scores, weights, embedding)
             for text, q, scores, weights in zip(
@@ -160,7 +160,7 @@ class FuzzyReads(Configured, dict[Any, V]):
                 self._require(text, best, lookup)
             names, scores, weights = attended.names, attended.scores, attended.weights
             values = self._values(names)
-            outputs = pooled(scores, weights, names, values, lookup.index.embedding)
+            outputs = pooled(scores, weights, names, values, self._adapted_embedding())
         return outputs if isinstance(query, list) else as_output(outputs[0])
 
     def _matches(self, queries: list[Any]) -> list[Match]:

@@ -56,6 +56,7 @@ ORDER = [
     *("torch_weights", "heads", "bandwidth", "regression"),
     *(
         "optimizers",
+        "evidence",
         "matrix",
         "subwords",
         "factors",
@@ -68,7 +69,6 @@ ORDER = [
     *(
         "spelling",
         "alignment",
-        "evidence",
         "background",
         "vocabulary",
         "training",
@@ -76,6 +76,7 @@ ORDER = [
         "corpus",
         "brown",
         "adapters",
+        "projected",
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
