@@ -19,6 +19,8 @@ __all__ = [
     "Calibration",
     "Evidence",
     "Likeness",
+    "Parts",
+    "Reasons",
     "log_probabilities",
 ]
 
@@ -134,6 +136,70 @@ def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     total = np.exp(log_odds - top).sum() + math.exp(none - top)
     probabilities: NDArray[np.float64] = log_odds - (top + np.log(total))
     return probabilities
+
+
+class Parts(NamedTuple):
+    """What a key's probability is made of, and what it was told from.
+
+    Attributes:
+        spelling, meaning, words: the probability that the key is right, and for this reason: the
+            query is the key misspelled; it means the same; most of its words are the same. They
+            add up to the key's probability. Nearness speaks for the first and the last, too, as
+            far as `Evidence` gives it a weight there.
+        likeness: how alike the two strings look, from 0 to 1; None if they were not compared.
+        nearness: in meaning, in standard deviations of the cosines of unrelated texts from their
+            mean, times the trust in both vectors.
+        coverage: how far each word of one has its like in the other, from 0 to 1; None if both
+            are single words, or were not compared.
+    """
+
+    spelling: float
+    meaning: float
+    words: float
+    likeness: float | None
+    nearness: float
+    coverage: float | None
+
+    @property
+    def probability(self) -> float:
+        """The key's probability, for one reason or another."""
+        return self.spelling + self.meaning + self.words
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What the log-odds of n keys, (n,), -inf for those that are gone, were made from."""
+
+    calibration: Calibration
+    alike: Likeness
+    known: bool
+    log_odds: NDArray[np.float64]
+
+    def none(self) -> float:
+        """Return the probability that no key is right: what those of the keys leave of 1."""
+        return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds)).sum()))
+
+    def parts(self, slot: int, probability: float) -> Parts:
+        """Return what the probability of a key is made of: each reason has the share of its odds.
+
+        >>> same = Calibration(*[Evidence((-9, 24, 0), (-6, 0, 2), (-5, 9, 0))] * 2)
+        >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
+        >>> reasons = Reasons(same, alike, True, same.log_odds(alike, known=True))
+        >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
+        ([0.48, 0.02, 0.0], (0.0, 0.5, 0.0))
+        """
+        alike = self.alike
+        nearness = float(alike.nearness[slot])
+        compared = np.flatnonzero(alike.candidates == slot)
+        if not len(compared):  # as a string, so that meaning is all that counts
+            return Parts(0.0, probability, 0.0, None, nearness, None)
+        place = int(compared[0])
+        odds = self.calibration.parts(alike, known=self.known)[:, place]
+        shares = np.exp(odds - np.logaddexp.reduce(odds))
+        spelling, meaning, words = (probability * shares).tolist()
+        covered = float(alike.words[place])
+        coverage = covered if covered >= 0 else None
+        return Parts(spelling, meaning, words, float(alike.spelling[place]), nearness, coverage)
 
 
 # By maximum likelihood, on held-out data: `python -m tests.benchmarks.calibration`.
