@@ -87,8 +87,9 @@ class Attention:
 
         return plot_weights(self, n)
 
-    def __str__(self) -> str:
-        rows = self.top()
+    def chart(self, n: int = _SHOWN) -> str:
+        """Return the ``n`` largest weights as bars of text; ``str`` is that of ten."""
+        rows = self.top(n)
         width = max((len(_short(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
         lines = [
@@ -96,12 +97,16 @@ class Attention:
             f"{_short(value)}".rstrip()
             for key, weight, value in rows
         ]
-        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out()])
+        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out(n)])
+
+    def __str__(self) -> str:
+        return self.chart()
 
     def __repr__(self) -> str:
         return f"<Attention of {self.text!r} over {len(self.names)} keys>"
 
-    def _repr_html_(self) -> str:
+    def chart_html(self, n: int = _SHOWN) -> str:
+        """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
         import html
 
         rows = "".join(
@@ -110,18 +115,21 @@ class Attention:
             f"<td style='width:20em;text-align:left'><div style='height:1em;background:#0072b2;"
             f"width:{weight:.1%}'></div></td>"
             f"<td style='text-align:left'>{html.escape(_short(value))}</td></tr>"
-            for key, weight, value in self.top()
+            for key, weight, value in self.top(n)
         )
-        left_out = "".join(f"<p>{html.escape(line)}</p>" for line in self._left_out())
+        left_out = "".join(f"<p>{html.escape(line)}</p>" for line in self._left_out(n))
         caption = f"<caption>attention of {html.escape(repr(self.text))}</caption>"
         return f"<table>{caption}{rows}</table>{left_out}"
 
-    def _left_out(self) -> list[str]:
+    def _repr_html_(self) -> str:
+        return self.chart_html()
+
+    def _left_out(self, n: int) -> list[str]:
         """Say what share the keys beyond the chart have, if there are any."""
-        rest = len(self.names) - _SHOWN
+        rest = len(self.names) - n
         if rest <= 0:
             return []
-        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top()))
+        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
         return [f"  and {rest} more keys with {share:.1%} together"]
 
 

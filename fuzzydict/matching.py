@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from fuzzydict.alignment import coverage
-from fuzzydict.evidence import Likeness, log_probabilities
+from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import likenesses
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fuzzydict.index import KeyIndex
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["ByScorer", "Matching", "MeaningAndSpelling", "as_matching"]
+__all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
 
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 _MEANT_ALIKE = 16  # and for they mean the most alike
@@ -28,6 +28,16 @@ _WORDS = 32  # of a text, its first, compared one by one: what has more is not a
 _TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
+
+
+class Judgement(NamedTuple):
+    """The log-weights of a query for the n slots of an index, (n,), and what they were made from.
+
+    A named scorer gives no reasons.
+    """
+
+    log_weights: NDArray[np.float32]
+    reasons: Reasons | None
 
 
 class Matching(Protocol):
@@ -51,6 +61,15 @@ class Matching(Protocol):
             vectors: theirs, (L, E).
             index: the keys; what is returned for its dead slots is not looked at.
         """
+
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield what `log_weights` returns, query by query, with the reasons."""
 
     def score(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
@@ -81,6 +100,17 @@ class ByScorer:
         finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
 
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield the scores, query by query."""
+        for scores in self.log_weights(queries, texts, vectors, index):
+            yield Judgement(scores, None)
+
     def score(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
@@ -105,13 +135,25 @@ class MeaningAndSpelling:
     ) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
         logs = np.empty((len(texts), len(index)), np.float32)
-        compared = self.compare(queries, texts, vectors, index)
-        for row, (alike, known) in zip(logs, compared, strict=True):
-            odds = index.embedding.calibration.log_odds(alike, known=known)
-            odds[~index.alive] = -np.inf
-            row[:] = log_probabilities(odds)
-            row[row > row.max() - _TIE] = row.max()
+        for i, judgement in enumerate(self.judge(queries, texts, vectors, index)):
+            logs[i] = judgement.log_weights
         return logs
+
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield the logarithms of the keys' probabilities, query by query, and the reasons."""
+        calibration = index.embedding.calibration
+        for alike, known in self.compare(queries, texts, vectors, index):
+            odds = calibration.log_odds(alike, known=known)
+            odds[~index.alive] = -np.inf
+            logs = log_probabilities(odds).astype(np.float32)
+            logs[logs > logs.max() - _TIE] = logs.max()
+            yield Judgement(logs, Reasons(calibration, alike, known, odds))
 
     def compare(
         self,
@@ -196,13 +238,13 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
     spelling = likenesses(words, others) ** _SHARPNESS
-    vectors = _units(index.embedding.token_vectors([*words, *others]))
-    if not vectors.shape[1]:
+    embedding, (mean, spread) = index.embedding, index.background
+    asked = _units(embedding.token_vectors(words, of_query=True))
+    if not asked.shape[1]:
         return spelling
-    trust = np.array([index.embedding.vocabulary.trust(word) for word in (*words, *others)])
-    mean, spread = index.background
-    nearness = (vectors[: len(words)] @ vectors[len(words) :].T - mean) / spread
-    nearness *= np.outer(trust[: len(words)], trust[len(words) :])
+    nearness = (asked @ _units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    trust = embedding.vocabulary.trust
+    nearness *= np.outer([trust(word) for word in words], [trust(word) for word in others])
     meaning = np.clip(nearness / _FAR, 0, 1)
     return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
 

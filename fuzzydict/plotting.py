@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -14,7 +16,7 @@ from fuzzydict.text import shortened
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention
 
-__all__ = ["plot_heatmap", "plot_weights"]
+__all__ = ["picture", "plot_heatmap", "plot_weights"]
 
 _LABEL = 32  # characters of a key
 _BLANK = "\N{OPEN BOX}"
@@ -40,6 +42,29 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     return axes
+
+
+def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
+    """Return the ``n`` largest weights as a file: ``kind`` is "png", "svg", or "html" for a page.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed, which a page does without.
+    """
+    if kind == "html":
+        page = f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
+<body style="font-family:sans-serif">{attention.chart_html(n)}</body>
+</html>
+"""
+        return page.encode("utf-8", "xmlcharrefreplace")
+    pyplot = _pyplot()
+    with pyplot.rc_context({"svg.hashsalt": "fuzzydict"}):  # the same picture, the same file
+        figure = plot_weights(attention, n).figure
+        file = BytesIO()
+        figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
+    pyplot.close(figure)
+    return file.getvalue()
 
 
 def plot_heatmap(

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from fuzzydict import Brown
-from fuzzydict.adapters import Embedding, as_embedding
+from fuzzydict import FuzzyDict
 from fuzzydict.evidence import Evidence
 from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
-__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "probabilities_of"]
+__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of"]
 
 
 def likeness_of(a: str, b: str) -> float:
@@ -52,16 +51,14 @@ def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) 
 
 
 class Reference:
-    """The default score over some keys.
+    """The default score of a dict's keys, all of which have letters or digits.
 
-    Args:
-        keys: texts with letters or digits, so few that each is compared with every query.
-        embedding: whatever ``embedding=`` takes.
+    They are to be so few that the dict compares each with every query.
     """
 
-    def __init__(self, keys: Iterable[str], embedding: Any = None) -> None:
-        self.keys = list(keys)
-        self.embedding: Embedding = Brown() if embedding is None else as_embedding(embedding)
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self.keys: list[str] = list(d)
+        self.embedding = d._projected_embedding()
         vectors = self.embedding.encode(self.keys)
         self.vectors = dict(zip(self.keys, vectors, strict=True))
         self.mean, self.spread = self.embedding.background(vectors)
@@ -97,7 +94,7 @@ class Reference:
 
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
-        (vector,) = self.embedding.encode([query])
+        (vector,) = self.embedding.encode_queries([query])
         cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
         return (cosine - self.mean) / self.spread * trust * trust_in_key
@@ -114,24 +111,20 @@ class Reference:
 
     def words_alike(self, a: str, b: str) -> float:
         """Return how alike two words are, in spelling or in meaning."""
-        vectors = self.embedding.token_vectors([a, b])
+        (vector,) = self.embedding.token_vectors([a], of_query=True)
+        (other,) = self.embedding.token_vectors([b], of_query=False)
         meaning = 0.0
-        if vectors.shape[1]:
+        if len(vector):
             vocabulary = self.embedding.vocabulary
-            cosine = cosine_of(*vectors)
+            cosine = cosine_of(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / _FAR, 0), 1)
         return 1 - (1 - likeness_of(a, b) ** _SHARPNESS) * (1 - meaning)
 
 
-def probabilities_of(keys: Iterable[str], query: str, embedding: Any = None) -> dict[str, float]:
-    """Return the probability of each of a few keys to be what ``query`` asks for."""
-    return Reference(keys, embedding).probabilities(query)
-
-
-def assert_probabilities(d: Any, query: str) -> None:
+def assert_probabilities(d: FuzzyDict[Any], query: str) -> None:
     """Assert that a dict of few text keys scores a query as the reference does."""
-    expected = probabilities_of(d, query, d.embedding)
+    expected = Reference(d).probabilities(query)
     found = {match.key: match.score for match in d.most_similar(query, None)}
     assert found.keys() == expected.keys()
     keys = list(expected)

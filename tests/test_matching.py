@@ -79,7 +79,8 @@ def test_of_many_keys_those_worth_a_comparison_are_found() -> None:
     chance = np.random.default_rng(0)
     keys = [" ".join(pair) for pair in chance.choice(words, (100, 2)).tolist()]
     keys += chance.choice(words, 100, replace=False).tolist()
-    reference, d = Reference(keys), FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0)
+    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0)
+    reference = Reference(d)
     for key in chance.choice(keys, 5).tolist():
         place = len(key) // 2
         for query in (key[:place] + key[place + 1 :], " ".join(reversed(key.split()))):

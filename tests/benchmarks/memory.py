@@ -90,7 +90,7 @@ def keys_measured(count: int, *, traces: bool) -> list[Row]:
     d = FuzzyDict(plain)
     items = used() - before  # the dict's own table, which the plain dict has as well
     d.get("colour")
-    matrix = count * Brown().size * 4 / _MB
+    matrix = count * len(FuzzyDict({"color": 0}).attend("colour").query) * 4 / _MB
     rows = [Row("after the first read", used() - before - items, matrix)]
     if not traces:
         rows.append(Row("at most until then", resident("VmHWM") - before - items, matrix))

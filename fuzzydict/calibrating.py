@@ -1,0 +1,131 @@
+"""Questions with their answers -> what likeness says: the weights of the default score, fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fuzzydict.evidence import Calibration, Evidence, Likeness, log_probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Question", "calibrate"]
+
+_PULL = 1e-4  # towards where the fit starts, for weights of which the questions say nothing
+_WEIGHTS = 8  # of an `Evidence`: of spelling 3, of meaning 2, of words 3
+# Log-odds are kept within what 32 bits can tell; weights of a likeness are never below zero.
+_BIAS, _SLOPE = (-30.0, 30.0), (0.0, 60.0)
+_BOUNDS = [_BIAS, _SLOPE, _SLOPE, _BIAS, _SLOPE, _BIAS, _SLOPE, _SLOPE]
+
+
+class Question(NamedTuple):
+    """A query to n keys.
+
+    Attributes:
+        alike: how alike the query and the keys are.
+        known: whether all its words are.
+        right: which keys are right, (r,); none if no key is.
+        weight: how much the question counts.
+    """
+
+    alike: Likeness
+    known: bool
+    right: NDArray[np.intp]
+    weight: float = 1.0
+
+
+def calibrate(
+    questions: Sequence[Question], start: Calibration, *, absent: bool = True
+) -> Calibration:
+    """Return the calibration under which the right answers are the most probable.
+
+    By maximum likelihood (L-BFGS-B): of each question the probability that one of the right keys
+    is right or, where no key is right, "none of them".
+
+    Args:
+        questions: one or more, not used to measure what comes out.
+        start: where to start, and whereto weights are drawn of which the questions say nothing.
+        absent: whether each question is asked once more with its right keys taken out, so that
+            "none" is right: the score then tells "it is here" from "it is not".
+    """
+    from scipy.optimize import minimize
+
+    first = np.array([*_weights(start.known), *_weights(start.unknown)])
+    total = sum(question.weight for question in questions)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        calibration, gradient = _calibration(weights), np.zeros_like(weights)
+        value = 0.0
+        for question in questions:
+            half = slice(0, _WEIGHTS) if question.known else slice(_WEIGHTS, None)
+            for gone in (False, True) if absent and len(question.right) else (False,):
+                nll, back = _answered(question, calibration, gone=gone)
+                value += question.weight * nll / total
+                gradient[half] += question.weight * back / total
+        value += _PULL * float(np.square(weights - first).sum())
+        return value, gradient + 2 * _PULL * (weights - first)
+
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=_BOUNDS * 2)
+    return _calibration(found.x)
+
+
+def _answered(
+    question: Question, calibration: Calibration, *, gone: bool
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the negative log-likelihood of the right answer, and its gradient by the weights.
+
+    The gradient by a log-odds is the key's probability less what it should be; by a weight, that
+    times the share of its reason in the odds of the key, times its likeness.
+    """
+    alike, right = question.alike, question.right
+    odds = calibration.log_odds(alike, known=question.known)
+    whole = odds[alike.candidates]
+    if gone:
+        odds[right] = -np.inf
+    logs = log_probabilities(odds)
+    probabilities = np.exp(logs)
+    excess = probabilities.copy()
+    if gone or not len(right):
+        none = max(1 - probabilities.sum(), 1e-12)
+        nll = -np.log(none)
+    else:
+        likely = np.logaddexp.reduce(logs[right])
+        nll = -likely
+        excess[right] -= np.exp(logs[right] - likely)
+    shares = np.exp(calibration.parts(alike, known=question.known) - whole)  # (3, c)
+    return float(nll), _by_weights(alike, excess, shares)
+
+
+def _by_weights(
+    alike: Likeness, excess: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the gradient by the weights, from that by the log-odds, (n,)."""
+    near = alike.nearness[alike.candidates]
+    spelling, meaning, words = shares * excess[alike.candidates]
+    others = excess.copy()
+    others[alike.candidates] = meaning  # of all other keys the meaning is the only reason
+    squared = np.square(np.maximum(alike.words, 0))
+    return np.array(
+        [
+            *(spelling.sum(), spelling @ np.square(alike.spelling), spelling @ near),
+            *(others.sum(), others @ alike.nearness),
+            *(words.sum(), words @ squared, words @ near),
+        ]
+    )
+
+
+def _weights(evidence: Evidence) -> list[float]:
+    bias, _, slope = evidence.meaning
+    return [*evidence.spelling, bias, slope, *evidence.words]
+
+
+def _calibration(weights: NDArray[np.float64]) -> Calibration:
+    return Calibration(_evidence(weights[:_WEIGHTS]), _evidence(weights[_WEIGHTS:]))
+
+
+def _evidence(weights: NDArray[np.float64]) -> Evidence:
+    a, b, c, d, e, f, g, h = weights.tolist()
+    return Evidence(spelling=(a, b, c), meaning=(d, 0.0, e), words=(f, g, h))

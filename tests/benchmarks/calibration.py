@@ -1,0 +1,218 @@
+"""Fits the weights of the default score, and shows what its probabilities and cutoff are worth.
+
+The questions are made from codespell's lists and from WordNet, less what is excluded; half of the
+dictionaries are fitted on, and the other half is measured.
+
+    python -m tests.benchmarks.calibration [--exclude FILE...] [--projections NAME] [--encoder]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import string
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict import Brown, FuzzyDictError
+from fuzzydict.adapters import Embedding, as_embedding
+from fuzzydict.calibrating import Question, calibrate
+from fuzzydict.evidence import Calibration, Evidence, log_probabilities
+from fuzzydict.index import KeyIndex
+from fuzzydict.matching import MeaningAndSpelling
+from fuzzydict.measures import auroc, expected_calibration_error
+from fuzzydict.peers import sentence_encoder
+from fuzzydict.projected import NAMES, as_projections, seen_through
+from fuzzydict.reporting import shown_command
+from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
+from fuzzydict.text import plain
+
+from .development import pairs_of
+from .questions import KINDS, question_sets
+from .report import print_report
+
+__all__ = ["main"]
+
+_COMMAND = "python -m tests.benchmarks.calibration"
+_CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
+_GIBBERISH = 300
+# Where the fit starts: spelling that must be close, meaning that says little.
+_START = Calibration(
+    known=Evidence((-3.0, 8.0, 0.5), (-3.0, 0.0, 1.0), (-3.0, 8.0, 0.5)),
+    unknown=Evidence((-9.0, 20.0, 0.0), (-9.0, 0.0, 0.5), (-8.0, 12.0, 0.0)),
+)
+
+
+class Asked(NamedTuple):
+    """A question, and what it was made from."""
+
+    question: Question
+    kind: str
+    is_fitted: bool
+
+
+class Best(NamedTuple):
+    """The best score of each of n queries, (n,), and whether its key is right, (n,)."""
+
+    scores: np.ndarray[Any, np.dtype[np.float64]]
+    right: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Fit, and print the weights and what they are worth."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        sets = list(question_sets(pairs_of(read_sets(options.exclude))))
+        embedding = _embedding(options)
+    except (FuzzyDictError, OSError) as error:
+        parser.error(str(error))
+    asked = [question for one in sets for question in _asked(one, embedding)]
+    calibration = calibrate([a.question for a in asked if a.is_fitted], _START)
+    for name in ("known", "unknown"):
+        print(f"{name}={_rounded(getattr(calibration, name))},")
+    held_out = [a for a in asked if not a.is_fitted]
+    command = shown_command(*_COMMAND.split(), *_shown(options))
+    print_report(
+        f"What the score is worth on the other half of the questions. Made by `{command}`",
+        ("questions", "queries", "hit@1", "AUROC", "calibration error"),
+        [_worth(kind, [a for a in held_out if a.kind == kind], calibration) for kind in KINDS]
+        + [_worth("all", held_out, calibration)],
+    )
+    print_report(
+        "What a cutoff costs: shares of the best keys that it refuses",
+        ("cutoff", "right", "wrong, a right key is there", "wrong, none is", "gibberish"),
+        _cutoffs(held_out, calibration, _gibberish(sets, embedding)),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=_COMMAND,
+        description="Fit the weights of the default score.",
+    )
+    parser.add_argument(
+        "--exclude",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        default=[],
+        help="retrieval sets (or folders of them) whose pairs are not asked, in either direction",
+    )
+    parser.add_argument(
+        "--projections",
+        choices=NAMES,
+        default="wordnet",
+        help="what the vectors are seen through",
+    )
+    parser.add_argument(
+        "--encoder", action="store_true", help="fit the weights for a sentence encoder"
+    )
+    return parser
+
+
+def _shown(options: argparse.Namespace) -> list[str | Path]:
+    exclude = ["--exclude", *options.exclude] if options.exclude else []
+    seen = [] if options.projections == "wordnet" else ["--projections", options.projections]
+    return [*exclude, *seen, *(["--encoder"] if options.encoder else [])]
+
+
+def _embedding(options: argparse.Namespace) -> Embedding:
+    if options.encoder:
+        return as_embedding(sentence_encoder())
+    return seen_through(Brown(), as_projections(options.projections))
+
+
+def _asked(one: RetrievalSet, embedding: Embedding) -> Iterable[Asked]:
+    """Yield the questions of a set, of which every second dictionary's are fitted on."""
+    weight = KINDS[one.name] / len(one.queries)
+    for i, dictionary in enumerate(one.dictionaries):
+        for question in _questions(dictionary, embedding, weight):
+            yield Asked(question, one.name, is_fitted=i % 2 == 0)
+
+
+def _questions(
+    dictionary: Dictionary, embedding: Embedding, weight: float = 1.0
+) -> Iterable[Question]:
+    index = KeyIndex(embedding)
+    for key in dictionary.keys:
+        index.add(key)
+    index.sync()
+    queries = [query.text for query in dictionary.queries]
+    compared = MeaningAndSpelling().compare(
+        queries, list(map(plain, queries)), embedding.encode(queries), index
+    )
+    for query, (alike, known) in zip(dictionary.queries, compared, strict=True):
+        slots = sorted(index.slot(key, otherwise=-1) for key in query.accept)
+        yield Question(alike, known, np.array(slots, np.intp), weight)
+
+
+def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding) -> list[Question]:
+    """Return questions of random letters to the dictionaries, small and large."""
+    rng = random.Random(1)
+    every = [dictionary for one in sets for dictionary in one.dictionaries]
+    questions = list[Question]()
+    for dictionary in rng.sample(every, min(_GIBBERISH, len(every))):
+        text = "".join(rng.choices(string.ascii_lowercase, k=rng.randint(4, 10)))
+        asked = dictionary.queries[0]._replace(text=text)
+        questions.extend(_questions(dictionary._replace(queries=[asked]), embedding))
+    return questions
+
+
+def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool = False) -> Best:
+    scores, right = list[float](), list[bool]()
+    for question in questions:
+        odds = calibration.log_odds(question.alike, known=question.known)
+        if gone:
+            odds[question.right] = -np.inf
+        logs = log_probabilities(odds)
+        scores.append(float(np.exp(logs.max())))
+        right.append(not gone and int(logs.argmax()) in question.right)
+    return Best(np.array(scores), np.array(right))
+
+
+def _worth(kind: str, asked: Sequence[Asked], calibration: Calibration) -> list[object]:
+    questions = [a.question for a in asked]
+    here, gone = (_best(questions, calibration, gone=gone) for gone in (False, True))
+    error = expected_calibration_error(
+        [*here.scores.tolist(), *gone.scores.tolist()], [*here.right.tolist(), *gone.right.tolist()]
+    )
+    hits, parted = float(here.right.mean()), auroc(here.scores.tolist(), gone.scores.tolist())
+    return [kind, len(questions), hits, parted, error]
+
+
+def _cutoffs(
+    asked: Sequence[Asked], calibration: Calibration, gibberish: Sequence[Question]
+) -> list[list[object]]:
+    questions = [a.question for a in asked]
+    here, gone = (_best(questions, calibration, gone=gone) for gone in (False, True))
+    weights = np.array([question.weight for question in questions])
+    noise = _best(gibberish, calibration).scores
+
+    def refused(scores: Any, weights: Any, cutoff: float) -> float:
+        return float(weights[scores < cutoff].sum() / weights.sum())
+
+    return [
+        [
+            str(cutoff),
+            refused(here.scores[here.right], weights[here.right], cutoff),
+            refused(here.scores[~here.right], weights[~here.right], cutoff),
+            refused(gone.scores, weights, cutoff),
+            float((noise < cutoff).mean()),
+        ]
+        for cutoff in _CUTOFFS
+    ]
+
+
+def _rounded(evidence: Evidence) -> Evidence:
+    return Evidence(*(tuple(round(w, 2) for w in getattr(evidence, name)) for name in _NAMES))
+
+
+_NAMES = ("spelling", "meaning", "words")
+
+
+if __name__ == "__main__":
+    main()
