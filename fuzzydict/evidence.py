@@ -90,7 +90,7 @@ class Calibration:
         """
         if weights.shape != (2, 3, 3) or not np.isfinite(weights).all():
             raise ValueError(f"a calibration is (2, 3, 3) finite numbers, not {weights.shape}")
-        return cls(*(Evidence(*map(tuple, reasons)) for reasons in weights.tolist()))
+        return cls(*map(_evidence, weights))
 
     def log_odds(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the log-odds of each key being right to none being right, (n,).
@@ -117,9 +117,13 @@ class Calibration:
     def _mixed(self, known: float) -> Evidence:
         if known in (0, 1):
             return self.known if known else self.unknown
-        weights = self.as_array()
-        mixed: list[list[float]] = (known * weights[0] + (1 - known) * weights[1]).tolist()
-        return Evidence(*map(tuple, mixed))
+        mixed = np.array([[known, 1 - known]]) @ self.as_array().reshape(2, -1)
+        return _evidence(mixed.reshape(3, 3))
+
+
+def _evidence(weights: NDArray[Any]) -> Evidence:
+    spelling, meaning, words = (tuple(map(float, reason)) for reason in weights)
+    return Evidence(spelling, meaning, words)  # type: ignore[arg-type] # of three numbers each
 
 
 def _meaning(evidence: Evidence, nearness: NDArray[Any]) -> NDArray[np.float64]:
