@@ -61,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The evidence of queries whose words are all known, and of those with a word never seen.
+    """The evidence of queries whose words are all known, and of those of words never seen.
 
     The log-odds of a key are those of "for one reason or another", the sum of the odds of each:
     a query is the key misspelled, or means the same, or most of its words are the same. They
@@ -69,7 +69,7 @@ class Calibration:
 
     >>> same = Calibration(*[Evidence((-9, 24, 0), (-6, 0, 2), (-5, 9, 0))] * 2)
     >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
-    >>> odds = same.log_odds(alike, known=True)
+    >>> odds = same.log_odds(alike, known=1)
     >>> np.exp(log_probabilities(odds)).round(3).tolist()
     [0.0, 0.999]
     """
@@ -90,29 +90,45 @@ class Calibration:
         """
         if weights.shape != (2, 3, 3) or not np.isfinite(weights).all():
             raise ValueError(f"a calibration is (2, 3, 3) finite numbers, not {weights.shape}")
-        return cls(*(Evidence(*map(tuple, reasons)) for reasons in weights.tolist()))
+        return cls(*map(_evidence, weights))
 
-    def log_odds(self, alike: Likeness, *, known: bool) -> NDArray[np.float64]:
-        """Return the log-odds of each key being right to none being right, (n,)."""
-        odds = self._meaning(alike.nearness, known=known)
+    def log_odds(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
+        """Return the log-odds of each key being right to none being right, (n,).
+
+        ``known`` is the share of the query's words that are; so "maximum spede" is judged half as
+        words are, and half as slips.
+        """
+        odds = _meaning(self._mixed(known), alike.nearness)
         odds[alike.candidates] = np.logaddexp.reduce(self.parts(alike, known=known), axis=0)
         return odds
 
-    def parts(self, alike: Likeness, *, known: bool) -> NDArray[np.float64]:
+    def parts(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the candidates' log-odds for each of `REASONS`, (3, c)."""
-        evidence = self.known if known else self.unknown
+        evidence = self._mixed(known)
         near = alike.nearness[alike.candidates]
         parts = np.empty((len(REASONS), len(near)))
         parts[0] = _line(evidence.spelling, alike.spelling, near)
-        parts[1] = self._meaning(near, known=known)
+        parts[1] = _meaning(evidence, near)
         with np.errstate(invalid="ignore"):
             words = _line(evidence.words, alike.words, near)
         parts[2] = np.where(alike.words >= 0, words, -np.inf)
         return parts
 
-    def _meaning(self, nearness: NDArray[Any], *, known: bool) -> NDArray[np.float64]:
-        bias, _, slope = (self.known if known else self.unknown).meaning
-        return bias + slope * nearness.astype(np.float64)
+    def _mixed(self, known: float) -> Evidence:
+        if known in (0, 1):
+            return self.known if known else self.unknown
+        mixed = np.array([[known, 1 - known]]) @ self.as_array().reshape(2, -1)
+        return _evidence(mixed.reshape(3, 3))
+
+
+def _evidence(weights: NDArray[Any]) -> Evidence:
+    spelling, meaning, words = (tuple(map(float, reason)) for reason in weights)
+    return Evidence(spelling, meaning, words)  # type: ignore[arg-type] # of three numbers each
+
+
+def _meaning(evidence: Evidence, nearness: NDArray[Any]) -> NDArray[np.float64]:
+    bias, _, slope = evidence.meaning
+    return bias + slope * nearness.astype(np.float64)
 
 
 def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
@@ -172,7 +188,7 @@ class Reasons:
 
     calibration: Calibration
     alike: Likeness
-    known: bool
+    known: float
     log_odds: NDArray[np.float64]
 
     def none(self) -> float:
@@ -184,7 +200,7 @@ class Reasons:
 
         >>> same = Calibration(*[Evidence((-9, 24, 0), (-6, 0, 2), (-5, 9, 0))] * 2)
         >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
-        >>> reasons = Reasons(same, alike, True, same.log_odds(alike, known=True))
+        >>> reasons = Reasons(same, alike, 1, same.log_odds(alike, known=1))
         >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
         ([0.48, 0.02, 0.0], (0.0, 0.5, 0.0))
         """

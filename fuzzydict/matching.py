@@ -161,14 +161,14 @@ class MeaningAndSpelling:
         texts: Sequence[str],
         vectors: NDArray[np.float32],
         index: KeyIndex,
-    ) -> Iterator[tuple[Likeness, bool]]:
-        """Yield how alike each query and the slots are, and whether all its words are known."""
+    ) -> Iterator[tuple[Likeness, float]]:
+        """Yield how alike each query and the slots are, and which share of its words is known."""
         dead = np.flatnonzero(~index.alive)
-        knows = index.embedding.vocabulary.knows
+        known_share = index.embedding.vocabulary.known_share
         for query, text, near in zip(
             queries, texts, _nearness(queries, vectors, index), strict=True
         ):
-            yield _likeness(text, near, index, dead), knows(query)
+            yield _likeness(text, near, index, dead), known_share(query)
 
     def score(self, log_weight: float) -> float:
         """Return the probability."""
