@@ -11,7 +11,6 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.evidence import Evidence
 from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
@@ -71,25 +70,23 @@ class Reference:
 
     def log_odds(self, query: str, key: str) -> list[float]:
         """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
-        calibration = self.embedding.calibration
-        known = all(
-            self.embedding.vocabulary.row(token) is not None
-            for token in self.embedding.vocabulary.tokens(query)
-        )
-        evidence: Evidence = calibration.known if known else calibration.unknown
+        calibration, vocabulary = self.embedding.calibration, self.embedding.vocabulary
+        rows = [vocabulary.row(token) for token in vocabulary.tokens(query)]
+        known = sum(row is not None for row in rows) / len(rows)
         near = self.nearness(query, key)
 
-        def line(weights: tuple[float, float, float], likeness: float) -> float:
-            bias, of_likeness, of_nearness = weights
-            return bias + of_likeness * likeness**2 + of_nearness * near
+        def line(reason: str, likeness: float) -> float:
+            """Return the line of known words and that of unknown ones, mixed by their shares."""
+            mixed = 0.0
+            for share, evidence in ((known, calibration.known), (1 - known, calibration.unknown)):
+                bias, of_likeness, of_nearness = getattr(evidence, reason)
+                mixed += share * (bias + of_likeness * likeness**2 + of_nearness * near)
+            return mixed
 
-        found = [
-            line(evidence.spelling, likeness_of(plain(query), plain(key))),
-            line(evidence.meaning, 0),
-        ]
+        found = [line("spelling", likeness_of(plain(query), plain(key))), line("meaning", 0)]
         words, others = plain(query).split(), plain(key).split()
         if len(words) > 1 or len(others) > 1:
-            found.append(line(evidence.words, self.coverage(words[:_WORDS], others[:_WORDS])))
+            found.append(line("words", self.coverage(words[:_WORDS], others[:_WORDS])))
         return found
 
     def nearness(self, query: str, key: str) -> float:

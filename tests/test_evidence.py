@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzydict.evidence import (
     OF_TEXTS,
+    OF_WORDNET,
     OF_WORDS,
     REASONS,
     Calibration,
@@ -26,6 +27,7 @@ SLOPES = st.floats(0, 30)
 LINES = st.tuples(st.floats(-20, 10), SLOPES, SLOPES.map(lambda slope: slope / 10))
 MEANINGS = st.tuples(st.floats(-20, 10), st.just(0.0), SLOPES.map(lambda slope: slope / 10))
 EVIDENCE = st.builds(Evidence, LINES, MEANINGS, LINES)
+KNOWN = st.sampled_from([0, 0.25, 0.5, 1])
 CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE)
 
 
@@ -85,16 +87,21 @@ def test_where_all_keys_are_gone_none_is_right() -> None:
 # ---- evidence -----------------------------------------------------------------------------
 
 
-@given(CALIBRATIONS, likenesses(), st.booleans())
+@given(CALIBRATIONS, likenesses(), KNOWN)
 def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
-    calibration: Calibration, alike: Likeness, known: bool
+    calibration: Calibration, alike: Likeness, known: float
 ) -> None:
-    evidence = calibration.known if known else calibration.unknown
+    def weights(reason: str) -> list[float]:
+        pairs = zip(
+            getattr(calibration.known, reason), getattr(calibration.unknown, reason), strict=True
+        )
+        return [known * seen + (1 - known) * unseen for seen, unseen in pairs]
+
     parts = calibration.parts(alike, known=known)
     log_odds = calibration.log_odds(alike, known=known)
     assert parts.shape == (len(REASONS), len(alike.candidates))
     assert not np.isnan(parts).any()
-    bias, _, slope = evidence.meaning
+    bias, _, slope = weights("meaning")
     for slot, near in enumerate(alike.nearness.tolist()):
         assert slot in alike.candidates or log_odds[slot] == pytest.approx(bias + slope * near)
     for i, slot in enumerate(alike.candidates.tolist()):
@@ -102,7 +109,7 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         likes = {"spelling": float(alike.spelling[i]), "meaning": 0, "words": float(alike.words[i])}
         odds = []
         for name, like in likes.items():
-            bias, of_likeness, of_nearness = getattr(evidence, name)
+            bias, of_likeness, of_nearness = weights(name)
             if like >= 0:
                 expected = bias + of_likeness * like**2 + of_nearness * near
                 assert parts[REASONS.index(name), i] == pytest.approx(expected, abs=1e-5)
@@ -112,9 +119,9 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         assert log_odds[slot] == pytest.approx(math.log(sum(odds)), abs=1e-5)
 
 
-@given(CALIBRATIONS, likenesses(), st.booleans(), st.data())
+@given(CALIBRATIONS, likenesses(), KNOWN, st.data())
 def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
-    calibration: Calibration, alike: Likeness, known: bool, data: st.DataObject
+    calibration: Calibration, alike: Likeness, known: float, data: st.DataObject
 ) -> None:
     i = data.draw(st.integers(0, len(alike.candidates) - 1))
     slot = int(alike.candidates[i])
@@ -133,7 +140,7 @@ def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
     assert (after[others] <= before[others] + 1e-6).all()
 
 
-@pytest.mark.parametrize("calibration", [OF_WORDS, OF_TEXTS])
+@pytest.mark.parametrize("calibration", [OF_WORDS, OF_WORDNET, OF_TEXTS])
 @pytest.mark.parametrize("which", ["known", "unknown"])
 def test_what_ships_never_takes_likeness_for_a_reason_against_a_key(
     calibration: Calibration, which: str

@@ -65,17 +65,19 @@ def test_any_text_has_tokens_if_and_only_if_it_has_words(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "known"),
     [
-        ("The color!", True),
-        ("theColor", True),
-        ("New York", True),
-        ("Zoe", True),
-        ("the colour", False),
-        ("york", False),
-        ("1961", False),
+        ("The color!", 1),
+        ("theColor", 1),
+        ("New York", 1),
+        ("Zoe", 1),
+        ("the colour", 1 / 2),
+        ("1961 color colour", 1 / 3),
+        ("york", 0),
+        ("1961", 0),
+        ("?!", 0),
     ],
 )
-def test_a_text_is_known_if_each_of_its_words_is(text: str, known: bool) -> None:
-    assert SMALL.knows(text) == known
+def test_a_text_is_known_as_far_as_its_words_are(text: str, known: float) -> None:
+    assert SMALL.known_share(text) == pytest.approx(known)
 
 
 def test_weights_are_those_of_the_formula() -> None:
