@@ -16,7 +16,6 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.evidence import OF_WORDS
 from fuzzydict.matrix import Matrix
 from fuzzydict.text import quoted
-from fuzzydict.text import words as words_of
 from fuzzydict.unseen import Unseen
 from fuzzydict.vocabulary import Vocabulary
 
@@ -101,7 +100,7 @@ class WordVectors:
         """
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
-        split = list(map(_split, sentences))
+        split = list(map(training.words_of_sentence, sentences))
         trained = training.train(
             split, recipe, size=size, min_count=min_count, seed=seed, progress=progress
         )
@@ -290,17 +289,6 @@ class WordVectors:
         """Return words from all over the vocabulary that it knows well."""
         known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
         return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
-
-
-def _split(sentence: str | Sequence[str]) -> list[str]:
-    try:
-        text = sentence if isinstance(sentence, str) else " ".join(sentence)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
-        ) from None
-    # In lower case at once: in prose a hump ("McDonald") does not part two words.
-    return words_of(text.lower())
 
 
 def _require_texts(texts: Sequence[str]) -> None:
