@@ -68,7 +68,7 @@ ORDER = [
         "adapters",
         "index",
     ),
-    *("matching", "lookup", "values", "plotting", "answers", "options"),
+    *("matching", "lookup", "values", "plotting", "curves", "html", "answers", "options"),
     *("codec", "saving", "reads", "mapping", "dictfiles"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
 ]
