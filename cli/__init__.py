@@ -8,7 +8,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("lookup", "train", "evaluate")
+_COMMANDS = ("lookup", "train", "evaluate", "demo")
 
 
 class _Commands(click.Group):

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import click
 
@@ -20,7 +20,17 @@ _USAGE = 2
 
 
 class Command(click.Command):
-    """A command that names its options where an unknown one was given."""
+    """A command whose help ends in an example, and that names its options where one is unknown."""
+
+    def __init__(self, *args: Any, example: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        if self.example:
+            with formatter.section("For example"):
+                formatter.write(f"  {self.example}\n")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
