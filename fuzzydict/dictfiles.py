@@ -1,65 +1,101 @@
-"""Files that hold a dict."""
+"""Files that hold a dict: JSON, TOML, YAML, CSV, TSV, JSON Lines, or what `FuzzyDict.save` wrote.
+
+Each format is read by a module of its own, which is imported when it is needed.
+"""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import FileFormatError
+from fuzzydict.errors import OptionError
+from fuzzydict.mapping import FuzzyDict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_dict"]
+__all__ = ["FORMATS", "format_of", "open_dict", "read_dict"]
 
-_JSON_NAMES = {
-    list: "a JSON array",
-    str: "a JSON string",
-    int: "a JSON number",
-    float: "a JSON number",
-    bool: "a JSON boolean",
-    type(None): "JSON's null",
-}
+FORMATS = ("json", "toml", "yaml", "csv", "tsv", "jsonl", "fuzzydict")
+_ENDINGS = {"yml": "yaml", "ndjson": "jsonl"}
+_ROWS = ("csv", "tsv", "jsonl")
 
 
-def read_dict(path: Path, *, such_as: str = '{"color": "black"}') -> dict[str, Any]:
-    """Return the dict in a file that holds a JSON object; an error shows one ``such_as``.
+def format_of(path: Path) -> str:
+    """Return the format that the ending of a file's name tells; JSON where it tells none."""
+    ending = path.suffix[1:].lower()
+    ending = _ENDINGS.get(ending, ending)
+    return ending if ending in FORMATS else "json"
+
+
+def open_dict(
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002 - what everybody calls it
+    key: str | None = None,
+    value: str | None = None,
+    embedding: Any = None,
+    score_cutoff: float | None = None,
+) -> FuzzyDict[Any]:
+    """Return the `FuzzyDict` of a file.
+
+    Args:
+        path: the file.
+        format: one of `FORMATS`; by default what the file's ending tells.
+        key: the column of a CSV or TSV file, or the field of a JSON Lines file, with the keys.
+        value: that with the values.
+        embedding: as in `FuzzyDict`. A saved dict needs the one that it was made with.
+        score_cutoff: as in `FuzzyDict`; of a saved dict, in the place of its own.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not UTF-8, not JSON, no object, or names a key twice.
+        FileFormatError: it is not of its format, holds no dict, or names a key twice.
+        OptionError: there is no such format, or an option is not for it.
+        MissingExtraError: the package that reads YAML is not installed.
     """
-    try:
-        content = json.loads(path.read_bytes(), object_pairs_hook=lambda pairs: _once(path, pairs))
-    except UnicodeDecodeError as error:
-        raise FileFormatError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise FileFormatError(
-            f"{path}: line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
-            f"expected an object such as {such_as}"
-        ) from error
-    except RecursionError as error:
-        raise FileFormatError(f"{path}: its JSON is nested too deeply; flatten it") from error
-    except FileFormatError:
-        raise
-    except ValueError as error:  # Python's limit to the digits of a whole number
-        raise FileFormatError(
-            f"{path}: one of its numbers has too many digits; put it in quotes"
-        ) from error
-    if not isinstance(content, dict):
-        raise FileFormatError(
-            f"{path}: holds {_JSON_NAMES[type(content)]}; expected an object such as {such_as}"
+    if (format or format_of(path)) != "fuzzydict":
+        content = read_dict(path, format=format, key=key, value=value)
+        return FuzzyDict(content, embedding=embedding, score_cutoff=score_cutoff)
+    _check_names("fuzzydict", key, value)
+    d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
+    if score_cutoff is not None:
+        d.score_cutoff = score_cutoff
+    return d
+
+
+def read_dict(
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    key: str | None = None,
+    value: str | None = None,
+) -> dict[str, Any]:
+    """Return the dict in a file, as a plain one; its arguments and errors are `open_dict`'s."""
+    form = format or format_of(path)
+    _check_names(form, key, value)
+    match form:
+        case "json":
+            from fuzzydict.dict_json import read_json
+
+            return read_json(path)
+        case "toml":
+            from fuzzydict.dict_toml import read_toml
+
+            return read_toml(path)
+        case "yaml":
+            from fuzzydict.dict_yaml import read_yaml
+
+            return read_yaml(path)
+        case "csv" | "tsv" | "jsonl":
+            from fuzzydict.dict_rows import read_rows
+
+            return read_rows(path, form, key=key, value=value)
+        case "fuzzydict":
+            return dict(open_dict(path, format=form))
+    raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
+
+
+def _check_names(form: str, key: str | None, value: str | None) -> None:
+    if form not in _ROWS and (key is not None or value is not None):
+        raise OptionError(
+            f"key and value name columns of the formats {', '.join(_ROWS)}; {form} has none"
         )
-    return content
-
-
-def _once(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs. JSON lets a key come twice, and would lose the first value."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise FileFormatError(f"{path}: the key {twice!r} comes twice in one object; keep one")
-    return content

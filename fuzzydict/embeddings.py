@@ -53,6 +53,7 @@ class WordVectors:
     """
 
     calibration = OF_WORDS
+    tells_words = True
 
     def __init__(
         self,
@@ -230,6 +231,10 @@ class WordVectors:
             encoded[start : start + _BLOCK] = self._encode(texts[start : start + _BLOCK])
         return encoded
 
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what `encode` does: queries and keys are texts alike."""
+        return self.encode(texts)
+
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far the vector of each text can be believed, (n,), from 0 to 1.
 
@@ -250,7 +255,7 @@ class WordVectors:
         if not place:
             return encoded
         weights = np.array([self.vocabulary.weight(token) for token in place], np.float32)
-        vectors = self.token_vectors(list(place))
+        vectors = self._token_vectors(list(place))
         filled = [i for i, tokens in enumerate(split) if tokens]
         flat = np.array([place[token] for tokens in split for token in tokens])
         starts = np.cumsum([0] + [len(split[i]) for i in filled[:-1]])
@@ -258,8 +263,11 @@ class WordVectors:
         encoded[filled] = sums / np.add.reduceat(weights[flat], starts)[:, None]
         return encoded
 
-    def token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
-        """Return the vectors of single words of the vocabulary's, (n, E), seen or not."""
+    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
+        """Return the vectors of single words, (n, E), seen or not."""
+        return self._token_vectors(tokens)
+
+    def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
         rows = [self.vocabulary.row(token) for token in tokens]
         vectors = self._matrix.rows(np.array([row or 0 for row in rows]))
         for i, row in enumerate(rows):
@@ -284,8 +292,12 @@ class WordVectors:
 
     @cached_property
     def _background(self) -> Background:
+        return background_of(self.encode(self.some_words()))
+
+    def some_words(self) -> list[str]:
+        """Return words from all over the vocabulary that it knows well."""
         known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
-        return background_of(self._matrix.rows(known[:: -(-len(known) // SAMPLE)]))
+        return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Number", "html_table"]
+__all__ = ["Cell", "Number", "html_table"]
 
 # Half transparent, so that whatever colour the page gives its text stays legible before it.
 _BAR = "rgba(0,114,178,0.4)"
@@ -26,16 +26,18 @@ Cell: TypeAlias = str | Number
 def html_table(
     rows: Sequence[Sequence[Cell]],
     *,
-    header: Sequence[str] = (),
+    header: Sequence[Cell] = (),
     caption: str = "",
     notes: Sequence[str] = (),
 ) -> str:
     """Return a table of HTML, whose first column names the rows, and under it notes.
 
+    A title of the header that is a `Number` stands at the right, above numbers.
+
     >>> html_table([["<b>"]], notes=["that is all"])
     "<table><tr><th style='text-align:left'>&lt;b&gt;</th></tr></table><p>that is all</p>"
     """
-    titles = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in header)
+    titles = "".join(_cell(name, "th") for name in header)
     lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
     lines += [f"<tr>{titles}</tr>"] if header else []
     lines += [f"<tr>{_cell(row[0], 'th')}{''.join(map(_cell, row[1:]))}</tr>" for row in rows]
@@ -50,5 +52,5 @@ def _cell(cell: Cell, tag: str = "td") -> str:
     if cell.share > 0:
         end = f"{min(cell.share, 1.0):.1%}"
         bar = f"linear-gradient(to right,{_BAR} {end},transparent {end})"
-        style += f";min-width:12em;background:{bar}"
+        style += f";min-width:8em;background:{bar}"
     return f"<{tag} style='{style}'>{escape(cell.text)}</{tag}>"

@@ -14,6 +14,7 @@ from typing import Any, Never, Self, TypeVar
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, class_of_mode, declared_class, unknown_option
+from fuzzydict.projections import Projections
 from fuzzydict.reads import FuzzyReads
 from fuzzydict.saving import read_saved, restore, write_saved
 from fuzzydict.text import plain
@@ -24,7 +25,7 @@ V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
 
 
-_OWN = {"_lock", "_index", "_told", "_adapted"}  # which no pickle has
+_OWN = {"_lock", "_index", "_told", "_adapted", "_seen"}  # which no pickle has
 
 
 class FuzzyDict(FuzzyReads[V]):
@@ -44,7 +45,8 @@ class FuzzyDict(FuzzyReads[V]):
         temperature: what scores are divided by before they become weights; by default 0.05 for
             the default scorer and the cosine, else 1.
         score_cutoff: the least score of a match; by default 0.2 for the default scorer, else none.
-        projections: learned Q, K and V; None in this release.
+        projections: learned Q, K and V: what `fit` learned, "wordnet", which ships for the Brown
+            vectors and is their default, or "identity" for none.
 
     Options are attributes too, and may be class attributes of a subclass.
 
@@ -76,7 +78,7 @@ class FuzzyDict(FuzzyReads[V]):
         scorer: Any = None,
         temperature: float | None = None,
         score_cutoff: float | None = None,
-        projections: None = None,
+        projections: str | Projections | None = None,
         **unknown: Never,
     ) -> None:
         for name in unknown:
@@ -96,7 +98,7 @@ class FuzzyDict(FuzzyReads[V]):
         """Keep the keys as they are while they are looked up."""
         with self._lock:
             self._tell()
-            index, embedding = self._index, self._adapted_embedding()
+            index, embedding = self._index, self._projected_embedding()
             if index is None or not index.whole or index.embedding is not embedding:
                 index = KeyIndex(embedding)
                 self.__dict__.update(_index=index, _told=0)
@@ -137,7 +139,7 @@ class FuzzyDict(FuzzyReads[V]):
         saved = read_saved(path)
         new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **saved.options)
-        index = KeyIndex(new._adapted_embedding())
+        index = KeyIndex(new._projected_embedding())
         restore(index, saved)
         dict.update(new, saved.items)
         new.__dict__.update(_index=index, _told=len(new))
@@ -239,8 +241,9 @@ class FuzzyDict(FuzzyReads[V]):
         """Return an empty dict of the same kind, whatever its constructor takes."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__getstate__())
-        if "_adapted" in self.__dict__:
-            new.__dict__["_adapted"] = self.__dict__["_adapted"]  # they never change
+        for name in ("_adapted", "_seen"):  # they never change
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name]
         return new
 
     # ---- what the index is told -----------------------------------------------------------

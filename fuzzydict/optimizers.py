@@ -20,6 +20,9 @@ class Adam:
         decay: How much is kept, from step to step, of the mean of the gradients,
         square_decay: and of the mean of their squares.
         epsilon: Keeps a number that has no gradient from a division by zero.
+        per_array: One pace for all numbers of an array. Its steps then go where the gradient
+            points, whatever the axes: a projection changes nothing outside the span of its
+            examples.
 
     Raises:
         OptionError: The learning rate is not a finite number above 0.
@@ -41,12 +44,16 @@ class Adam:
         decay: float = 0.9,
         square_decay: float = 0.999,
         epsilon: float = 1e-8,
+        per_array: bool = False,
     ) -> None:
-        self.parameters = parameters
+        self.parameters, self.per_array = parameters, per_array
         self.learning_rate = positive("learning_rate", learning_rate)
         self.decay, self.square_decay, self.epsilon = decay, square_decay, epsilon
         self._means = {name: np.zeros_like(p) for name, p in parameters.items()}
-        self._squares = {name: np.zeros_like(p) for name, p in parameters.items()}
+        self._squares = {
+            name: np.zeros((), p.dtype) if per_array else np.zeros_like(p)
+            for name, p in parameters.items()
+        }
         self._steps = 0
 
     def step(self, gradients: Mapping[str, Array]) -> None:
@@ -58,7 +65,8 @@ class Adam:
         for name, parameter in self.parameters.items():
             mean, square, gradient = self._means[name], self._squares[name], gradients[name]
             mean += (1 - self.decay) * (gradient - mean)
-            square += (1 - self.square_decay) * (gradient * gradient - square)
+            squared = np.mean(gradient * gradient) if self.per_array else gradient * gradient
+            square += (1 - self.square_decay) * (squared - square)
             parameter -= pace * mean / (np.sqrt(square * square_scale) + self.epsilon)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
+from fuzzydict.projected import as_projections, seen_through
 from fuzzydict.scorers import as_scorer
 from fuzzydict.text import quoted
 
@@ -44,7 +45,7 @@ class Configured:
     scorer: Any = None
     temperature: float | None = None
     score_cutoff: float | None = None
-    projections: None = None
+    projections: Any = None
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
@@ -78,7 +79,9 @@ class Configured:
             )
         checked = check_option(name, value) if name in _CHECKS else None
         super().__setattr__(name, value)
-        if name == "embedding":  # converted anew: the same object, too, may have changed
+        if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
+            self.__dict__.pop("_seen", None)
+        if name == "embedding":
             self.__dict__["_adapted"] = (value, checked)
 
     def _adapted_embedding(self) -> Embedding:
@@ -88,6 +91,15 @@ class Configured:
             given, adapted = self.embedding, as_embedding(self.embedding)
             self.__dict__["_adapted"] = (given, adapted)
         return cast("Embedding", adapted)
+
+    def _projected_embedding(self) -> Embedding:
+        """Return the embedding seen through the projections; both are put together once."""
+        adapted, projections = self._adapted_embedding(), self.projections
+        of, by, seen = self.__dict__.get("_seen", (None, None, None))
+        if seen is None or of is not adapted or by is not projections:
+            seen = seen_through(adapted, as_projections(projections))
+            self.__dict__["_seen"] = (adapted, projections, seen)
+        return cast("Embedding", seen)
 
 
 def unknown_option(cls: type, name: str) -> UnknownOptionError:
@@ -120,7 +132,7 @@ def class_of_mode(cls: Any, mode: str) -> Any:
 def check_option(name: str, value: Any) -> object:
     """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``.
 
-    Return the embedding that an ``embedding`` means, and None for all other options.
+    Return what was made of it, as the embedding that an ``embedding`` means.
     """
     return _CHECKS[name](value)
 
@@ -157,18 +169,13 @@ def _check_cutoff(cutoff: Any) -> None:
         raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
 
 
-def _check_projections(projections: Any) -> None:
-    if projections is not None:
-        raise OptionError(f"projections: this release takes None alone, got {projections!r}")
-
-
 _CHECKS: dict[str, Callable[[Any], object]] = {
     "mode": _check_mode,
     "embedding": as_embedding,
     "scorer": _check_scorer,
     "temperature": _check_temperature,
     "score_cutoff": _check_cutoff,
-    "projections": _check_projections,
+    "projections": as_projections,
 }
 
 OPTIONS = frozenset(_CHECKS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +21,10 @@ __all__ = [
     "BLUE",
     "GREY",
     "ORANGE",
+    "drawn",
     "load_pyplot",
     "panels",
+    "picture",
     "plot_attention",
     "plot_heatmap",
     "plot_map",
@@ -71,6 +75,23 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     return axes
+
+
+def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
+    """Return the ``n`` largest weights as a file: ``kind`` is "png", "svg", or "html" for a page.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed, which a page does without.
+    """
+    if kind == "html":
+        page = f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
+<body style="font-family:sans-serif">{attention.chart_html(n)}</body>
+</html>
+"""
+        return page.encode("utf-8", "xmlcharrefreplace")
+    return drawn(plot_weights(attention, n), kind)
 
 
 def plot_map(attention: Attention, n: int = 20) -> Any:
@@ -216,6 +237,21 @@ def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> A
     figure = load_pyplot().figure(figsize=(columns * size[0], rows * size[1]), layout="constrained")
     figure.get_layout_engine().set(wspace=0.06, hspace=0.04)
     return figure.subplots(rows, columns, squeeze=False)
+
+
+def drawn(axes: Any, kind: str) -> bytes:
+    """Return the figure of ``axes`` as a file, the same each time, and close it.
+
+    Args:
+        axes: The matplotlib ``Axes``, or an array of them.
+        kind: "png" or "svg".
+    """
+    pyplot = load_pyplot()
+    figure, file = np.ravel(axes)[0].figure, BytesIO()
+    with pyplot.rc_context({"svg.hashsalt": "fuzzydict"}):
+        figure.savefig(file, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else {})
+    pyplot.close(figure)
+    return file.getvalue()
 
 
 def _label(text: str) -> str:

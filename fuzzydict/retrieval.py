@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzydict.dictfiles import read_dict
+from fuzzydict.dict_json import read_json
 from fuzzydict.errors import FileFormatError
 from fuzzydict.text import quoted
 
@@ -66,7 +66,7 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
 
 def _read_set(path: Path) -> RetrievalSet:
-    dictionaries = read_dict(path, such_as=_SUCH_AS).get("dictionaries")
+    dictionaries = read_json(path, such_as=_SUCH_AS).get("dictionaries")
     if not isinstance(dictionaries, list) or not dictionaries:
         raise FileFormatError(f"{path}: is no retrieval set; expected {_SUCH_AS}")
     read = [_dictionary(f"{path}: dictionary {i}", d) for i, d in enumerate(dictionaries)]

@@ -12,6 +12,7 @@ from fuzzydict.adapters import require_same
 from fuzzydict.codec import ValueReader, ValueWriter
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from fuzzydict.options import OPTIONS, check_option
+from fuzzydict.projections import Projections
 from fuzzydict.text import plain, quoted
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Saved", "read_saved", "restore", "write_saved"]
 
 _KIND = "fuzzy dict"
+_ENCODED = ("scorer", "projections")  # options that are no plain value
+_LEARNED = "projections "  # before the names of the arrays that projections are made of
 _NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
 _UNREADABLE = (
     ArithmeticError,
@@ -63,8 +66,9 @@ def write_saved(
     written = ",".join(_encoded(writer, key, value) for key, value in items.items())
     meta = {
         "options": {
-            name: _encoded_scorer(writer, value) if name == "scorer" else _as_json(value)
-            for name, value in options.items()
+            **{name: _as_json(value) for name, value in options.items() if name not in _ENCODED},
+            "scorer": _encoded_scorer(writer, options["scorer"]),
+            "projections": _encoded_projections(options["projections"]),
         },
         "embedding": index.embedding.fingerprint(),
     }
@@ -76,6 +80,9 @@ def write_saved(
         "trust": index.trust[alive],
     }
     arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
+    if isinstance(options["projections"], Projections):
+        learned = options["projections"].arrays()
+        arrays |= {f"{_LEARNED}{name}": array for name, array in learned.items()}
     storage.write(path, _KIND, meta, arrays)
 
 
@@ -88,10 +95,13 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
     """
     meta, arrays = storage.read(path, _KIND)
     try:
+        learned = {
+            n.removeprefix(_LEARNED): arrays.pop(n) for n in [*arrays] if n.startswith(_LEARNED)
+        }
         reader = ValueReader([arrays[f"values {i}"] for i in range(len(arrays) - 4)])
         saved = Saved(
             items=[_item(reader, pair) for pair in _loaded(arrays["items"])],
-            options=_options(reader, meta["options"]),
+            options=_options(reader, meta["options"], learned),
             embedding=_fingerprint(meta["embedding"]),
             names=_loaded(arrays["names"]),
             vectors=arrays["vectors"],
@@ -164,13 +174,39 @@ def _as_json(option: Any) -> Any:
     return option if option is None or type(option) in (str, int, float) else float(option)
 
 
-def _options(reader: ValueReader, saved: dict[str, Any]) -> dict[str, Any]:
-    options = {**saved, "scorer": _scorer(reader, saved["scorer"])}
+def _options(
+    reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
+) -> dict[str, Any]:
+    options = {
+        **saved,
+        "scorer": _scorer(reader, saved["scorer"]),
+        "projections": _projections(saved["projections"], learned),
+    }
     if options.keys() != OPTIONS - {"embedding"}:
         raise ValueError("its options are not those of a dict")
     for name, value in options.items():
         check_option(name, value)
     return options
+
+
+def _encoded_projections(projections: Any) -> Any:
+    """Return projections as their name, or as that of the embedding that they are for."""
+    if isinstance(projections, Projections):
+        return [projections.embedding]
+    return projections
+
+
+def _projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
+    if not isinstance(saved, list):
+        if learned:
+            raise ValueError("it holds projections that are not its dict's")
+        return saved
+    (embedding,) = saved
+    if not isinstance(embedding, str | None):
+        raise TypeError("its projections name no embedding")
+    # Copies, for what was read is mapped from a file, which may change or go.
+    copies = {name: np.array(array) for name, array in learned.items()}
+    return Projections.from_arrays(copies, embedding=embedding)
 
 
 def _fingerprint(saved: dict[str, Any]) -> dict[str, Any]:

@@ -14,19 +14,18 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import struct
 import zlib
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict.atomic import replacing
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    import os
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -54,39 +53,20 @@ def write(
 ) -> None:
     """Write ``arrays`` and ``meta`` (JSON types) to ``path`` as a file of this ``kind``.
 
-    The file is written beside its place and renamed into it once it is on the disk: whatever
-    happens, ``path`` holds the old file or the new one, whole. Who may read a new file the umask
-    says; a file that is replaced keeps its permissions.
+    Whatever happens, ``path`` holds the old file or the new one, whole.
 
     Raises:
         OSError: the file cannot be written.
         ArgumentTypeError: an array is of a dtype that cannot be stored.
     """
-    import shutil
-    from pathlib import Path
-
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
-    target = Path(path).resolve()  # a link keeps its place, and what it leads to is replaced
-    with _errors_naming(target):
-        beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
-        opened = beside.open("xb")
-        try:
-            with opened as file:
-                if target.is_file():  # before there is anything to read in it
-                    shutil.copymode(target, beside)
-                file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
-                file.write(header)
-                for array in raw.values():
-                    file.write(b"\0" * (-file.tell() % _ALIGNMENT))
-                    file.write(array.data if array.size else b"")
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
-        _sync_folder(target.parent)
+    with replacing(path) as file:
+        file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
+        file.write(header)
+        for array in raw.values():
+            file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+            file.write(array.data if array.size else b"")
 
 
 def read(path: str | os.PathLike[str], kind: str) -> Stored:
@@ -187,23 +167,3 @@ def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
             f"expected one of {', '.join(DTYPES)}"
         )
     return array
-
-
-@contextmanager
-def _errors_naming(target: Path) -> Iterator[None]:
-    """Let errors name the file that was to be written, not the one beside it."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming durable, where the system lets a folder be synchronised."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

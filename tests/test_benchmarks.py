@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,18 @@ from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.pairs import JudgedPair
 from fuzzydict.reporting import environment
+from fuzzydict.retrofitting import Recipe
 from fuzzydict.training import Model
-from tests.benchmarks import graded, pooling, recipes, startup
+from fuzzydict.wordnet import Synset, related_pairs
+from tests.benchmarks import (
+    fitting_speed,
+    graded,
+    pooling,
+    recipes,
+    retrofits,
+    startup,
+    tables,
+)
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
 
@@ -62,6 +73,60 @@ def _rows(output: str) -> dict[str, list[str]]:
 # ---- the commands -------------------------------------------------------------------------
 
 
+def _synsets() -> tuple[WordVectors, list[Synset]]:
+    words = [f"{first}{second}" for first in "bcdfghklmnpr" for second in ("ab", "eck", "ill", "o")]
+    vectors = WordVectors(words, np.random.default_rng(0).standard_normal((48, 8)), [9] * 48)
+    pairs = [(words[i], words[i + 1]) for i in range(0, 48, 2)]
+    return vectors, [Synset(f"{a}.n.01", (a, b), f"a {a}") for a, b in pairs]
+
+
+def test_retrofits(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vectors, synsets = _synsets()
+    light = Recipe(steps=3, batch=8, buckets=64, size=4, kept_words=8)
+    tries = {"light": retrofits.Try(light), "other": retrofits.Try(light)}
+    retrofits.main(
+        ["--exclude", str(set_file), "--only", "light"],
+        tries=tries,
+        vectors=lambda: vectors,
+        synsets=lambda: synsets,
+    )
+    rows = _rows(capsys.readouterr().out)
+    header, alone, light_row = (rows[name] for name in ("try", "vectors alone", "light"))
+    assert "other" not in rows
+    assert header[2:5] == ["meanings held out", "pairs held out", "tiny"]
+    assert header[-2:] == ["WordSim-353", "SimLex-999"]
+    assert len(alone) == len(light_row) == len(header)
+    with pytest.raises(SystemExit):
+        retrofits.main(["--only", "no such"], tries=tries)
+    assert "light; other" in capsys.readouterr().err
+
+
+def test_what_is_held_out_is_asked_and_not_learned() -> None:
+    vectors, synsets = _synsets()
+    split = retrofits.split_synsets(synsets, vectors, set())
+    learned = {
+        frozenset((pair.first, pair.second))
+        for pair in related_pairs(
+            synsets, set(vectors.words), excluded=split.without, without=split.meanings
+        )
+    }
+    for one in split.asked.values():
+        asked = pairs_of([one])
+        assert asked
+        assert asked <= split.without
+        assert not asked & learned
+    named = {frozenset(s.lemmas) for s in synsets if s.name in split.meanings}
+    assert named == pairs_of([split.asked["meanings held out"]])
+
+
+def test_fitting_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    assert fitting_speed.main(["--turns", "1", "--pairs", "64", "--keys", "100"]) == 0
+    for line in capsys.readouterr().out.splitlines()[-2:]:
+        *_, ours, theirs = line.replace(",", "").split()
+        assert float(ours) == pytest.approx(float(theirs), rel=0.05)
+
+
 def test_a_bad_file_ends_a_command_with_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +169,16 @@ def test_startup(capsys: pytest.CaptureFixture[str]) -> None:
         number, got = cells[0].split()
         assert float(number) > 0
         assert got == unit
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is told of a process on POSIX only")
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    tables.main(["--rows", "20", "30", "--distinct", "5"])
+    rows = _rows(capsys.readouterr().out)
+    assert list(rows)[1:] == ["20 rows", "30 rows"]
+    for seconds, megabytes in list(rows.values())[1:]:
+        assert float(seconds.removesuffix(" s")) > 0
+        assert float(megabytes.removesuffix(" MB")) > 10
 
 
 def test_startup_says_that_the_package_is_not_installed(

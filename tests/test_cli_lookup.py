@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from importlib import import_module, resources
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -256,25 +256,3 @@ def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> Non
 
 def test_a_cutoff_that_is_no_number_is_refused(car: Path) -> None:
     check_refused(lookup(car, "colour", "--cutoff", "nan"), "score_cutoff", "NaN")
-
-
-# ---- help ---------------------------------------------------------------------------------
-
-
-def test_help_names_every_command() -> None:
-    result = CliRunner().invoke(main, ["--help"])
-    assert result.exit_code == 0
-    assert "lookup" in result.stdout
-    assert "train" in result.stdout
-    assert "evaluate" in result.stdout
-    assert CliRunner().invoke(main, ["-h"]).stdout == result.stdout
-
-
-def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(main, ["lookup", "--help"]).stdout
-    (example,) = [line.split() for line in shown.splitlines() if "  fuzzydict lookup" in line]
-    (tmp_path / "data").mkdir()
-    sample = resources.files("fuzzydict.data") / "car.json"
-    (tmp_path / "data" / "car.json").write_bytes(sample.read_bytes())
-    done = run(*example[2:], cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"black\n", b"")

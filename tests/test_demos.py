@@ -93,18 +93,13 @@ def test_it_draws_its_picture(name: str, tmp_path: Path, monkeypatch: pytest.Mon
     result = demo(name, "--save", picture)
     assert (result.exit_code, result.stdout) == (0, output(name))
     assert picture.read_bytes().startswith(b"\x89PNG")
-    figure = pyplot.gcf()
-    for axes in figure.axes:
-        assert axes.get_xlabel() or axes.get_ylabel() or not axes.get_visible()
-    assert any(axes.get_title() for axes in figure.axes)
-    pyplot.close("all")
+    assert not pyplot.get_fignums()
 
 
 def test_a_picture_may_be_svg(tmp_path: Path) -> None:
-    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
+    pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
     assert demo("http_status", "--save", tmp_path / "http.svg").exit_code == 0
     assert "</svg>" in (tmp_path / "http.svg").read_text("utf-8")
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,14 @@ def test_a_number_without_a_gradient_stays_and_float32_stays_float32() -> None:
     np.testing.assert_allclose(x, [1, 0.999])
 
 
+def test_one_pace_for_an_array_goes_where_the_gradient_points() -> None:
+    x, gradient = np.zeros(3), np.array([3.0, 0.0, 4.0])
+    adam = Adam({"x": x}, 0.1, per_array=True)
+    for _ in range(5):
+        adam.step({"x": gradient})
+    np.testing.assert_allclose(x, -0.5 * gradient / np.sqrt((gradient**2).mean()))
+
+
 def test_a_learning_rate_that_is_not_above_zero_is_refused() -> None:
     with pytest.raises(OptionError, match="learning_rate"):
         Adam({}, learning_rate=0.0)

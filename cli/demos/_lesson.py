@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from fuzzydict.cli._problems import Command, told_in_a_line
-from fuzzydict.plotting import load_pyplot
+from fuzzydict.atomic import replacing
+from fuzzydict.cli._problems import Command, check_place, told_in_a_line
+from fuzzydict.plotting import drawn, load_pyplot
 
 __all__ = ["as_command", "save_picture"]
 
@@ -44,14 +42,14 @@ def as_command(lesson: Callable[..., None]) -> click.Command:
 
 def save_picture(axes: Any, place: Path) -> None:
     """Save the figure of matplotlib's ``axes``, or of an array of them."""
-    figure = axes.flat[0].figure if isinstance(axes, np.ndarray) else axes.figure
-    figure.savefig(place, dpi=100)
+    picture = drawn(axes, place.suffix[1:].lower())
+    with replacing(place) as file:
+        file.write(picture)
 
 
 def _check(place: Path) -> None:
     """Say at once, not after the lesson, that no picture can be drawn there."""
     if place.suffix.lower() not in _PICTURES:
         raise click.UsageError(f"--save: {place} ends in none of {', '.join(_PICTURES)}")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place.parent))
+    check_place(place)
     load_pyplot()

@@ -1,7 +1,12 @@
-"""Retrieval sets to choose by, of several kinds: none of them asks what is excluded."""
+"""Retrieval sets to choose by, of several kinds: none of them asks what is excluded.
+
+python -m tests.benchmarks.questions [--exclude FILE...] -o FOLDER
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -10,7 +15,9 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from fuzzydict import Brown, FuzzyDictError, MissingCorpusError
-from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+from fuzzydict.retrieval import Dictionary, Query, RetrievalSet, read_sets
+
+from .development import pairs_of
 
 __all__ = ["KINDS", "question_sets"]
 
@@ -49,6 +56,7 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
     words = [word for word, n in counts.items() if n >= _FREQUENT and word.isalpha()]
     synonyms = _synonyms(counts)
     phrases = sorted(text for text in synonyms if " " in text)
+    mixed = [*rng.sample(phrases, len(words) // 3), *words]  # keys are words more often
     single = {a: {b for b in bs if " " not in b} & set(words) for a, bs in synonyms.items()}
     apart, shared = _of_phrases(synonyms, common=False), _of_phrases(synonyms, common=True)
     barred = {text for pair in excluded for text in pair}
@@ -56,9 +64,9 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
         "typos": (_codespell("dictionary.txt", set(words), barred), words),
         "variants": (_variants(counts, barred), words),
         "synonyms": ({a: bs for a, bs in single.items() if " " not in a}, words),
-        "phrases": (apart, phrases + words),
-        "phrases with a word in common": (shared, phrases + words),
-        "phrases with a slip": (_changed(phrases, words, rng), phrases + words),
+        "phrases": (apart, mixed),
+        "phrases with a word in common": (shared, mixed),
+        "phrases with a slip": (_changed(phrases, words, rng), mixed),
         "inflections": (_inflections(words), words),
         "random slips": (_misspelled(words, counts, rng), words),
     }
@@ -88,10 +96,10 @@ def _set(
             keys = _filled(wanted, others, size, rng)
             queries = []
             for query in wanted:
-                all_right = right(query) | set(synonyms.get(query, ()))
-                pairs = {frozenset((query, key)) for key in all_right & set(keys)}
+                alike = (*answers[query], *synonyms.get(query, ()))
+                pairs = {frozenset((query, key)) for key in set(alike) & set(keys)}
                 if pairs.isdisjoint(excluded):
-                    queries.append(Query(query, frozenset(all_right & set(keys))))
+                    queries.append(Query(query, frozenset(right(query) & set(keys))))
             if queries:
                 dictionaries.append(Dictionary(keys, queries))
     return RetrievalSet(kind, dictionaries)
@@ -226,3 +234,39 @@ def _inflections(words: Sequence[str]) -> Answers:
     for word in words:
         families[stem(word)].add(word)
     return {word: family - {word} for family in families.values() for word in family}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the sets to a folder, a file each, so that others can leave their pairs out too."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.questions", description="Write the questions as files."
+    )
+    parser.add_argument("--exclude", metavar="FILE", nargs="+", type=Path, default=[])
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, required=True)
+    options = parser.parse_args(argv)
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+        for one in question_sets(pairs_of(read_sets(options.exclude))):
+            file = options.output / f"{one.name.replace(' ', '-')}.json"
+            file.write_text(json.dumps(_as_json(one), indent=1), encoding="utf-8")
+    except (FuzzyDictError, OSError) as error:
+        parser.error(str(error))
+
+
+def _as_json(one: RetrievalSet) -> dict[str, list[object]]:
+    return {
+        "dictionaries": [
+            {
+                "keys": dictionary.keys,
+                "queries": [
+                    {"query": query.text, "accept": sorted(query.accept)}
+                    for query in dictionary.queries
+                ],
+            }
+            for dictionary in one.dictionaries
+        ]
+    }
+
+
+if __name__ == "__main__":
+    main()

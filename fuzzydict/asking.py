@@ -1,0 +1,68 @@
+"""What commands ask of a dict: its best keys, and whether they are near enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fuzzydict.answers import Match
+from fuzzydict.errors import NoMatchError
+from fuzzydict.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fuzzydict.mapping import FuzzyDict
+
+__all__ = ["best_of", "cutoff_of", "is_match", "matches"]
+
+_SCORES = 2**22  # that are held at once: queries times keys
+
+
+def matches(d: FuzzyDict[Any], query: str, n: int = 1) -> list[Match]:
+    """Return up to ``n`` keys that match a query, the nearest first, whatever the dict's mode.
+
+    Raises:
+        NoMatchError: not one matches.
+
+    >>> from fuzzydict import FuzzyDict
+    >>> d = FuzzyDict({"color": "black", "colors": 3, "price": 109000}, score_cutoff=0)
+    >>> [match.key for match in matches(d, "colour", 2)]
+    ['color', 'colors']
+    """
+    nearest: Match = d.nearest(query)
+    if n == 1 or not plain(query):
+        return [nearest]
+    others = [match for match in d.most_similar(query, topn=n) if match.key != nearest.key]
+    cutoff = cutoff_of(d)
+    return [nearest, *(match for match in others[: n - 1] if is_match(query, match, cutoff))]
+
+
+def cutoff_of(d: FuzzyDict[Any]) -> float:
+    """Return the least score of a match, whether it was set or is the scorer's own."""
+    with d._lookup() as lookup:
+        return d._cutoff(lookup)
+
+
+def is_match(query: str, match: Match, cutoff: float) -> bool:
+    """Tell whether a key is near enough: an equal one always is, one of no weight never."""
+    return match.key == query or (match.score >= cutoff and match.score > -np.inf)
+
+
+def best_of(d: FuzzyDict[Any], queries: Sequence[str]) -> dict[str, Match | None]:
+    """Return the best key of each query, however far; None where nothing can be compared."""
+    best: dict[str, Match | None] = {
+        query: Match(query, dict.__getitem__(d, query), 1.0) if query in d else None
+        for query in queries
+    }
+    others = [query for query, match in best.items() if match is None and plain(query)]
+    step = max(1, _SCORES // max(1, len(d)))
+    for start in range(0, len(others), step):
+        some = others[start : start + step]
+        try:
+            ranked = d.most_similar(some, topn=1)
+        except NoMatchError:  # no key has letters or digits
+            break
+        best.update((query, row[0]) for query, row in zip(some, ranked, strict=True) if row)
+    return best

@@ -1,0 +1,67 @@
+"""A file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["replacing"]
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file beside ``path``, which takes its place once the block ends without error.
+
+    It is renamed when it is on the disk: whatever happens, ``path`` holds the old file or the new
+    one, whole. So the old one may be read meanwhile. Who may read a new file the umask says; a
+    file that is replaced keeps its permissions, and a link its place.
+
+    Raises:
+        OSError: the file cannot be written; the error names ``path``.
+    """
+    import shutil
+    from pathlib import Path
+
+    target = Path(path).resolve()
+    beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
+    with _errors_naming(target, beside):
+        opened = beside.open("xb")
+        try:
+            with opened as file:
+                if target.is_file():  # before there is anything to read in it
+                    shutil.copymode(target, beside)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+
+
+@contextmanager
+def _errors_naming(target: Path, beside: Path) -> Iterator[None]:
+    """Let errors name the file that was to be written, not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename not in (None, str(beside)):
+            raise  # of another file, which the block reads
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming durable, where the system lets a folder be synchronised."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

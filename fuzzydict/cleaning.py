@@ -1,0 +1,143 @@
+"""A column of a table against the keys of a dict: each cell gets the key that matches it."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from fuzzydict.asking import best_of, cutoff_of, is_match
+from fuzzydict.atomic import replacing
+from fuzzydict.errors import OptionError
+from fuzzydict.review import Doubt, Review, review_format
+from fuzzydict.tables import TABLES, Columns, add_columns, table_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fuzzydict.answers import Match
+    from fuzzydict.mapping import FuzzyDict
+    from fuzzydict.tables import Answer
+
+__all__ = ["Cleaned", "clean_column"]
+
+_REMEMBERED = 65_536  # queries,
+_LONGEST = 256  # of at most so many characters
+
+
+class Cleaned(NamedTuple):
+    """How many rows a table has, and how many of them matched, did not, or were blank."""
+
+    matched: int
+    unmatched: int
+    blank: int
+
+
+def clean_column(
+    d: FuzzyDict[Any],
+    table: Path,
+    column: str,
+    output: Path | BinaryIO,
+    *,
+    format: str | None = None,  # noqa: A002
+    prefix: str | None = None,
+    review: Path | None = None,
+    sure: float = 0.8,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Cleaned:
+    """Write a table with the key, value and score that match the cells of a column.
+
+    Rows and their order are kept. A cell that nothing matches gets empty ones, as does a blank
+    one, which asks nothing. The table may be of any length, and ``output`` may be its own file:
+    it is replaced as a whole in the end, or not at all.
+
+    Args:
+        d: the dict; its ``score_cutoff`` says what matches.
+        table: a CSV, TSV, JSON Lines or Parquet file.
+        column: the name of the column.
+        output: a file, or a stream of bytes.
+        format: that of the table, one of `tables.TABLES`; by default what its ending tells.
+        prefix: what the names of the new columns begin with, before key, value and score; by
+            default the name of the column and "_".
+        review: where to write the doubtful queries, for `review.Review`.
+        sure: the least score of a match that is not doubtful.
+        progress: called now and then with what is done and what there is to do.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        FileFormatError: the table is not of its format, has no such column, or has one of the
+            new names already.
+        OptionError: the format is none of `tables.TABLES`, or the review's is not for a review.
+        MissingExtraError: the package that reads Parquet is not installed.
+    """
+    form = format or table_format(table)
+    if form not in TABLES:
+        raise OptionError(
+            f"{table}: expected a table of format {', '.join(TABLES)}; its ending tells none of "
+            f"them, so name it"
+        )
+    if review is not None:
+        review_format(review)
+    begin = f"{column}_" if prefix is None else prefix
+    with ExitStack() as opened:
+        doubts = None if review is None else opened.enter_context(Review())
+        cleaner = _Cleaner(d, doubts, sure)
+        names = (f"{begin}key", f"{begin}value", f"{begin}score")
+        columns = Columns(column, names, cleaner.answers, progress)
+        file = opened.enter_context(replacing(output)) if isinstance(output, Path) else output
+        add_columns(table, file, form, columns)
+        if doubts is not None and review is not None:
+            doubts.save(review)
+    return Cleaned(cleaner.count["matched"], cleaner.count["unmatched"], cleaner.count["blank"])
+
+
+class _Cleaner:
+    """Answers batches of cells, and counts how it went; distinct queries are looked up once."""
+
+    def __init__(self, d: FuzzyDict[Any], review: Review | None, sure: float) -> None:
+        self.d, self.review, self.sure = d, review, sure
+        self.cutoff = cutoff_of(d)
+        self.count: Counter[str] = Counter()
+        self._known: OrderedDict[str, Match | None] = OrderedDict()
+
+    def answers(self, cells: Sequence[str | None]) -> dict[str | None, Answer]:
+        """Return key, value and score of each of the cells that has a match."""
+        asked = Counter(cell for cell in cells if cell is not None and not self._is_blank(cell))
+        found = self._found(list(asked))
+        matched: dict[str | None, Answer] = {
+            query: (best.key, best.value, round(best.score, 4))
+            for query, best in found.items()
+            if best is not None and is_match(query, best, self.cutoff)
+        }
+        hits = sum(asked[query] for query in matched if query is not None)
+        self.count["matched"] += hits
+        self.count["unmatched"] += asked.total() - hits
+        self.count["blank"] += len(cells) - asked.total()
+        if self.review is not None:
+            self.review.add(self._doubts(asked, found))
+        return matched
+
+    def _is_blank(self, cell: str) -> bool:
+        return not cell.strip() and cell not in self.d
+
+    def _found(self, queries: list[str]) -> dict[str, Match | None]:
+        """Return the best match of each query, whatever its score; those of late are remembered."""
+        found = {query: self._known[query] for query in queries if query in self._known}
+        new = [query for query in queries if query not in found]
+        found.update(best_of(self.d, new))
+        for query in queries:
+            if len(query) <= _LONGEST:
+                self._known[query] = found[query]
+                self._known.move_to_end(query)
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+    def _doubts(self, asked: Counter[str], found: dict[str, Match | None]) -> Iterator[Doubt]:
+        for query, best in found.items():
+            if best is None:
+                yield Doubt(query, asked[query], None, None, None)
+            elif best.score < self.sure and best.key != query:
+                target = best.key if is_match(query, best, self.cutoff) else None
+                yield Doubt(query, asked[query], best.key, best.score, target)

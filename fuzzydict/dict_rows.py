@@ -1,0 +1,106 @@
+"""A dict in rows, an item each: CSV, TSV and JSON Lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fuzzydict.errors import FileFormatError
+from fuzzydict.records import DELIMITERS, KINDS, csv_records, json_records, place_of, rows_below
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["read_rows"]
+
+Item = tuple[int, Any, Any]  # the line where it stands, its key, its value
+
+
+def read_rows(
+    path: Path, kind: str, *, key: str | None = None, value: str | None = None
+) -> dict[str, Any]:
+    """Return the dict whose items are the rows of a file.
+
+    Args:
+        path: the file.
+        kind: "csv", "tsv" or "jsonl".
+        key: the column, or field, that holds the keys; by default "key".
+        value: that of the values; by default "value".
+
+    The values of CSV and TSV are texts as written. Without names, and with no columns of the
+    default names, each row is an item: two cells; in JSON Lines a pair ``["color", "black"]``, or
+    an object of one field, ``{"color": "black"}``.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: it is not of its kind, has not these columns, or a key comes twice.
+    """
+    with path.open("rb") as file:
+        if kind == "jsonl":
+            return _once(path, _json_items(file, path, key, value))
+        return _once(path, _csv_items(file, path, kind, key, value))
+
+
+def _csv_items(
+    file: Any, path: Path, kind: str, key: str | None, value: str | None
+) -> Iterator[Item]:
+    delimiter, names = DELIMITERS[kind], (key or "key", value or "value")
+    records = csv_records(file, path, delimiter)
+    header = next((record for record in records if not record.blank), None)
+    if header is None:
+        return
+    columns = header.content
+    if key or value or set(names) <= set(columns):
+        name, held = (place_of(column, header, path) for column in names)
+    elif len(columns) == 2:
+        name, held = 0, 1
+        yield header.line, *columns
+    else:
+        raise FileFormatError(
+            f"{path}: line {header.line} has {len(columns)} cells, where a key and a value were "
+            f"expected; name the columns that hold them with --key and --value"
+        )
+    for line, _, cells in rows_below(header, records, path, delimiter):
+        if cells:
+            yield line, cells[name], cells[held]
+
+
+def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> Iterator[Item]:
+    name, held = key or "key", value or "value"
+    for line, _, content in json_records(file, path):
+        if isinstance(content, dict) and name in content and held in content:
+            yield line, content[name], content[held]
+        elif key or value:
+            raise FileFormatError(
+                f"{path}: line {line}: expected an object with the fields {name!r} and {held!r}"
+            )
+        elif isinstance(content, dict) and len(content) == 1:
+            yield line, *next(iter(content.items()))
+        elif isinstance(content, list) and len(content) == 2:
+            yield line, *content
+        else:
+            raise FileFormatError(
+                f'{path}: line {line}: expected {{"key": ..., "value": ...}}, an object of one '
+                f"field, or a pair; --key and --value name other fields"
+            )
+
+
+def _once(path: Path, items: Iterable[Item]) -> dict[str, Any]:
+    """Make a dict of items, or say where a key comes twice."""
+    content: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for line, key, value in items:
+        if not isinstance(key, str):
+            raise FileFormatError(
+                f"{path}: line {line} has {KINDS[type(key)]} as key; put it in quotes"
+            )
+        if key in content:
+            raise FileFormatError(
+                f"{path}: the key {quoted(key)} comes twice, on lines {lines[key]} and {line}; "
+                f"keep one"
+            )
+        content[key], lines[key] = value, line
+    if not content:
+        raise FileFormatError(f"{path}: is empty; expected rows of a key and a value")
+    return content

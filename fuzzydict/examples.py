@@ -1,0 +1,95 @@
+"""Examples in a file: queries, and the keys that they should find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.records import (
+    DELIMITERS,
+    KINDS,
+    csv_records,
+    json_records,
+    place_of,
+    rows_below,
+)
+from fuzzydict.tables import table_format
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["read_examples"]
+
+Example = tuple[str, str | None]
+_FORMATS = ("csv", "tsv", "jsonl")
+
+
+def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  # noqa: A002
+    """Return the examples in a file, such as a review that a person has corrected.
+
+    Args:
+        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
+            are not read. A blank target, or null, says that no key should match.
+        format: "csv", "tsv" or "jsonl"; by default what the file's ending tells.
+
+    Returns:
+        Each query with its target, which is None where no key should match, in the file's order.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: it is not of its format, lacks a column, has a blank query, or gives one
+            query two targets; the message names the lines.
+        OptionError: the format is none of these.
+    """
+    form = format or table_format(path)
+    if form not in _FORMATS:
+        raise OptionError(f"{path}: expected examples of format {', '.join(_FORMATS)}; name it")
+    with path.open("rb") as file:
+        found = _from_jsonl(file, path) if form == "jsonl" else _from_csv(file, path, form)
+        return _agreeing(path, found)
+
+
+def _from_csv(file: Any, path: Path, form: str) -> Iterator[tuple[int, Any, Any]]:
+    delimiter = DELIMITERS[form]
+    records = csv_records(file, path, delimiter)
+    header = next((record for record in records if not record.blank), None)
+    if header is None:
+        raise FileFormatError(f"{path}: is empty; expected the columns query and target")
+    query, target = (place_of(column, header, path) for column in ("query", "target"))
+    for line, _, cells in rows_below(header, records, path, delimiter):
+        if cells:
+            yield line, cells[query], cells[target]
+
+
+def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
+    for line, _, content in json_records(file, path):
+        if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
+            raise FileFormatError(
+                f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
+                f"target says that no key should match"
+            )
+        yield line, content["query"], content["target"]
+
+
+def _agreeing(path: Path, found: Iterator[tuple[int, Any, Any]]) -> list[Example]:
+    """Check each example, and that no query has two targets."""
+    examples: list[Example] = []
+    known: dict[str, tuple[int, str | None]] = {}
+    for line, query, target in found:
+        place = f"{path}: line {line}"
+        if not isinstance(query, str) or not isinstance(target, str | None):
+            kind = KINDS[type(target if isinstance(query, str) else query)]
+            raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
+        if not query.strip():
+            raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
+        target = target if target and target.strip() else None
+        first, before = known.setdefault(query, (line, target))
+        if before != target:
+            raise FileFormatError(
+                f"{path}: the query {quoted(query)} has two targets, {quoted(before)} on line "
+                f"{first} and {quoted(target)} on line {line}; keep one"
+            )
+        examples.append((query, target))
+    return examples

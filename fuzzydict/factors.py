@@ -1,0 +1,93 @@
+"""One linear map, a matrix or the identity and thin factors: forwards, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict.arrays import Array, as_floats, require_finite
+from fuzzydict.errors import ShapeError
+
+__all__ = ["Factors", "Way", "checked_factors", "checked_matrix", "project_forward"]
+
+
+class Factors(NamedTuple):
+    """The matrix ``I + left right'`` (E, E), kept as two thin ones: both are (E, r)."""
+
+    left: Array
+    right: Array
+
+    @property
+    def whole(self) -> Array:
+        """The matrix itself, (E, E)."""
+        return np.eye(len(self.left), dtype=self.left.dtype) + self.left @ self.right.T
+
+
+class Way(NamedTuple):
+    """The way back from the gradient of a loss with respect to projected vectors (..., r)."""
+
+    to_vectors: Callable[[Array], Array]  # that with respect to the vectors, (..., E)
+    to_projection: Callable[
+        [Array], Array | Factors | None
+    ]  # that with respect to it, shaped like it
+
+
+def project_forward(
+    x: Array, projection: Array | Factors | None, role: str = "query"
+) -> tuple[Array, Way]:
+    """Project x (..., E), and return also the way back.
+
+    Returns:
+        The projected vectors (..., r), and how a loss depends on the vectors and the projection.
+
+    Raises:
+        ShapeError: The vectors are not of the size that the projection takes.
+    """
+    if projection is None:
+        return x, Way(lambda d_y: d_y, lambda _: None)
+    expected = len(projection.left if isinstance(projection, Factors) else projection)
+    if x.ndim < 1 or x.shape[-1] != expected:
+        raise ShapeError(
+            f"the projection of {role} vectors takes vectors of {expected} numbers, "
+            f"got shape {x.shape}"
+        )
+    if not isinstance(projection, Factors):
+        whole = projection.astype(x.dtype, copy=False)
+        return x @ whole, Way(lambda d_y: d_y @ whole.T, lambda d_y: _outer(x, d_y))
+    left, right = (part.astype(x.dtype, copy=False) for part in projection)
+    inner = x @ left  # (..., r)
+    return x + inner @ right.T, Way(
+        lambda d_y: d_y + (d_y @ right) @ left.T,
+        lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner)),
+    )
+
+
+def _outer(a: Array, b: Array) -> Array:
+    """Sum the outer products of the rows of a (..., I) and b (..., J): (I, J)."""
+    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
+    return total
+
+
+def checked_matrix(name: str, matrix: ArrayLike) -> Array:
+    """Return a copy of a matrix (E, r) that nobody writes to."""
+    checked = np.array(as_floats(**{name: matrix})[0])
+    if checked.ndim != 2 or not checked.size:
+        raise ShapeError(f"{name} must be a matrix (E, r), got shape {checked.shape}")
+    require_finite(checked, **{name: checked})
+    checked.flags.writeable = False
+    return checked
+
+
+def checked_factors(name: str, factors: Factors) -> Factors:
+    """Return copies of factors that fit together, which nobody writes to."""
+    parts = (checked_matrix(f"{name}.{n}", p) for n, p in factors._asdict().items())
+    checked = Factors(*parts)
+    if checked.left.shape != checked.right.shape:
+        raise ShapeError(
+            f"the factors of {name} must be of one shape (E, r), "
+            f"got {checked.left.shape} and {checked.right.shape}"
+        )
+    return checked

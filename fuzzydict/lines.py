@@ -1,0 +1,66 @@
+"""Values as texts of one line: what commands print, and what the cells of a table hold."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, time
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_cell", "as_json", "as_line"]
+
+_KEYS = str | int | float | bool | None
+
+
+def as_line(value: Any) -> str:
+    r"""Return a text of one line as it is, anything else as JSON, which is on one line.
+
+    >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
+    ('black', '260', '"two\\nlines"', '["roof", null]')
+    >>> as_line(date(2024, 2, 29))
+    '2024-02-29'
+    """
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, str) and value.splitlines() in ([], [value]):
+        return value
+    return as_json(value)
+
+
+def as_cell(value: Any) -> str:
+    """Return a value as a cell of a table holds it: a text as it is, and None as an empty one."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else as_line(value)
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON: arrays, tuples and sets as lists, dates and other things as texts.
+
+    >>> import numpy as np
+    >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, 1.5])})
+    '{"at": "2024-02-29", "(1, 2)": [0.5, 1.5]}'
+    """
+    return json.dumps(_texts_as_keys(value), ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has no type for as something of JSON's types."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def _texts_as_keys(value: Any) -> Any:
+    """Return a value whose dicts have only keys that JSON can write."""
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, _KEYS) else str(key): _texts_as_keys(part)
+            for key, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_texts_as_keys(part) for part in value]
+    return value

@@ -1,0 +1,114 @@
+"""Tables in Parquet files, read and written by pyarrow (extra ``parquet``)."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from fuzzydict.errors import FileFormatError, MissingExtraError
+from fuzzydict.lines import as_cell
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fuzzydict.tables import Answer, Columns
+
+__all__ = ["add_to_parquet"]
+
+_ROWS = 16_384  # of a batch, which becomes a row group
+
+
+def add_to_parquet(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns) -> None:
+    """Write a Parquet table to ``output`` with columns added, as `tables.add_columns` does.
+
+    The new columns hold texts, texts (JSON where the value is none) and 64-bit floats. The types
+    and metadata of the others are kept, and the compression of the first.
+    """
+    arrow, parquet = _pyarrow()
+    with _errors_naming(path, arrow), parquet.ParquetFile(file) as table:
+        schema = _longer(table.schema_arrow, path, columns, arrow)
+        facts, done = table.metadata, 0
+        with parquet.ParquetWriter(output, schema, compression=_compression(facts)) as writer:
+            for batch in table.iter_batches(_ROWS):
+                cells = [_as_text(c, path, columns) for c in batch[columns.asked].to_pylist()]
+                added = _arrays(cells, columns.answer(cells), arrow)
+                longer = arrow.record_batch([*batch.columns, *added], schema=schema)
+                writer.write_batch(longer, _ROWS)
+                done += batch.num_rows
+                columns.progress(done, facts.num_rows)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError(
+            "Parquet needs pyarrow, which is not installed; install it with: "
+            "pip install 'fuzzydict[parquet]'"
+        ) from error
+    return pyarrow, parquet
+
+
+@contextmanager
+def _errors_naming(path: Path, arrow: Any) -> Iterator[None]:
+    """Tell of a file that cannot be read as Parquet; a disk that is full is another matter."""
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FileFormatError(
+            f"{path} is damaged, or not a Parquet file: {error}; make it again"
+        ) from error
+
+
+def _longer(schema: Any, path: Path, columns: Columns, arrow: Any) -> Any:
+    if schema.names.count(columns.asked) != 1:
+        number = "several columns" if columns.asked in schema.names else "no column"
+        shown = ", ".join(map(quoted, schema.names))
+        raise FileFormatError(
+            f"{path}: has {number} {quoted(columns.asked)}; its columns are {shown}"
+        )
+    kinds = (arrow.string(), arrow.string(), arrow.float64())
+    for name, kind in zip(columns.names, kinds, strict=True):
+        if name in schema.names:
+            raise FileFormatError(
+                f"{path} has a column {quoted(name)} already; "
+                f"choose another prefix for what is added"
+            )
+        schema = schema.append(arrow.field(name, kind))
+    return schema
+
+
+def _compression(facts: Any) -> str:
+    known = facts.num_row_groups and facts.num_columns
+    name = facts.row_group(0).column(0).compression.lower() if known else "snappy"
+    return {"uncompressed": "none"}.get(name, name)
+
+
+def _as_text(cell: Any, path: Path, columns: Columns) -> str | None:
+    if isinstance(cell, bytes | dict | list):
+        raise FileFormatError(
+            f"{path}: the column {quoted(columns.asked)} holds {type(cell).__name__}s; "
+            f"expected texts"
+        )
+    return cell if cell is None or isinstance(cell, str) else str(cell)
+
+
+def _arrays(
+    cells: Sequence[str | None], answers: Mapping[str | None, Answer], arrow: Any
+) -> list[Any]:
+    """Return three columns: keys and values as texts, and scores."""
+    rows = [answers.get(cell, (None, None, None)) for cell in cells]
+    texts = [[None if row[i] is None else _whole(as_cell(row[i])) for row in rows] for i in (0, 1)]
+    return [arrow.array(t, arrow.string()) for t in texts] + [
+        arrow.array([row[2] for row in rows], arrow.float64())
+    ]
+
+
+def _whole(text: str) -> str:
+    """Turn half a surrogate pair, which has no bytes, into an escape."""
+    return text.encode("utf-8", "backslashreplace").decode()

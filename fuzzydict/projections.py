@@ -1,0 +1,332 @@
+"""Q, K and V: what queries, keys and values are multiplied with before attention compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict import storage
+from fuzzydict.arrays import Array, as_floats
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    FileFormatError,
+    OptionError,
+    ReadOnlyError,
+    ShapeError,
+)
+from fuzzydict.evidence import OF_WORDNET, Calibration
+from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
+from fuzzydict.subwords import Subwords
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["ROLES", "SHIPPED", "Factors", "Projections", "project"]
+
+#: What can be projected.
+ROLES = ("query", "key", "value")
+#: The projections that ship with the package.
+SHIPPED = ("wordnet",)
+_KIND = "projections"
+_BOTH = "both"  # the name of what projects queries and keys alike, kept once
+_BASE = "base."  # before the names of what those are made of that come first
+
+
+#: A matrix (E, r), its factors, or one that reads texts as well; None is the identity.
+Projection = Array | Factors | Subwords | None
+
+
+class Projections:
+    """The matrices that attention learns: ``score(query Q, key K)``, and ``value V`` to be pooled.
+
+    (Vaswani et al. 2017, section 3.2.2.) They do not change once they are made.
+
+    Args:
+        query: Q (E, r), or `Factors`, which say ``I + left right'`` in 2 E r numbers; None is the
+            identity. `Subwords` read the texts as well.
+        key: K, in the same ways.
+        value: V (Ev, Ev'), a matrix or factors.
+        embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
+            says it; None if they are for any of their size.
+        base: Other projections, by which vectors go first.
+        calibration: What nearness says once vectors are projected; None for what it says before.
+
+    Raises:
+        ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
+            of different sizes.
+        ArgumentTypeError: One does not hold numbers, or V reads texts.
+
+    Example:
+        >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
+        >>> projections.project_queries([[3.0, 4.0]]), projections.project_keys([[3.0, 4.0]])
+        (array([[4., 3.]]), array([[3., 4.]]))
+    """
+
+    __slots__ = ("base", "calibration", "embedding", "key", "query", "value")
+
+    query: Projection
+    key: Projection
+    value: Array | Factors | None
+    embedding: str | None
+    base: Projections | None
+    calibration: Calibration | None
+
+    def __init__(
+        self,
+        query: ArrayLike | Factors | Subwords | None = None,
+        key: ArrayLike | Factors | Subwords | None = None,
+        value: ArrayLike | Factors | None = None,
+        *,
+        embedding: str | None = None,
+        base: Projections | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
+        frozen = _frozen("query", query)
+        object.__setattr__(self, "query", frozen)
+        object.__setattr__(self, "key", frozen if key is query else _frozen("key", key))
+        object.__setattr__(self, "value", _frozen("value", value))
+        object.__setattr__(self, "embedding", embedding)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "calibration", calibration)
+        sizes = {_size_after(projection) for projection in (self.query, self.key)} - {None}
+        if len(sizes) > 1:
+            raise ShapeError(
+                f"query and key must lead to vectors of one size to be compared, "
+                f"got {_size_after(self.query)} and {_size_after(self.key)}"
+            )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether there is nothing to multiply with."""
+        alone = self.query is None and self.key is None and self.value is None
+        return alone and (self.base is None or self.base.is_identity)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether queries and keys are projected by their texts as well."""
+        own = isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
+        return own or (self.base is not None and self.base.reads_texts)
+
+    def project_queries(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
+        """Return ``vectors Q`` for vectors (..., E): (..., r).
+
+        Raises:
+            ShapeError: The vectors are not of the size that Q takes.
+            ArgumentTypeError: Q reads texts, and there are none.
+        """
+        if self.base is not None:
+            vectors = self.base.project_queries(vectors, texts)
+        return project(vectors, self.query, "query", texts)
+
+    def project_keys(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
+        """Return ``vectors K`` for vectors (..., E): (..., r).
+
+        Raises:
+            ShapeError: The vectors are not of the size that K takes.
+            ArgumentTypeError: K reads texts, and there are none.
+        """
+        if self.base is not None:
+            vectors = self.base.project_keys(vectors, texts)
+        return project(vectors, self.key, "key", texts)
+
+    def project_values(self, values: ArrayLike) -> Array:
+        """Return ``values V`` for values (..., Ev): (..., Ev').
+
+        Raises:
+            ShapeError: The values are not of the size that V takes.
+        """
+        if self.base is not None:
+            values = self.base.project_values(values)
+        return project(values, self.value, "value")
+
+    # ---- where they are kept --------------------------------------------------------------
+
+    @classmethod
+    @cache
+    def shipped(cls, name: str) -> Projections:
+        """Return projections that ship with the package: "wordnet", for the Brown vectors.
+
+        They are learned from WordNet 3.0; ``data/README.md`` tells how, and under which licence.
+
+        Raises:
+            OptionError: There are none of this name.
+
+        Example:
+            >>> Projections.shipped("wordnet").reads_texts
+            True
+        """
+        if name not in SHIPPED:
+            raise OptionError(f"projections must be one of {', '.join(SHIPPED)}, got {name!r}")
+        (folder,) = import_module("fuzzydict.data").__path__
+        return cls.load(f"{folder}/{name}.projections").calibrated(OF_WORDNET)
+
+    def calibrated(self, calibration: Calibration | None) -> Projections:
+        """Return the same projections with another calibration."""
+        return type(self)(
+            self.query,
+            self.key,
+            self.value,
+            embedding=self.embedding,
+            base=self.base,
+            calibration=calibration,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Projections:
+        """Open what `save` wrote.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            FileFormatError: The file is damaged, of another kind, or of another version.
+        """
+        meta, arrays = storage.read(path, _KIND)
+        embedding = meta.get("embedding")
+        if embedding is not None and not isinstance(embedding, str):
+            raise FileFormatError(f"{path} names no embedding, but {embedding!r}")
+        return cls.from_arrays(arrays, embedding=embedding)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all to one file, atomically; no pickle."""
+        storage.write(path, _KIND, {"embedding": self.embedding}, self.arrays())
+
+    # ---- as arrays ------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, Array]:
+        """Return what they are made of by name, as a file holds it; none of the identity."""
+        parts: dict[str, Projection] = {role: getattr(self, role) for role in ROLES}
+        if self.query is self.key:
+            parts = {_BOTH: self.query, "value": self.value}
+        found: dict[str, Array] = {}
+        for role, projection in parts.items():
+            if isinstance(projection, Factors):
+                found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
+            elif isinstance(projection, Subwords):
+                found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
+            elif projection is not None:
+                found[role] = projection
+        if self.base is not None:
+            found |= {f"{_BASE}{name}": array for name, array in self.base.arrays().items()}
+        if self.calibration is not None:
+            found["calibration"] = self.calibration.as_array()
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
+        """Return the projections of which `arrays` told; other names are left alone.
+
+        Raises:
+            FileFormatError: The arrays are not those of projections.
+        """
+        try:
+            made = {role: _made(role, arrays) for role in (*ROLES, _BOTH)}
+            both = made.pop(_BOTH)
+            made |= {} if both is None else {"query": both, "key": both}
+            first = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
+            base = cls.from_arrays(first) if first else None
+            weights = arrays.get("calibration")
+            calibration = None if weights is None else Calibration.from_array(weights)
+            return cls(**made, embedding=embedding, base=base, calibration=calibration)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(f"these are no whole projections: {error}") from error
+
+    def __reduce__(self) -> tuple[Callable[..., Projections], tuple[object, ...]]:
+        return _unpickled, (type(self), self.arrays(), self.embedding)
+
+    def __copy__(self) -> Projections:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Projections:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Projections):
+            return NotImplemented
+        mine, theirs = self.arrays(), other.arrays()
+        same = mine.keys() == theirs.keys() and self.embedding == other.embedding
+        return same and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash(tuple((name, array.tobytes()) for name, array in self.arrays().items()))
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{role}={_shown(projection)}"
+            for role in ROLES
+            if (projection := getattr(self, role)) is not None
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def project(
+    vectors: ArrayLike,
+    projection: Projection,
+    role: str = "query",
+    texts: Sequence[str] | None = None,
+) -> Array:
+    """Return ``vectors`` (..., E) times a projection, (..., r), in their own dtype.
+
+    Raises:
+        ShapeError: The vectors are not of the size that the projection takes.
+        ArgumentTypeError: It reads texts, and there are none.
+    """
+    if isinstance(projection, Subwords):
+        return projection.project(vectors, texts)
+    return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
+
+
+def _frozen(role: str, projection: Any) -> Projection:
+    """Return a checked copy that nobody writes to."""
+    if projection is None:
+        return None
+    if isinstance(projection, Subwords):
+        if role == "value":
+            raise ArgumentTypeError("value: expected a matrix or factors, for values are no texts")
+        return projection
+    if not isinstance(projection, Factors):
+        return checked_matrix(role, projection)
+    return checked_factors(role, projection)
+
+
+def _made(role: str, arrays: Mapping[str, Any]) -> Any:
+    """Return what `Projections` takes for a role, from the arrays named after it."""
+    parts = {
+        name.removeprefix(f"{role}."): array
+        for name, array in arrays.items()
+        if name.startswith(f"{role}.")
+    }
+    if "matrix" in parts:
+        return Subwords.from_arrays(parts)
+    return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
+
+
+def _unpickled(
+    kind: type[Projections], arrays: Mapping[str, Array], embedding: str | None
+) -> Projections:
+    return kind.from_arrays(arrays, embedding=embedding)
+
+
+def _size_after(projection: Projection) -> int | None:
+    """Return the size of projected vectors; None where it is that of what is projected."""
+    if projection is None:
+        return None
+    return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
+
+
+def _shown(projection: Array | Factors | Subwords) -> str:
+    if isinstance(projection, Subwords):
+        return repr(projection)
+    if isinstance(projection, Factors):
+        size, rank = projection.left.shape
+        return f"<identity and rank {rank} ({size}, {size})>"
+    return f"<array {projection.shape}>"

@@ -1,0 +1,177 @@
+"""Vectors for the n-grams of words: what the letters of a text say about where it belongs."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fuzzydict.arrays import Array, as_floats
+from fuzzydict.errors import ArgumentTypeError, ShapeError
+from fuzzydict.matrix import Matrix
+from fuzzydict.text import LONGEST
+from fuzzydict.text import words as words_of
+
+__all__ = ["Subwords", "ngram_rows"]
+
+_SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
+_WORDS = 128  # of a text that are read; a key has a few
+
+
+def ngram_rows(word: str, buckets: int) -> list[int]:
+    """Return the different rows, below ``buckets``, of the n-grams of a word.
+
+    The word, in UTF-8, stands between two marks, so that its first and last letters count as such.
+
+    >>> len(ngram_rows("car", 8192))  # of "car": 3 of three, 2, 1
+    6
+    """
+    marked = f"<{word}>".encode("utf-8", "surrogatepass")
+    starts = ((start, size) for size in _SIZES for start in range(len(marked) - size + 1))
+    found = {marked[start : start + size] for start, size in starts} | {marked}
+    return sorted({zlib.crc32(ngram) % buckets for ngram in found})
+
+
+class Subwords:
+    """A projection that reads the letters too: ``[x; x A + C f(text)]``, with x of length one.
+
+    ``f(text)`` counts the hashed n-grams of the text's words, each word's divided by the root of
+    their number, and takes the weighted mean over the words. So a word is where its vector says;
+    and beside that, where vector and n-grams together say, which tells it from words with like
+    vectors, and gives a word never seen a place by its parts.
+
+    (n-grams: Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information"; hashing:
+    Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask Learning".)
+
+    Args:
+        matrix: A (E, r).
+        table: C, a row of r numbers for each of N buckets; a `Matrix`, maybe rounded, or (N, r).
+        weights: What words count in a text that count less than 1, as "of" does.
+
+    Raises:
+        ShapeError: They do not fit together, or hold NaN or infinity.
+
+    Example:
+        >>> subwords = Subwords([[1.0], [0.5]], [[1.0]])
+        >>> subwords.project([[0.0, 2.0]], ["?!"]).tolist()
+        [[0.0, 1.0, 0.5]]
+    """
+
+    def __init__(
+        self,
+        matrix: ArrayLike,
+        table: ArrayLike | Matrix,
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        self.weights = MappingProxyType(dict(weights or {}))
+        if not isinstance(table, Matrix):
+            table = Matrix(np.array(as_floats(table=table)[0], np.float32))
+        self.matrix = np.array(as_floats(matrix=matrix)[0], np.float32)
+        self._table = table
+        if self.matrix.ndim != 2 or not self.matrix.size:
+            raise ShapeError(f"matrix must be (E, r), got shape {self.matrix.shape}")
+        try:
+            table.check(len(table.codes))
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"table must be (N, {self.matrix.shape[1]}): {error}") from error
+        if table.codes.shape[1] != self.matrix.shape[1]:
+            raise ShapeError(
+                f"table must be (N, {self.matrix.shape[1]}), as matrix is {self.matrix.shape}, "
+                f"got {table.codes.shape}"
+            )
+        if not all(0 < weight <= 1 for weight in self.weights.values()):
+            raise ShapeError("weights must be above 0, and 1 at the most")
+        if not (np.isfinite(self.matrix).all() and np.isfinite(self.table).all()):
+            raise ShapeError("matrix and table must be finite, got NaN or infinity among them")
+        self.matrix.flags.writeable = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The sizes of a vector before and after: (E, E + r)."""
+        size, added = self.matrix.shape
+        return size, size + added
+
+    @cached_property
+    def table(self) -> NDArray[np.float32]:
+        """The vectors of the n-grams, (N, r), not to be written to."""
+        whole = self._table.whole
+        whole.flags.writeable = False
+        return whole
+
+    def rounded(self) -> Subwords:
+        """Return these with a byte for each number of the table."""
+        return Subwords(self.matrix, self._table.rounded(), self.weights)
+
+    def project(self, vectors: ArrayLike, texts: Sequence[str] | None) -> Array:
+        """Return vectors (n, E) of n texts, and what was learned beside them: (n, E + r).
+
+        Raises:
+            ArgumentTypeError: No texts are given.
+            ShapeError: There are not as many texts as vectors, or these are of another size.
+        """
+        x = as_floats(vectors=vectors)[0].astype(np.float32, copy=False)
+        if texts is None:
+            raise ArgumentTypeError("texts: these projections read texts as well; give them too")
+        if x.shape != (len(texts), len(self.matrix)):
+            raise ShapeError(
+                f"expected a vector of {len(self.matrix)} numbers for each of {len(texts)} texts, "
+                f"got shape {x.shape}"
+            )
+        lengths = np.linalg.norm(x, axis=1, keepdims=True)
+        unit = np.divide(x, lengths, where=lengths > 0, out=np.zeros_like(x))
+        return np.concatenate([unit, unit @ self.matrix + self.encode(texts)], axis=1)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what the letters of each text say, (n, r); zero for a text without words."""
+        split = [words_of(text[:LONGEST])[:_WORDS] for text in texts]
+        places = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
+        encoded = np.zeros((len(texts), self.table.shape[1]), np.float32)
+        if places:
+            vectors = np.stack([self._word(word) for word in places])
+            weights = np.array([self.weights.get(word, 1.0) for word in places], np.float32)
+            for row, words in zip(encoded, split, strict=True):
+                if words:
+                    rows = [places[word] for word in words]
+                    row[:] = weights[rows] @ vectors[rows] / weights[rows].sum()
+        return encoded
+
+    def _word(self, word: str) -> NDArray[np.float32]:
+        rows = ngram_rows(word, len(self.table))
+        summed: NDArray[np.float32] = self.table[rows].sum(axis=0) / np.float32(len(rows) ** 0.5)
+        return summed
+
+    # ---- as arrays ------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what they are made of, by name."""
+        table = {f"table.{name}": array for name, array in self._table.arrays().items()}
+        words = np.frombuffer(json.dumps(list(self.weights)).encode("ascii"), np.uint8)
+        weights = np.array(list(self.weights.values()), np.float32)
+        return {"matrix": self.matrix, **table, "words": words, "weights": weights}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Subwords:
+        """Return those of which `arrays` told.
+
+        Raises:
+            KeyError, ValueError: The arrays are not those of subwords.
+        """
+        words = json.loads(arrays["words"].tobytes())
+        weights = dict(zip(words, arrays["weights"].tolist(), strict=True))
+        scales = arrays.get("table.scales")
+        # Copies, for what was read is mapped from a file, which may change or go.
+        codes = np.array(arrays["table.vectors"])
+        table = Matrix(codes, None if scales is None else np.array(scales))
+        return cls(arrays["matrix"], table, weights)
+
+    def __reduce__(self) -> tuple[Callable[..., Subwords], tuple[dict[str, NDArray[Any]]]]:
+        return type(self).from_arrays, (self.arrays(),)
+
+    def __repr__(self) -> str:
+        return f"<n-grams in {len(self.table)} buckets {self.shape}>"

@@ -1,0 +1,176 @@
+"""Tables in files of any length: each row is kept as it is, and gets three columns more.
+
+Rows are read and written in batches, so that the length of a table costs no memory.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.lines import as_cell, as_json
+from fuzzydict.records import (
+    DELIMITERS,
+    KINDS,
+    csv_records,
+    csv_row,
+    json_records,
+    place_of,
+    rows_below,
+)
+from fuzzydict.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fuzzydict.records import Record
+
+__all__ = ["TABLES", "Columns", "add_columns", "table_format"]
+
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_ENDINGS |= {".parquet": "parquet", ".pq": "parquet"}
+_ROWS = 4096  # of a batch,
+_CHARACTERS = 2**20  # and of its text, more or less
+
+
+Answer = tuple[str, Any, float]
+
+
+class Columns(NamedTuple):
+    """What is added to a table.
+
+    Attributes:
+        asked: the column whose cells are answered.
+        names: those of the new columns, which hold a key, its value and its score.
+        answer: a batch of cells, each a text or None where it is empty -> what these three hold
+            for each of its cells that has a match.
+        progress: called after each batch with what is done and what there is to do.
+    """
+
+    asked: str
+    names: tuple[str, str, str]
+    answer: Callable[[Sequence[str | None]], Mapping[str | None, Answer]]
+    progress: Callable[[int, int], None] = lambda _done, _total: None
+
+
+def table_format(path: Path) -> str | None:
+    """Return the format that the ending of a file's name tells, if it is one of `TABLES`."""
+    return _ENDINGS.get(path.suffix.lower())
+
+
+def add_columns(path: Path, output: BinaryIO, form: str, columns: Columns) -> None:
+    """Write the table in a file to ``output``, in the same format, with columns added.
+
+    CSV, TSV and JSON Lines are copied as they are written, with their quotes, marks and ends of
+    lines, and the new cells are put at the end of each row; blank lines are no rows.
+
+    Raises:
+        OSError: the file cannot be read, or ``output`` cannot be written.
+        FileFormatError: the file is not of its format, has no such column, or has one of the
+            new names already; the message names the line.
+        MissingExtraError: the package that reads Parquet is not installed.
+    """
+    with path.open("rb") as file:
+        match form:
+            case "csv" | "tsv":
+                _add_to_csv(file, path, output, DELIMITERS[form], columns)
+            case "jsonl":
+                _add_to_jsonl(file, path, output, columns)
+            case "parquet":
+                from fuzzydict.parquet import add_to_parquet
+
+                add_to_parquet(file, path, output, columns)
+            case _:
+                raise OptionError(f"format: expected one of {', '.join(TABLES)}, got {form!r}")
+
+
+def _add_to_csv(
+    file: BinaryIO, path: Path, output: BinaryIO, delimiter: str, columns: Columns
+) -> None:
+    records = csv_records(file, path, delimiter)
+    header = next(records, None)
+    if header is None or header.blank:
+        raise FileFormatError(f"{path}: line 1 is empty; expected the names of the columns")
+    place, nothing = place_of(columns.asked, header, path), csv_row(["", "", ""], delimiter)
+    _refuse_taken(header.content, columns.names, str(path))
+    output.write(_longer(header.raw, csv_row(columns.names, delimiter), delimiter))
+    for batch in _batches(rows_below(header, records, path, delimiter)):
+        answers = columns.answer([row.content[place] for row in batch if row.content])
+        added = {cell: csv_row(map(as_cell, answer), delimiter) for cell, answer in answers.items()}
+        for record in batch:
+            if record.content:
+                end = added.get(record.content[place], nothing)
+                output.write(_longer(record.raw, end, delimiter))
+            else:
+                output.write(record.raw.encode())
+        _tell(columns, file)
+
+
+def _add_to_jsonl(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns) -> None:
+    seen = False
+    for batch in _batches(json_records(file, path)):
+        cells = [_field(record, path, columns) for record in batch]
+        seen = seen or any(columns.asked in record.content for record in batch)
+        answers = columns.answer(cells)
+        for record, cell in zip(batch, cells, strict=True):
+            answer = answers.get(cell, (None, None, None))
+            added = as_json(dict(zip(columns.names, answer, strict=True)))[1:]
+            text = record.raw.rstrip()
+            kept = text[:-1].rstrip() + (", " if record.content else "")
+            output.write(_encoded(kept + added + record.raw[len(text) :]))
+        _tell(columns, file)
+    if not seen:
+        raise FileFormatError(f"{path}: no line has a field {quoted(columns.asked)}")
+
+
+def _field(record: Record, path: Path, columns: Columns) -> str | None:
+    """Return the text to answer of a line of JSON."""
+    place = f"{path}: line {record.line}"
+    if not isinstance(record.content, dict):
+        raise FileFormatError(f"{place} holds {KINDS[type(record.content)]}; expected an object")
+    _refuse_taken(record.content, columns.names, place)
+    cell = record.content.get(columns.asked)
+    if isinstance(cell, dict | list):
+        raise FileFormatError(
+            f"{place}: {quoted(columns.asked)} is {KINDS[type(cell)]}; expected a text"
+        )
+    return cell if cell is None or isinstance(cell, str) else as_json(cell)
+
+
+def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += len(record.raw)
+        if len(batch) == _ROWS or size > _CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _refuse_taken(present: Iterable[str], names: Iterable[str], place: str) -> None:
+    for name in set(names) & set(present):
+        raise FileFormatError(
+            f"{place} has a column {quoted(name)} already; choose another prefix for what is added"
+        )
+
+
+def _longer(raw: str, added: str, delimiter: str) -> bytes:
+    """Return a row with cells added before the end of its line."""
+    kept = raw.removesuffix("\n").removesuffix("\r")
+    return _encoded(kept + delimiter + added + raw[len(kept) :])
+
+
+def _encoded(text: str) -> bytes:
+    # Half a surrogate pair has no bytes; it becomes an escape, as which JSON reads it again.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _tell(columns: Columns, file: BinaryIO) -> None:
+    if file.seekable():  # of a pipe nobody knows how long it is
+        columns.progress(file.tell(), os.fstat(file.fileno()).st_size)

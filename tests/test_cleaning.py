@@ -1,0 +1,288 @@
+"""A column cleaned against a dict: rows as they were, and beside them what the dict answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import FileFormatError, FuzzyDict, NoMatchError, OptionError
+from fuzzydict import cleaning as cleaning_module
+from fuzzydict.asking import best_of
+from fuzzydict.cleaning import Cleaned, clean_column
+
+COUNTRIES = FuzzyDict(
+    {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2
+)
+ADDED = ["country_key", "country_value", "country_score"]
+MESSY = ["germany", "FRANCE", "Germny", "qwzzt", "", "great_britain", "  ", "Spain", "?!", "France"]
+
+
+def cleaned(
+    table: Path, column: str = "country", d: FuzzyDict[Any] = COUNTRIES, **options: Any
+) -> tuple[bytes, Cleaned]:
+    """Return what is written, and the counts."""
+    output = table.parent / "out"
+    counts = clean_column(d, table, column, output, **options)
+    return output.read_bytes(), counts
+
+
+def reference(d: FuzzyDict[Any], cell: str) -> tuple[Any, Any, Any]:
+    """Answer a cell slowly: alone, by the dict itself."""
+    try:
+        key, value, score = d.nearest(cell)
+    except NoMatchError:
+        return None, None, None
+    return key, value, pytest.approx(score, abs=1e-3)
+
+
+def write_csv(path: Path, rows: list[list[str]], **dialect: Any) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, **dialect).writerows(rows)
+    return path
+
+
+# ---- CSV ----------------------------------------------------------------------------------
+
+
+def test_each_row_gets_key_value_and_score(tmp_path: Path) -> None:
+    rows = [["id", "country"], *([str(i), cell] for i, cell in enumerate(MESSY))]
+    data, counts = cleaned(write_csv(tmp_path / "t.csv", rows))
+    header, *body = csv.reader(io.StringIO(data.decode(), newline=""))
+    assert header == ["id", "country", *ADDED]
+    assert [row[:2] for row in body] == rows[1:]
+    for row in body:
+        key, value, score = reference(COUNTRIES, row[1])
+        shown = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+        assert row[2:4] == [key or "", shown]
+        assert (float(row[4]) if row[4] else None) == score
+    assert counts == Cleaned(matched=6, unmatched=2, blank=2)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b"country\nFrance\n",
+        b"country\nFrance",  # no end of the last line
+        b"\xef\xbb\xbfcountry,b\r\nFrance,1\r\n",  # a mark, and ends of lines as on Windows
+        b'"country","b"\n"France","1"\n\n"a ""b""\nc",\'2\'\n\n\n',
+        b"b,country\n\"two\r\nlines\",x\n3 , 'y' \n",
+        "b,country\nZoë,日本\n".encode(),
+        b"country,b\nFrance,\n,\n",
+    ],
+)
+def test_what_was_there_is_kept_byte_for_byte(tmp_path: Path, table: bytes) -> None:
+    (tmp_path / "t.csv").write_bytes(table)
+    nothing = FuzzyDict({"country": ""}, score_cutoff=float("inf"))
+    data, _ = cleaned(tmp_path / "t.csv", d=nothing)
+    assert data.replace(b",country_key,country_value,country_score", b"").replace(b",,,", b"") in (
+        table,
+        table.replace(b",\n", b"\n").replace(b"\n,\n", b"\n\n"),  # a cell that was empty as well
+    )
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+
+
+@given(
+    st.lists(st.tuples(CELLS, st.sampled_from([*MESSY, 'a "b", c'])), max_size=12),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(["utf-8", "utf-8-sig"]),
+)
+def test_any_table_keeps_its_cells_and_order(
+    tmp_path_factory: pytest.TempPathFactory,
+    body: list[tuple[str, str]],
+    end: str,
+    quoting: Any,
+    encoding: str,
+) -> None:
+    rows = [["note", "country"], *([f".{note}", cell] for note, cell in body)]
+    text = io.StringIO(newline="")
+    # With its ends of lines put in later, csv quotes both of their characters.
+    csv.writer(text, quoting=quoting).writerows(rows)
+    table = tmp_path_factory.mktemp("any") / "t.tsv"
+    table.write_bytes(text.getvalue().encode(encoding))
+    data, counts = cleaned(table, format="csv")
+    assert data.startswith(b"\xef\xbb\xbf") == (encoding == "utf-8-sig")
+    read = list(csv.reader(io.StringIO(data.decode(encoding), newline="")))
+    assert [row[:2] for row in read] == rows
+    assert [row[2] for row in read[1:]] == [reference(COUNTRIES, c)[0] or "" for _, c in body]
+    assert sum(counts) == len(body)
+    assert end
+
+
+def test_a_table_of_tabs(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_bytes(b"country\tb\nFrance\tx, y\n")
+    d = FuzzyDict({"France": "a\tb"})
+    data, _ = cleaned(tmp_path / "t.tsv", d=d)
+    assert data.splitlines()[1] == b'France\tx, y\tFrance\t"a\tb"\t1.0'
+
+
+def test_the_new_columns_are_named_by_a_prefix(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", [["country"], ["France"]])
+    for prefix, names in [(None, ADDED), ("x ", ["x key", "x value", "x score"])]:
+        data, _ = cleaned(table, prefix=prefix)
+        assert data.decode().splitlines()[0].split(",") == ["country", *names]
+    (tmp_path / "out").rename(tmp_path / "again.csv")
+    with pytest.raises(FileFormatError, match=r"again.csv has a column .* already.*prefix"):
+        cleaned(tmp_path / "again.csv", prefix="x ")
+
+
+# ---- JSON Lines ---------------------------------------------------------------------------
+
+
+def test_lines_of_json_get_fields(tmp_path: Path) -> None:
+    table = tmp_path / "t.jsonl"
+    lines = [
+        '{"n": 1.50, "country": "germany"}',
+        '{ "country":"Great Britain" }  ',
+        "{}",
+        '{"country": null, "x": [{"y": 1e3}]}',
+        '{"country": 44}',
+        '{"country": "qw\\udfffzzt", "z": "\\udfff"}',
+    ]
+    table.write_bytes("\r\n".join(lines).encode())
+    data, counts = cleaned(table)
+    read = [json.loads(line) for line in data.decode().splitlines()]
+    for row, line in zip(read, lines, strict=True):
+        before = json.loads(line)
+        assert {name: row[name] for name in before} == before
+        cell = before.get("country")
+        expected = reference(COUNTRIES, str(cell)) if cell else (None, None, None)
+        assert [row[name] for name in ADDED] == [*expected]
+    assert data.startswith(b'{"n": 1.50, "country": "germany", ')
+    assert read[1]["country_value"] == ["GB", 44]
+    assert data.count(b"\r\n") == 5
+    assert counts == Cleaned(matched=2, unmatched=2, blank=2)
+
+
+# ---- whatever the length ------------------------------------------------------------------
+
+
+def test_a_long_table_is_read_in_batches_and_each_query_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t.csv"
+    cells = [f"{cell}{i % 5}" for i in range(3000) for cell in ("germany ", "france ", "qwzzt")]
+    table.write_text("\n".join(["country", *cells]))
+    asked: list[str] = []
+
+    def noted(d: FuzzyDict[Any], queries: list[str]) -> Any:
+        asked.extend(queries)
+        return best_of(d, queries)
+
+    monkeypatch.setattr(cleaning_module, "best_of", noted)
+    d = COUNTRIES.copy()
+    progress: list[tuple[int, int]] = []
+    data, counts = cleaned(table, d=d, progress=lambda done, total: progress.append((done, total)))
+    assert sorted(asked) == sorted(set(cells))
+    assert len(progress) > 1
+    assert progress == sorted(progress)
+    assert progress[-1] == (table.stat().st_size, table.stat().st_size)
+    assert sum(counts) == len(cells)
+    assert len(data.splitlines()) == len(cells) + 1
+
+
+def test_few_queries_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleaning_module, "_REMEMBERED", 3)
+    table = write_csv(tmp_path / "t.csv", [["country"], *([f"germany {i}"] for i in range(5000))])
+    data, counts = cleaned(table)
+    assert counts.matched == 5000
+    assert data.count(b",Germany,DE,") == 5000
+
+
+# ---- all or nothing -----------------------------------------------------------------------
+
+
+def test_the_table_itself_may_be_replaced(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
+    table.chmod(0o640)
+    expected, _ = cleaned(table)
+    clean_column(COUNTRIES, table, "country", table)
+    assert table.read_bytes() == expected
+    if os.name == "posix":
+        assert table.stat().st_mode & 0o777 == 0o640
+
+
+BAD = {
+    "no header": (b"", "line 1 is empty; expected the names of the columns"),
+    "a blank header": (b"\n\ncountry\nFrance\n", "line 1 is empty"),
+    "another column": (b"Country\nFrance\n", "has no column 'country'; its columns are 'Country'"),
+    "the column twice": (b"country,country\na,b\n", "has several columns 'country'"),
+    "a name that is taken": (b"country,country_key\na,b\n", "has a column 'country_key' already"),
+    "a cell too many": (b"country,b\nFrance,1\nSpain,2,3\n", "line 3 has 3 cells where line 1 has"),
+    "a cell too few": (b"country,b\nFrance,1\nSpain\n", "line 3 has 1 cells where line 1 has 2"),
+    "no UTF-8": (b"country\nFrance\nCura\xe7ao\n", "line 3: byte 4 is not UTF-8"),
+    "an open quote": (b'country\n"France\nSpain\n', "line 2 opens a quote"),
+    "an endless quote": (b'country\n"France\n' + b"Spain\n" * 99_999, "line 2 has a cell of more"),
+    "zero bytes": (b"country\nFr\0ance\n", "line 2 holds a zero byte"),
+    "other ends of lines": (b"country\rFrance\rSpain\r", "line 1 holds a carriage return"),
+    "a binary file": (b"\x89PNG\r\n\x1a\n\0", "line 1: byte 0 is not UTF-8"),
+}
+BAD_LINES = {
+    "no object": (b'{"country": "France"}\n[1]\n', "line 2 holds an array; expected an object"),
+    "a list as cell": (b'{"country": ["France"]}\n', "line 1: 'country' is an array"),
+    "no JSON": (b'{"country": "France"}\n{"country"}\n', "line 2, column 11 is not JSON"),
+    "a field that is taken": (b'{"country": "a"}\n{"country_key": 1}\n', "line 2 has a column"),
+    "no such field": (b'{"Country": "a"}\n{"x": 1}\n', "no line has a field 'country'"),
+    "no line": (b"", "no line has a field 'country'"),
+    "a field twice": (
+        b'{"country": "a", "country": "b"}\n',
+        "line 1: the key 'country' comes twice",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "message"),
+    [("t.csv", *bad) for bad in BAD.values()] + [("t.jsonl", *bad) for bad in BAD_LINES.values()],
+    ids=[*BAD, *BAD_LINES],
+)
+def test_a_bad_table_is_refused_and_nothing_is_changed(
+    tmp_path: Path, name: str, table: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(table)
+    (tmp_path / "out").write_text("old")
+    for output in (tmp_path / name, tmp_path / "out"):
+        with pytest.raises(FileFormatError) as told:
+            clean_column(
+                COUNTRIES, tmp_path / name, "country", output, review=tmp_path / "review.csv"
+            )
+        assert str(told.value).startswith(str(tmp_path / name))
+        assert message in str(told.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "out"])
+    assert (tmp_path / name).read_bytes() == table
+    assert (tmp_path / "out").read_text() == "old"
+
+
+def test_a_format_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_bytes(b"PK")
+    with pytest.raises(OptionError, match=r"t.xlsx: expected a table of format csv, tsv, jsonl"):
+        cleaned(tmp_path / "t.xlsx")
+
+
+# ---- which keys ---------------------------------------------------------------------------
+
+
+def test_whatever_dict_it_is_the_cells_get_what_it_answers(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
+    dicts: list[FuzzyDict[Any]] = [
+        FuzzyDict(),
+        FuzzyDict({"?!": "marks", 5: "five"}),
+        FuzzyDict({"  ": "blanks", "": "nothing", "France": "FR"}),
+        FuzzyDict(COUNTRIES, scorer="cosine", score_cutoff=0.4),
+        FuzzyDict(COUNTRIES, scorer="boxcar"),
+        FuzzyDict(COUNTRIES, score_cutoff=float("inf")),
+    ]
+    for d in dicts:
+        data, _ = cleaned(table, d=d)
+        keys = [row[1] for row in csv.reader(io.StringIO(data.decode()))][1:]
+        assert keys == [reference(d, cell)[0] or "" for cell in MESSY]

@@ -1,0 +1,250 @@
+"""What holds for every command: examples in the help, exit codes, interrupts, pipes, terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+main: click.Group = import_module("fuzzydict.cli").main
+COMMANDS = main.list_commands(click.Context(main))
+# The script stands beside the interpreter of the environment that the package is installed in.
+SCRIPT = Path(sys.executable).with_name("fuzzydict")
+posix = pytest.mark.skipif(os.name != "posix", reason="shells and signals are those of POSIX")
+
+
+def run(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([SCRIPT, *arguments], capture_output=True, timeout=60, **options)
+
+
+# ---- help ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, themes: Path) -> Path:
+    """Return a folder with all that the examples name."""
+    (tmp_path / "data").mkdir()
+    for sample in resources.files("fuzzydict.data").iterdir():
+        if sample.name.endswith((".json", ".csv", ".jsonl", ".toml", ".yaml")):
+            (tmp_path / "data" / sample.name).write_bytes(sample.read_bytes())
+    for name in ("notes.txt", "letters.txt"):
+        shutil.copy(themes, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_the_help_ends_in_an_example_that_runs(folder: Path, command: str) -> None:
+    shown = CliRunner().invoke(main, [*command.split(), "--help"])
+    assert shown.exit_code == 0
+    program, *arguments = shown.stdout.splitlines()[-1].split()
+    assert program == "fuzzydict"
+    assert not command or arguments[0] == command
+    before = set(folder.iterdir())
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or set(folder.iterdir()) - before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_names_every_command_and_option(command: str) -> None:
+    assert f"  {command} " in CliRunner().invoke(main, ["-h"]).stdout
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    shown = CliRunner().invoke(main, [command, "-h"]).stdout
+    for parameter in found.params:
+        if isinstance(parameter, click.Option):
+            assert all(name in shown for name in parameter.opts)
+            assert parameter.help
+
+
+# ---- exit codes ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps({"color": "black", "top speed": 260}))
+    (tmp_path / "table.csv").write_text("what\ncolour\ntopSpeed\n")
+    (tmp_path / "more.csv").write_text("what\ncolour\nqwzzt\n\n")
+    (tmp_path / "marks.json").write_text('{"?!": 1}')
+    return path
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (0, "lookup car.json colour topSpeed"),
+        (1, "lookup car.json colour qwzzt"),
+        (2, "lookup nowhere.json colour"),
+        (2, "lookup car.json colour --cutoff high"),
+        (0, "map car.json table.csv --column what"),
+        (1, "map car.json more.csv --column what"),
+        (2, "map car.json table.csv --column that"),
+        (2, "map car.json table.csv"),
+        (0, "attend car.json colour"),
+        (1, "attend marks.json colour"),
+        (0, "explain car.json colour topSpeed"),
+        (1, "explain car.json colour qwzzt"),
+        (2, "explain car.json"),
+        (1, "attend car.json ?!"),
+        (2, "attend car.json colour --temperature 0"),
+        (2, "attend car.json"),
+        (2, "unknown"),
+        (0, "--version"),
+    ],
+)
+def test_exit_codes_are_those_of_every_command(car: Path, code: int, arguments: str) -> None:
+    done = run(*arguments.split(), cwd=car.parent)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    if code == 2:
+        assert done.stdout == b""
+        assert done.stderr.splitlines()[-1].startswith(b"Error: ")
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["lookup", "car.json"], ["map", "car.json", "fifo.csv"]])
+def test_an_interrupt_is_exit_130_without_a_word(car: Path, arguments: list[str]) -> None:
+    fifo = car.parent / "fifo.csv"
+    os.mkfifo(fifo)
+    pipe = subprocess.PIPE
+    more = ["--column", "what", "-o", "out.csv"] if arguments[0] == "map" else []
+    with subprocess.Popen(
+        [SCRIPT, *arguments, *more],
+        cwd=car.parent,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        # Who starts the tests may have told them to ignore interrupts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        if arguments[0] == "lookup":
+            process.stdin.write(b"colour\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"black\n"
+            interrupt(process)
+        else:
+            with fifo.open("wb", buffering=0) as file:  # which waits until it is read
+                file.write(b"what\ncolour\n")
+                interrupt(process)
+        assert process.returncode == 130
+        assert process.stderr.read() == b""
+    assert not [path.name for path in car.parent.iterdir() if "out.csv" in path.name]
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a process; again, as a person would, if it was just about to wait for input."""
+    for _ in range(10):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(6)
+            return
+
+
+@posix
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lookup car.json $(yes colour | head -2000)",
+        "map car.json long.csv --column what",
+        "attend car.json colour",
+    ],
+)
+def test_a_reader_that_has_enough_ends_it_quietly(car: Path, command: str) -> None:
+    (car.parent / "long.csv").write_text("what\n" + "colour\n" * 100_000)
+    line = f'("$0" {command}; echo $? >code) | head -1'
+    done = subprocess.run(
+        ["sh", "-c", line, SCRIPT], cwd=car.parent, capture_output=True, timeout=60
+    )
+    assert done.stdout.count(b"\n") == 1
+    assert b"Error" not in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert (car.parent / "code").read_text() == "0\n"
+
+
+# ---- terminals ----------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_bar_is_shown_on_a_terminal_that_the_table_does_not_go_to(car: Path, stream: str) -> None:
+    import pty
+
+    (car.parent / "long.csv").write_text("what\n" + "colour\n" * 20_000)
+    ours, theirs = pty.openpty()
+    output = [] if stream == "stdout" else ["-o", "out.csv"]
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: theirs}
+    with subprocess.Popen(
+        [SCRIPT, "map", "car.json", "long.csv", "--column", "what", *output],
+        cwd=car.parent,
+        **options,
+    ) as process:
+        os.close(theirs)
+        seen = b"".join(until_closed(ours))
+        assert process.wait(60) == 0
+    os.close(ours)
+    assert (b"matching" in seen) == (stream == "stderr")
+    assert (b"100%" in seen) == (stream == "stderr")
+
+
+@posix
+def test_whoever_types_queries_is_told_so(car: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [SCRIPT, "lookup", "car.json"], cwd=car.parent, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        assert os.read(ours, 100).startswith(b"a query a line")
+        os.write(ours, b"colour\n\x04")
+        seen = b"".join(until_closed(ours))
+        assert process.wait(60) == 0
+    os.close(ours)
+    assert b"black" in seen
+
+
+def until_closed(terminal: int) -> Iterator[bytes]:
+    while True:
+        try:
+            data = os.read(terminal, 65_536)
+        except OSError:  # what Linux says of a terminal that nobody writes to any more
+            return
+        if not data:
+            return
+        yield data
+
+
+def test_there_is_no_bar_and_no_colour_elsewhere(car: Path) -> None:
+    done = run("map", "car.json", "table.csv", "--column", "what", "-o", "out.csv", cwd=car.parent)
+    assert done.stdout == b""
+    assert done.stderr == b"2 rows: 2 matched, 0 unmatched, 0 blank\n"
+
+
+def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:
+    program = """if True:
+        import sys
+        from fuzzydict.cli import main
+        try:
+            main(["lookup", sys.argv[1], "colour"])
+        finally:
+            print(*sorted({"csv", "tomllib", "yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
+                           "nltk", "scipy", "fuzzydict.tables"} & set(sys.modules)), "loaded")
+    """
+    done = subprocess.run([sys.executable, "-c", program, car], capture_output=True, timeout=60)
+    assert done.stdout == b"black\nloaded\n"

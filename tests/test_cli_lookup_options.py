@@ -1,0 +1,74 @@
+"""``fuzzydict lookup``: several answers, keys and scores, JSON, and dicts of every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzydict import FuzzyDict
+from fuzzydict.lines import as_line
+from tests.test_cli_lookup import CAR, check_refused, lookup
+from tests.test_dict_formats import BAD
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps(CAR))
+    return path
+
+
+def test_several_matches_are_lines_with_the_best_first(car: Path) -> None:
+    d = FuzzyDict(CAR)
+    for query in ("colour", "doors", "speed"):
+        matches = [match for match in d.most_similar(query, topn=3) if match.score >= 0.2]
+        result = lookup(car, query, "-n", "3", "--cutoff", "0.2")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
+    several = lookup(car, "colour", "?!", "doors", "-n", "1")
+    assert (several.exit_code, several.stdout) == (1, "black\n\n4\n")
+
+
+def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
+    result = lookup(car, "-v", "colour", "doors", "xyzzy")
+    first, second, third = result.stdout.split("\n")[:3]
+    value, key, score = first.split("\t")
+    assert (value, key) == ("black", "color")
+    assert 0 <= float(score) <= 1
+    assert (second, third) == ("4\tdoors\t1.000", "")
+    (tmp_path / "tabs.json").write_text(r'{"a\tb": "c\td"}')
+    assert lookup(tmp_path / "tabs.json", "-v", "a b").stdout == '"c\\td"\t"a\\tb"\t1.000\n'
+
+
+def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
+    result = lookup(car, "--json", "extras", "xyzzy", "colour", "-n", "1")
+    assert result.exit_code == 1
+    extras, missed, colour = map(json.loads, result.stdout.splitlines())
+    assert extras == {"query": "extras", "key": "extras", "score": 1.0, "value": CAR["extras"]}
+    assert missed == {"query": "xyzzy", "key": None, "score": None, "value": None}
+    assert (colour["key"], colour["value"]) == ("color", "black")
+    assert list(colour) == ["query", "key", "score", "value"]
+
+
+def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
+    (tmp_path / "car.toml").write_text('color = "black"\nmade = 2024-02-29\n')
+    result = lookup(tmp_path / "car.toml", "colour", "made")
+    assert (result.exit_code, result.stdout) == (0, "black\n2024-02-29\n")
+    (tmp_path / "car").write_text("id,what,is\n1,color,black\n")
+    options = ["--format", "csv", "--key", "what", "--value", "is"]
+    assert lookup(tmp_path / "car", "colour", *options).stdout == "black\n"
+    values = {"color": np.arange(3), "size": (1, {(2, 3): np.float32(0.5)})}
+    FuzzyDict(values, mode="pool").save(tmp_path / "car.fuzzydict")
+    result = lookup(tmp_path / "car.fuzzydict", "colour", "size")
+    assert (result.exit_code, result.stdout) == (0, '[0, 1, 2]\n[1, {"(2, 3)": 0.5}]\n')
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[bad[0] for bad in BAD])
+def test_a_bad_file_of_any_format_is_one_line_with_its_name(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    check_refused(lookup(tmp_path / name, "colour"), str(tmp_path / name), message)

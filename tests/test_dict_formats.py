@@ -1,0 +1,269 @@
+"""Dicts in TOML, YAML, CSV, TSV, JSON Lines and saved files: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
+from fuzzydict.dictfiles import FORMATS, format_of, open_dict, read_dict
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+# YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=8)
+PLAIN = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS
+)
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# ---- what is read -------------------------------------------------------------------------
+
+CAR = {"color": "black", "top speed": "260 km/h"}
+SAME = {
+    "car.json": json.dumps(CAR),
+    "car.toml": 'color = "black"\n"top speed" = "260 km/h"\n',
+    "car.yaml": "# a car\ncolor: black\ntop speed: 260 km/h\n",
+    "car.yml": "{color: black, 'top speed': 260 km/h}",
+    "car.csv": "color,black\ntop speed,260 km/h\n",
+    "header.csv": "value,more,key\nblack,x,color\n\n260 km/h,y,top speed\n",
+    "windows.csv": '\ufeffkey,value\r\ncolor,black\r\n"top speed","260 km/h"\r\n',
+    "car.tsv": "color\tblack\ntop speed\t260 km/h",
+    "car.jsonl": '{"color": "black"}\n\n["top speed", "260 km/h"]\n',
+    "fields.ndjson": (
+        '{"key": "color", "value": "black", "no": 1}\n{"value": "260 km/h", "key": "top speed"}'
+    ),
+    "CAR.JSON": "\ufeff" + json.dumps(CAR),
+    "car": json.dumps(CAR),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_every_format_holds_the_same_dict(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, name, SAME[name])
+    assert read_dict(path) == CAR
+    assert list(read_dict(path)) == list(CAR)
+    d = open_dict(path, score_cutoff=0.3)
+    assert type(d) is FuzzyDict
+    assert (dict(d), d.score_cutoff) == (CAR, 0.3)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_format_that_is_named_wins_over_the_ending(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, "any.txt", SAME[name])
+    assert read_dict(path, format=format_of(Path(name))) == CAR
+
+
+def test_nested_values_are_kept(tmp_path: Path) -> None:
+    nested = {"a": {"b": [1, 2.5, True, "x"]}, "c": {"d": {"e": "f"}}}
+    toml = "[a]\nb = [1, 2.5, true, 'x']\n[c.d]\ne = 'f'"
+    yaml = "a: {b: [1, 2.5, true, x]}\nc:\n  d:\n    e: f\n"
+    lines = "\n".join(json.dumps([key, value]) for key, value in nested.items())
+    for name, content in [("n.toml", toml), ("n.yaml", yaml), ("n.jsonl", lines)]:
+        assert read_dict(written(tmp_path, name, content)) == nested
+
+
+def test_columns_are_named(tmp_path: Path) -> None:
+    table = written(tmp_path, "codes.csv", "id,name,code\n1,Germany,DE\n2,Spain,ES\n")
+    assert read_dict(table, key="name", value="code") == {"Germany": "DE", "Spain": "ES"}
+    with pytest.raises(
+        FileFormatError, match=r"no column 'key'; its columns are 'id', 'name', 'co"
+    ):
+        read_dict(table, value="code")
+    lines = '{"name": "Germany", "value": 1}\n{"name": "Spain", "value": [2]}'
+    lines_path = written(tmp_path, "codes.jsonl", lines)
+    assert read_dict(lines_path, key="name") == {"Germany": 1, "Spain": [2]}
+
+
+@given(st.dictionaries(CELLS, CELLS, min_size=1))
+def test_any_rows_are_read_as_csv_wrote_them(
+    tmp_path_factory: pytest.TempPathFactory, content: dict[str, str]
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    for name, dialect in [("any.csv", "excel"), ("any.tsv", "excel-tab")]:
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, dialect).writerows([("key", "value"), *content.items()])
+        assert read_dict(folder / name) == content
+
+
+@given(st.dictionaries(WORDS, PLAIN, min_size=1))
+def test_yaml_reads_what_json_writes(
+    tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
+) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    read = read_dict(written(tmp_path_factory.mktemp("any"), "any.yaml", text))
+    assert repr(read) == repr(content)  # as texts, for 1.0 is not 1
+
+
+def test_yaml_is_that_of_version_1_2_with_keys_as_written(tmp_path: Path) -> None:
+    text = "no: NO\n1: 12:30\n010: 010\n2024-02-29: 2024-02-29\n~: ~\non: true\nhex: 0x1f\nf: 1e3\n"
+    assert read_dict(written(tmp_path, "a.yaml", text)) == {
+        "no": "NO",
+        "1": "12:30",
+        "010": "010",
+        "2024-02-29": date(2024, 2, 29),
+        "~": None,
+        "on": True,
+        "hex": 31,
+        "f": 1000.0,
+    }
+
+
+def test_yaml_merges_and_aliases(tmp_path: Path) -> None:
+    text = (
+        "base: &base {a: 1, b: 2}\nmore: {<<: *base, b: 3, c: *base}\nrest: &rest [x]\nr: *rest\n"
+    )
+    assert read_dict(written(tmp_path, "a.yaml", text)) == {
+        "base": {"a": 1, "b": 2},
+        "more": {"a": 1, "b": 3, "c": {"a": 1, "b": 2}},
+        "rest": ["x"],
+        "r": ["x"],
+    }
+
+
+def test_a_saved_dict_keeps_its_options(tmp_path: Path) -> None:
+    path = tmp_path / "saved.fuzzydict"
+    FuzzyDict({"color": np.arange(3), 5: "five"}, score_cutoff=0.7).save(path)
+    d = open_dict(path)
+    assert (d.score_cutoff, d["colour"].tolist(), d[5]) == (0.7, [0, 1, 2], "five")
+    assert open_dict(path, score_cutoff=0.1).score_cutoff == 0.1
+    path.rename(tmp_path / "saved.bin")
+    assert list(read_dict(tmp_path / "saved.bin", format="fuzzydict")) == ["color", 5]
+
+
+# ---- a key that comes twice ---------------------------------------------------------------
+
+TWICE = [
+    ("a.json", '{"x": 1,\n "b": {"x": 0},\n "\\u0078": 2}', "'x'", (1, 3)),
+    ("b.json", '{"a": "{",\n "b": [{"c": 1,\n "d": "\\"c\\": 0",\n\n "c": 2}]}', "'c'", (2, 5)),
+    ("a.toml", "x = 1\ny = 2\nx = 3\n", "'x'", (1, 3)),
+    ("b.toml", "[a]\nx = 1\n[b]\nx = 1\n[a]\ny = 2", "'a'", (1, 5)),
+    ("c.toml", "[a]\nx = 1\n[b]\nx = 1\n'y z' = 1\n\"x\"= 2", "'b.x'", (4, 6)),
+    ("d.toml", "s = '''\nx = 1\n[a]\n'''\nx = 1\nx = [\n2]\ny = 1\n", "'x'", (5, 6)),
+    ("e.toml", "[[d]]\nx = 1\n[[d]]\nx = 1\n\nx = 2", "'d.x'", (4, 6)),
+    ("f.toml", "x.y = 1\nz = 1\nx = 2\n", "'x'", (1, 3)),
+    ("g.toml", "[a.b]\n[a]\nc = 1\r\n[a]", "'a'", (2, 4)),
+    ("i.toml", "[a]\n# of two lines,\n\nx = [\n1,\n2,\n]\n[[a]]\n", "'a'", (1, 8)),
+    ("h.toml", "[a]\nb = 1\n[a.b]\n", "'a.b'", (2, 3)),
+    ("a.yaml", "x: 1\ny: {x: 0}\n'x': 2\n", "'x'", (1, 3)),
+    ("b.yaml", "x: 1\ny:\n  - {z: 1, z: 2}\n", "'z'", (3, 3)),
+    ("a.csv", 'x,1\n"y\nz",2\nx,3\n', "'x'", (1, 4)),
+    ("b.csv", "key,value\nx,1\n\nx,1\n", "'x'", (2, 4)),
+    ("a.tsv", "x\t1\nx\t2\n", "'x'", (1, 2)),
+    ("a.jsonl", '{"x": 1}\n\n["y", 2]\n{"key": "x", "value": 3}\n', "'x'", (1, 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "key", "places"), TWICE, ids=[t[0] for t in TWICE])
+def test_a_key_that_comes_twice_is_told_with_both_places(
+    tmp_path: Path, name: str, content: str, key: str, places: tuple[int, int]
+) -> None:
+    first, second = places
+    expected = rf"{name}: .*{key} comes twice.* on lines {first} and {second}; keep one"
+    with pytest.raises(FileFormatError, match=expected):
+        read_dict(written(tmp_path, name, content))
+
+
+# ---- what is refused ----------------------------------------------------------------------
+
+BAD = [
+    *((f"empty.{form}", "", "") for form in FORMATS if form != "fuzzydict"),
+    *((f"blank.{form}", " \n\n", "") for form in ("json", "toml", "yaml", "jsonl")),
+    *((f"binary.{form}", b"\x89PNG\r\n\x1a\n\0\0\xff", "not UTF-8") for form in FORMATS[:-1]),
+    *((f"wide.{form}", "color,black".encode("utf-16"), "") for form in FORMATS if form != "json"),
+    *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
+    ("latin.csv", b"a,1\nb\xfc,2\n", "line 2: byte 1 is not UTF-8; save"),
+    ("broken.toml", "color = black\n", "line 1 is not TOML"),
+    ("open.toml", 'color = """black\n', "line 1 is not TOML"),
+    ("inner.toml", "x = {a = 1, a = 2}", "line 1 is not TOML (Duplicate inline table key 'a')"),
+    ("deep.toml", "x = " + "[" * 20_000, "nested too deeply"),
+    ("long.toml", "x = " + "9" * 5000, "too many digits"),
+    ("broken.yaml", "color: black\n  top: [1\n", "line 2 is not YAML"),
+    ("list.yaml", "- color\n- black\n", "holds an array"),
+    ("text.yaml", "color", "holds a string"),
+    ("two.yaml", "a: 1\n---\nb: 2\n", "line 2 is not YAML"),
+    ("object.yaml", "a: !!python/object/apply:os.system [ls]\n", "line 1 is not YAML"),
+    ("key.yaml", "a: 1\n? [b, c]\n: 2\n", "line 2 has a key that is no text"),
+    ("date.yaml", "a: 2024-02-31\n", "line 1 is not YAML (the value of 'a' is not of its type"),
+    ("long.yaml", "b:\n  a: " + "9" * 5000, "line 2 is not YAML (the value of 'a' is not of its"),
+    ("tags.yaml", "a: x\nb: !!float\n", "line 2 is not YAML (the value of 'b' is not of its type"),
+    ("tag.yaml", "!!timestamp x", "holds a value that is not of its type"),
+    ("deep.yaml", "a:\n " + "[" * 100_000, "line 2 is nested too deeply"),
+    ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
+    ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
+    ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
+    ("one.csv", "\na\nb\n", "line 2 has 1 cells, where a key and a value were expected; name"),
+    ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),
+    ("open.csv", 'a,1\n"b,2\n', "line 2 opens a quote that is not closed"),
+    ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not as CSV should be"),
+    ("mac.csv", "a,1\rb,2\r", "line 1 holds a carriage return"),
+    ("large.csv", "a," + "x" * 200_000, "line 1 has a cell of more than"),
+    ("line.tsv", b"a" * (2**24 + 1), "line 1 has more than 16777216 bytes"),
+    ("broken.jsonl", '{"a": 1}\n{"b": }\n', "line 2, column 7 is not JSON"),
+    ("number.jsonl", "1\n", "line 1: expected"),
+    ("many.jsonl", '{"a": 1, "b": 2}\n', "line 1: expected"),
+    ("numeric.jsonl", '["a", 1]\n[2, 1]\n', "line 2 has a number as key"),
+    ("inner.jsonl", '{"a": {"b": 1, "b": 2}}\n', "line 1: the key 'b' comes twice in one object"),
+    ("deep.jsonl", "[" * 100_000, "line 1: its JSON is nested too deeply"),
+    ("long.jsonl", '["a", ' + "9" * 5000 + "]", "line 1: one of its numbers has too many digits"),
+    ("cut.fuzzydict", b"fuzzydct", "not a fuzzydict file"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[bad[0] for bad in BAD])
+def test_a_bad_file_is_refused_with_its_name(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(FileFormatError) as told:
+        read_dict(written(tmp_path, name, content))
+    assert str(told.value).startswith(str(tmp_path / name))
+    assert message in str(told.value)
+
+
+def test_aliases_that_grow_without_end_are_refused(tmp_path: Path) -> None:
+    rows = ["a0: &a0 [x]"]
+    rows += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
+    with pytest.raises(FileFormatError, match="aliases stand for too many values"):
+        read_dict(written(tmp_path, "bomb.yaml", "\n".join(rows)))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_that_is_not_there(tmp_path: Path, form: str) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_dict(tmp_path / "nowhere", format=form)
+
+
+def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "car.json", "{}")
+    with pytest.raises(OptionError, match="key and value name columns of the formats csv, tsv"):
+        read_dict(path, key="a")
+    with pytest.raises(OptionError, match=r"format: expected one of json, .*, got 'xml'"):
+        read_dict(path, format="xml")
+    with pytest.raises(OptionError, match="fuzzydict has none"):
+        open_dict(path, format="fuzzydict", value="a")
+
+
+def test_yaml_without_its_package_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[yaml\]'"):
+        read_dict(written(tmp_path, "a.yaml", "a: 1"))
