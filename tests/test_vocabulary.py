@@ -62,6 +62,22 @@ def test_any_text_has_tokens_if_and_only_if_it_has_words(text: str) -> None:
     assert bool(SMALL.tokens(text)) == bool(words(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("The color!", True),
+        ("theColor", True),
+        ("New York", True),
+        ("Zoe", True),
+        ("the colour", False),
+        ("york", False),
+        ("1961", False),
+    ],
+)
+def test_a_text_is_known_if_each_of_its_words_is(text: str, known: bool) -> None:
+    assert SMALL.knows(text) == known
+
+
 def test_weights_are_those_of_the_formula() -> None:
     total = 700 + 140 + 60 + 9 + 4 + 2
     for word, count in zip(SMALL.words, SMALL.counts.tolist(), strict=True):
