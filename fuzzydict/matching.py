@@ -125,7 +125,7 @@ class MeaningAndSpelling:
     """
 
     temperature = 1.0  # weights are then the keys' shares of the probability
-    score_cutoff = 0.005  # loses next to no right answer; see the README
+    score_cutoff = 0.02  # loses next to no right answer; see the README
 
     def log_weights(
         self,
