@@ -38,6 +38,7 @@ class Settings:
         scorer: What compares queries with keys: "cosine" or "scaled_dot".
         temperature: What scores are divided by before the softmax; None to learn it.
         rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
+        fixed: What is left as it is, of "query" and "key".
         learn_value: Learn V too, where values are pooled.
         pull: How strongly matrices are held at the identity, in examples: the loss of n examples
             has ``pull / n`` times the sum of the squared differences from the identity added.
@@ -63,6 +64,7 @@ class Settings:
     scorer: str = "cosine"
     temperature: float | None = None
     rank: int | None = None
+    fixed: tuple[str, ...] = ()
     learn_value: bool = False
     pull: float = 3.0
     learning_rate: float = 0.03
@@ -77,6 +79,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.scorer not in _SCORERS:
             raise OptionError(f"scorer must be one of {', '.join(_SCORERS)}, got {self.scorer!r}")
+        if not set(self.fixed) <= {"query", "key"}:
+            raise OptionError(f"fixed: expected 'query' and 'key' at most, got {self.fixed!r}")
         positive("learning_rate", self.learning_rate)
         require_counts(epochs=self.epochs, patience=self.patience, candidates=self.candidates)
         for name in ("rank", "batch_size"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,13 @@ from fuzzydict.text import shortened
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention
 
-__all__ = ["picture", "plot_heatmap", "plot_weights"]
+__all__ = ["picture", "plot_curves", "plot_heatmap", "plot_weights"]
 
 _LABEL = 32  # characters of a key
 _BLANK = "\N{OPEN BOX}"
+_LINES = ("o-", "s--")
 _BLUE = "#0072b2"  # of the palette of Okabe and Ito, which the colour-blind can tell apart
+_COLORS = (_BLUE, "#d55e00")
 
 
 def plot_weights(attention: Attention, n: int = 10) -> Any:
@@ -118,6 +120,26 @@ def plot_heatmap(
     axes.set(title=title, ylabel=row_label, xlabel=column_label)
     bar = axes.inset_axes((1 + 0.3 / len(columns), 0, 0.7 / len(columns), 1))  # as high as the map
     axes.figure.colorbar(image, cax=bar, label=label)
+    return axes
+
+
+def plot_curves(
+    curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
+) -> Any:
+    """Draw curves by their names, each from its place 0 on; return the matplotlib ``Axes``.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    axes = _pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
+    # Told apart by their lines as well, in print and by the colour-blind.
+    for (name, curve), style, color in zip(curves.items(), _LINES, _COLORS, strict=False):
+        axes.plot(range(len(curve)), curve, style, color=color, label=name)
+    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
     return axes
 
 

@@ -216,7 +216,9 @@ class Projections:
             elif projection is not None:
                 found[role] = projection
         if self.base is not None:
-            found |= {f"{_BASE}{name}": array for name, array in self.base.arrays().items()}
+            # The identity, too, leaves a trace: what has a base was learned on top of something.
+            first = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
+            found |= {f"{_BASE}{name}": array for name, array in first.items()}
         if self.calibration is not None:
             found["calibration"] = self.calibration.as_array()
         return found
