@@ -27,6 +27,7 @@ from fuzzydict.errors import (
     ShapeError,
     UnknownOptionError,
 )
+from fuzzydict.explanations import Explanation
 from fuzzydict.heads import MultiHeadAttention
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.regression import KernelRegression
@@ -55,6 +56,7 @@ __all__ = [
     "Dot",
     "EmptyRowWarning",
     "Epanechnikov",
+    "Explanation",
     "FileFormatError",
     "FuzzyDict",
     "FuzzyDictError",

@@ -32,6 +32,10 @@ class Embedding(Protocol):
         """What nearness in this embedding, and likeness of spelling, say for a key."""
 
     @property
+    def tells_words(self) -> bool:
+        """Whether its vectors are those of the words of `vocabulary`, or of what stands in."""
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The words that are known, and how much each counts in a phrase."""
 
@@ -63,6 +67,7 @@ class Encoder:
     """
 
     calibration = OF_TEXTS
+    tells_words = False
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode

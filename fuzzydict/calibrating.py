@@ -26,13 +26,13 @@ class Question(NamedTuple):
 
     Attributes:
         alike: how alike the query and the keys are.
-        known: whether all its words are.
+        known: the share of its words that are.
         right: which keys are right, (r,); none if no key is.
         weight: how much the question counts.
     """
 
     alike: Likeness
-    known: bool
+    known: float
     right: NDArray[np.intp]
     weight: float = 1.0
 
@@ -62,11 +62,11 @@ def calibrate(
         calibration, gradient = _calibration(weights), np.zeros_like(weights)
         value = 0.0
         for question in questions:
-            half = slice(0, _WEIGHTS) if question.known else slice(_WEIGHTS, None)
+            shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
             for gone in (False, True) if absent and len(question.right) else (False,):
                 nll, back = _answered(question, calibration, gone=gone)
                 value += question.weight * nll / total
-                gradient[half] += question.weight * back / total
+                gradient += question.weight / total * shares * np.tile(back, 2)
         value += pull * float(np.square(weights - first).sum())
         return value, gradient + 2 * pull * (weights - first)
 

@@ -53,6 +53,7 @@ class WordVectors:
     """
 
     calibration = OF_WORDS
+    tells_words = True
 
     def __init__(
         self,

@@ -19,6 +19,8 @@ __all__ = [
     "Calibration",
     "Evidence",
     "Likeness",
+    "Parts",
+    "Reasons",
     "log_probabilities",
 ]
 
@@ -59,7 +61,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The evidence of queries whose words are all known, and of those with a word never seen.
+    """The evidence of queries whose words are all known, and of those of words never seen.
 
     The log-odds of a key are those of "for one reason or another", the sum of the odds of each:
     a query is the key misspelled, or means the same, or most of its words are the same. They
@@ -67,7 +69,7 @@ class Calibration:
 
     >>> same = Calibration(*[Evidence((-9, 24, 0), (-6, 0, 2), (-5, 9, 0))] * 2)
     >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
-    >>> odds = same.log_odds(alike, known=True)
+    >>> odds = same.log_odds(alike, known=1)
     >>> np.exp(log_probabilities(odds)).round(3).tolist()
     [0.0, 0.999]
     """
@@ -88,29 +90,45 @@ class Calibration:
         """
         if weights.shape != (2, 3, 3) or not np.isfinite(weights).all():
             raise ValueError(f"a calibration is (2, 3, 3) finite numbers, not {weights.shape}")
-        return cls(*(Evidence(*map(tuple, reasons)) for reasons in weights.tolist()))
+        return cls(*map(_evidence, weights))
 
-    def log_odds(self, alike: Likeness, *, known: bool) -> NDArray[np.float64]:
-        """Return the log-odds of each key being right to none being right, (n,)."""
-        odds = self._meaning(alike.nearness, known=known)
+    def log_odds(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
+        """Return the log-odds of each key being right to none being right, (n,).
+
+        ``known`` is the share of the query's words that are; so "maximum spede" is judged half as
+        words are, and half as slips.
+        """
+        odds = _meaning(self._mixed(known), alike.nearness)
         odds[alike.candidates] = np.logaddexp.reduce(self.parts(alike, known=known), axis=0)
         return odds
 
-    def parts(self, alike: Likeness, *, known: bool) -> NDArray[np.float64]:
+    def parts(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the candidates' log-odds for each of `REASONS`, (3, c)."""
-        evidence = self.known if known else self.unknown
+        evidence = self._mixed(known)
         near = alike.nearness[alike.candidates]
         parts = np.empty((len(REASONS), len(near)))
         parts[0] = _line(evidence.spelling, alike.spelling, near)
-        parts[1] = self._meaning(near, known=known)
+        parts[1] = _meaning(evidence, near)
         with np.errstate(invalid="ignore"):
             words = _line(evidence.words, alike.words, near)
         parts[2] = np.where(alike.words >= 0, words, -np.inf)
         return parts
 
-    def _meaning(self, nearness: NDArray[Any], *, known: bool) -> NDArray[np.float64]:
-        bias, _, slope = (self.known if known else self.unknown).meaning
-        return bias + slope * nearness.astype(np.float64)
+    def _mixed(self, known: float) -> Evidence:
+        if known in (0, 1):
+            return self.known if known else self.unknown
+        mixed = np.array([[known, 1 - known]]) @ self.as_array().reshape(2, -1)
+        return _evidence(mixed.reshape(3, 3))
+
+
+def _evidence(weights: NDArray[Any]) -> Evidence:
+    spelling, meaning, words = (tuple(map(float, reason)) for reason in weights)
+    return Evidence(spelling, meaning, words)  # type: ignore[arg-type] # of three numbers each
+
+
+def _meaning(evidence: Evidence, nearness: NDArray[Any]) -> NDArray[np.float64]:
+    bias, _, slope = evidence.meaning
+    return bias + slope * nearness.astype(np.float64)
 
 
 def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
@@ -136,6 +154,70 @@ def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return probabilities
 
 
+class Parts(NamedTuple):
+    """What a key's probability is made of, and what it was told from.
+
+    Attributes:
+        spelling, meaning, words: the probability that the key is right, and for this reason: the
+            query is the key misspelled; it means the same; most of its words are the same. They
+            add up to the key's probability. Nearness speaks for the first and the last, too, as
+            far as `Evidence` gives it a weight there.
+        likeness: how alike the two strings look, from 0 to 1; None if they were not compared.
+        nearness: in meaning, in standard deviations of the cosines of unrelated texts from their
+            mean, times the trust in both vectors.
+        coverage: how far each word of one has its like in the other, from 0 to 1; None if both
+            are single words, or were not compared.
+    """
+
+    spelling: float
+    meaning: float
+    words: float
+    likeness: float | None
+    nearness: float
+    coverage: float | None
+
+    @property
+    def probability(self) -> float:
+        """The key's probability, for one reason or another."""
+        return self.spelling + self.meaning + self.words
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What the log-odds of n keys, (n,), -inf for those that are gone, were made from."""
+
+    calibration: Calibration
+    alike: Likeness
+    known: float
+    log_odds: NDArray[np.float64]
+
+    def none(self) -> float:
+        """Return the probability that no key is right: what those of the keys leave of 1."""
+        return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds)).sum()))
+
+    def parts(self, slot: int, probability: float) -> Parts:
+        """Return what the probability of a key is made of: each reason has the share of its odds.
+
+        >>> same = Calibration(*[Evidence((-9, 24, 0), (-6, 0, 2), (-5, 9, 0))] * 2)
+        >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
+        >>> reasons = Reasons(same, alike, 1, same.log_odds(alike, known=1))
+        >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
+        ([0.48, 0.02, 0.0], (0.0, 0.5, 0.0))
+        """
+        alike = self.alike
+        nearness = float(alike.nearness[slot])
+        compared = np.flatnonzero(alike.candidates == slot)
+        if not len(compared):  # as a string, so that meaning is all that counts
+            return Parts(0.0, probability, 0.0, None, nearness, None)
+        place = int(compared[0])
+        odds = self.calibration.parts(alike, known=self.known)[:, place]
+        shares = np.exp(odds - np.logaddexp.reduce(odds))
+        spelling, meaning, words = (probability * shares).tolist()
+        covered = float(alike.words[place])
+        coverage = covered if covered >= 0 else None
+        return Parts(spelling, meaning, words, float(alike.spelling[place]), nearness, coverage)
+
+
 # By maximum likelihood, on held-out data: `python -m tests.benchmarks.calibration`.
 #: Of word vectors, where nearness is that of the shipped ones.
 OF_WORDS = Calibration(
@@ -147,7 +229,14 @@ OF_WORDS = Calibration(
     ),
 )
 #: Of the shipped word vectors, projected by what was learned from WordNet.
-OF_WORDNET = OF_WORDS
+OF_WORDNET = Calibration(
+    known=Evidence(
+        spelling=(-2.25, 1.25, 1.37), meaning=(-2.32, 0.0, 1.44), words=(-4.37, 8.0, 0.0)
+    ),
+    unknown=Evidence(
+        spelling=(-8.24, 21.76, 0.06), meaning=(-9.19, 0.0, 0.43), words=(-8.01, 12.0, 0.0)
+    ),
+)
 #: Of models that encode whole texts.
 OF_TEXTS = Calibration(
     known=Evidence(

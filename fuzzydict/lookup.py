@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict.evidence import Parts
     from fuzzydict.index import KeyIndex
+    from fuzzydict.matching import Judgement
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["Attended", "Lookup", "Scored", "unmatched"]
+__all__ = ["Attended", "Explained", "Lookup", "Scored", "unmatched"]
 
 _TIED = 64  # keys that may tie for the first place and be compared as they are written
 
@@ -41,6 +43,16 @@ class Attended(NamedTuple):
     scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
     weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
     best: list[Scored]  # L, what `Lookup.nearest` finds, whether it is masked or not
+
+
+class Explained(NamedTuple):
+    """The best key of a query and the next, where there is one; of a named scorer, no parts."""
+
+    best: Scored
+    best_parts: Parts | None
+    runner_up: Scored | None
+    runner_up_parts: Parts | None
+    none: float | None  # the probability that no key is right
 
 
 class Lookup:
@@ -102,6 +114,17 @@ class Lookup:
         weights = softmax(scores.astype(np.float64), temperature).astype(np.float64, copy=False)
         return Attended(names, vectors, keys, scores, weights, best)
 
+    def explain(self, queries: Sequence[str]) -> list[Explained]:
+        """Return what `nearest` finds for each query, with what comes next and the reasons."""
+        texts, vectors = self._encode(queries)
+        judged = self.matching.judge(queries, texts, vectors, self.index)
+        return [self._explained(query, one) for query, one in zip(queries, judged, strict=True)]
+
+    def embeds(self, key: Any) -> bool:
+        """Tell whether ``key`` is one that can be attended to, not one that is found exactly."""
+        self.index.sync()
+        return self.index.slot(key, otherwise=-1) >= 0
+
     def _score(self, queries: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the queries' vectors, (L, E), and scores for every slot, (L, n), -inf if dead.
 
@@ -109,6 +132,13 @@ class Lookup:
             NoMatchError: there is no text key, or a query has neither letters nor digits.
             ShapeError: the scorer gives NaN or +inf.
         """
+        texts, vectors = self._encode(queries)
+        scores = self.matching.log_weights(queries, texts, vectors, self.index)
+        scores[:, ~self.index.alive] = -np.inf
+        return vectors, scores
+
+    def _encode(self, queries: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the queries' plain words, L, and their vectors, (L, E)."""
         texts = [_required(query) for query in queries]
         self.index.sync()
         if not self.index.alive.any():
@@ -116,10 +146,22 @@ class Lookup:
             raise NoMatchError(
                 asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
             )
-        vectors = self.index.embedding.encode_queries(list(queries))
-        scores = self.matching.log_weights(queries, texts, vectors, self.index)
-        scores[:, ~self.index.alive] = -np.inf
-        return vectors, scores
+        return texts, self.index.embedding.encode_queries(list(queries))
+
+    def _explained(self, query: str, judgement: Judgement) -> Explained:
+        scores, reasons = judgement
+        scores[~self.index.alive] = -np.inf
+        (best,) = self._best([query], scores[None])
+        others = [one for one in self._ranked(query, scores, 2) if one.name != best.name]
+        runner_up = others[0] if others else None
+        best_parts, runner_up_parts = (
+            reasons.parts(self.index.slot(one.name, otherwise=-1), one.score)
+            if reasons and one
+            else None
+            for one in (best, runner_up)
+        )
+        none = reasons.none() if reasons else None
+        return Explained(best, best_parts, runner_up, runner_up_parts, none)
 
     def _best(self, queries: Sequence[str], scores: NDArray[np.float32]) -> list[Scored]:
         return [

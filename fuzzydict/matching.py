@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from fuzzydict.alignment import coverage
-from fuzzydict.evidence import Likeness, log_probabilities
+from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import likenesses
@@ -20,12 +20,22 @@ if TYPE_CHECKING:
     from fuzzydict.index import KeyIndex
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["ByScorer", "Matching", "MeaningAndSpelling", "as_matching"]
+__all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
 
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 _MEANT_ALIKE = 16  # and for they mean the most alike
 _FAR = 12.0  # nearness at which two words are one
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
+
+
+class Judgement(NamedTuple):
+    """The log-weights of a query for the n slots of an index, (n,), and what they were made from.
+
+    A named scorer gives no reasons.
+    """
+
+    log_weights: NDArray[np.float32]
+    reasons: Reasons | None
 
 
 class Matching(Protocol):
@@ -49,6 +59,15 @@ class Matching(Protocol):
             vectors: theirs, (L, E).
             index: the keys; what is returned for its dead slots is not looked at.
         """
+
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield what `log_weights` returns, query by query, with the reasons."""
 
     def score(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
@@ -79,6 +98,17 @@ class ByScorer:
         finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
 
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield the scores, query by query."""
+        for scores in self.log_weights(queries, texts, vectors, index):
+            yield Judgement(scores, None)
+
     def score(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
@@ -103,12 +133,24 @@ class MeaningAndSpelling:
     ) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
         logs = np.empty((len(texts), len(index)), np.float32)
-        compared = self.compare(queries, texts, vectors, index)
-        for row, (alike, known) in zip(logs, compared, strict=True):
-            odds = index.embedding.calibration.log_odds(alike, known=known)
-            odds[~index.alive] = -np.inf
-            row[:] = log_probabilities(odds)
+        for i, judgement in enumerate(self.judge(queries, texts, vectors, index)):
+            logs[i] = judgement.log_weights
         return logs
+
+    def judge(
+        self,
+        queries: Sequence[str],
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        index: KeyIndex,
+    ) -> Iterator[Judgement]:
+        """Yield the logarithms of the keys' probabilities, query by query, and the reasons."""
+        calibration = index.embedding.calibration
+        for alike, known in self.compare(queries, texts, vectors, index):
+            odds = calibration.log_odds(alike, known=known)
+            odds[~index.alive] = -np.inf
+            logs = log_probabilities(odds).astype(np.float32)
+            yield Judgement(logs, Reasons(calibration, alike, known, odds))
 
     def compare(
         self,
@@ -116,14 +158,14 @@ class MeaningAndSpelling:
         texts: Sequence[str],
         vectors: NDArray[np.float32],
         index: KeyIndex,
-    ) -> Iterator[tuple[Likeness, bool]]:
-        """Yield how alike each query and the slots are, and whether all its words are known."""
+    ) -> Iterator[tuple[Likeness, float]]:
+        """Yield how alike each query and the slots are, and which share of its words is known."""
         dead = np.flatnonzero(~index.alive)
-        knows = index.embedding.vocabulary.knows
+        known_share = index.embedding.vocabulary.known_share
         for query, text, near in zip(
             queries, texts, _nearness(queries, vectors, index), strict=True
         ):
-            yield _likeness(text, near, index, dead), knows(query)
+            yield _likeness(text, near, index, dead), known_share(query)
 
     def score(self, log_weight: float) -> float:
         """Return the probability."""

@@ -52,6 +52,11 @@ class Projected:
         return self.projections.calibration or self.embedding.calibration
 
     @property
+    def tells_words(self) -> bool:
+        """Whether the vectors are those of the words of `vocabulary`."""
+        return self.embedding.tells_words
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The words that are known."""
         return self.embedding.vocabulary

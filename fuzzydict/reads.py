@@ -10,7 +10,8 @@ import numpy as np
 
 from fuzzydict.answers import Attention, Match
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
-from fuzzydict.lookup import Attended, Lookup, Scored, unmatched
+from fuzzydict.explanations import Explanation, words_of
+from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.text import plain, quoted
@@ -75,6 +76,33 @@ class FuzzyReads(Configured, dict[Any, V]):
             some = self and queries
             ranked = lookup.ranked(_texts(queries), topn) if some else [[] for _ in queries]
             found = [[self._match(scored) for scored in row] for row in ranked]
+        return found if isinstance(query, list) else found[0]
+
+    def explain(self, query: Any) -> Any:
+        """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
+
+        For a list of queries, return a list of them. A query below the cutoff is explained, not
+        refused.
+
+        Raises:
+            NoMatchError: there is nothing to compare: the query is no text, or has no letters or
+                digits, or the dict has no key that has some; and no key equals it.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> e = d.explain("colour")
+        >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
+        ('color', 'brand', True, True)
+        """
+        queries = query if isinstance(query, list) else [query]
+        with self._lookup() as lookup:
+            compared = [not self._is_certain(one) or lookup.embeds(one) for one in queries]
+            asked = [one for one, some in zip(queries, compared, strict=True) if some]
+            told = iter(lookup.explain(_texts(asked)) if asked else [])
+            found = [
+                self._explanation(one, next(told) if some else None, lookup)
+                for one, some in zip(queries, compared, strict=True)
+            ]
         return found if isinstance(query, list) else found[0]
 
     def attend(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
@@ -165,15 +193,41 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
         """Return the best key if it is near enough, or equal to the query; else raise."""
-        cutoff = self._cutoff(lookup)
-        # A score of -inf is a weight of 0: the key is outside the scorer's width.
-        if (best.score < cutoff or best.score == -np.inf) and best.name != query:
-            raise unmatched(query, best, cutoff)
+        if not self._reaches(query, best, lookup):
+            raise unmatched(query, best, self._cutoff(lookup))
         return best
+
+    def _reaches(self, query: str, best: Scored, lookup: Lookup) -> bool:
+        # A score of -inf is a weight of 0: the key is outside the scorer's width.
+        near = best.score >= self._cutoff(lookup) and best.score > -np.inf
+        return near or best.name == query
 
     def _cutoff(self, lookup: Lookup) -> float:
         """Return the least score of a match, whether it was set or is the scorer's own."""
         return lookup.matching.score_cutoff if self.score_cutoff is None else self.score_cutoff
+
+    def _explanation(self, query: Any, told: Explained | None, lookup: Lookup) -> Explanation:
+        """Return an explanation; of what was not compared (None), an equal key is all there is."""
+        equal = query in self
+        cutoff, embedding = self._cutoff(lookup), lookup.index.embedding
+        words = words_of(query, embedding) if isinstance(query, str) else ()
+        if told is None or self._is_certain(query):
+            best = Match(query, dict.__getitem__(self, query), 1.0)
+        else:
+            best = self._match(told.best)
+        return Explanation(
+            query=query,
+            words=words,
+            tells_words=embedding.tells_words,
+            best=best,
+            best_parts=told and told.best_parts,
+            runner_up=self._match(told.runner_up) if told and told.runner_up else None,
+            runner_up_parts=told and told.runner_up_parts,
+            none=told and told.none,
+            cutoff=cutoff,
+            matches=told is None or self._reaches(query, told.best, lookup),
+            equal=equal,
+        )
 
     def _match(self, scored: Scored) -> Match:
         return Match(scored.name, self._values([scored.name])[0], scored.score)

@@ -91,9 +91,10 @@ class Vocabulary:
         joined = "_".join(words)
         return [joined] if len(words) > 1 and joined in self._rows else words
 
-    def knows(self, text: str) -> bool:
-        """Tell whether every word of ``text`` is in the vocabulary."""
-        return all(token in self._rows for token in self.tokens(text))
+    def known_share(self, text: str) -> float:
+        """Return which share of the words of ``text`` is in the vocabulary; 0 if it has none."""
+        tokens = self.tokens(text)
+        return sum(token in self._rows for token in tokens) / max(len(tokens), 1)
 
     def weight(self, word: str) -> float:
         """Return how much ``word`` counts in a phrase: near 1 if rare, "of" 0.03.

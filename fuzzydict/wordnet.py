@@ -20,7 +20,7 @@ __all__ = ["WEIGHTS", "Pair", "Synset", "asked_pairs", "related_pairs", "wordnet
 WEIGHTS: Mapping[str, float] = {
     "synonym": 1.0,
     "similar": 0.7,  # adjectives around one: wet - damp, moist
-    "broader": 0.5,  # car - motor vehicle
+    "broader": 0.25,  # car - motor vehicle
     "derived": 0.5,  # across parts of speech: destroy - destruction
     "see also": 0.5,
     "definition": 0.4,  # car - a motor vehicle with four wheels ...

@@ -3,7 +3,7 @@
 The questions are made from codespell's lists and from WordNet, less what is excluded; half of the
 dictionaries are fitted on, and the other half is measured.
 
-    python -m tests.benchmarks.calibration [--exclude FILE...] [--encoder]
+    python -m tests.benchmarks.calibration [--exclude FILE...] [--projections NAME] [--encoder]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from fuzzydict.index import KeyIndex
 from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.measures import auroc, expected_calibration_error
 from fuzzydict.peers import sentence_encoder
+from fuzzydict.projected import NAMES, as_projections, seen_through
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 from fuzzydict.text import plain
@@ -66,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     try:
         sets = list(question_sets(pairs_of(read_sets(options.exclude))))
-        embedding = as_embedding(sentence_encoder() if options.encoder else Brown())
+        embedding = _embedding(options)
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
     asked = [question for one in sets for question in _asked(one, embedding)]
@@ -102,6 +103,12 @@ def _parser() -> argparse.ArgumentParser:
         help="retrieval sets (or folders of them) whose pairs are not asked, in either direction",
     )
     parser.add_argument(
+        "--projections",
+        choices=NAMES,
+        default="wordnet",
+        help="what the vectors are seen through",
+    )
+    parser.add_argument(
         "--encoder", action="store_true", help="fit the weights for a sentence encoder"
     )
     return parser
@@ -109,7 +116,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _shown(options: argparse.Namespace) -> list[str | Path]:
     exclude = ["--exclude", *options.exclude] if options.exclude else []
-    return [*exclude, *(["--encoder"] if options.encoder else [])]
+    seen = [] if options.projections == "wordnet" else ["--projections", options.projections]
+    return [*exclude, *seen, *(["--encoder"] if options.encoder else [])]
+
+
+def _embedding(options: argparse.Namespace) -> Embedding:
+    if options.encoder:
+        return as_embedding(sentence_encoder())
+    return seen_through(Brown(), as_projections(options.projections))
 
 
 def _asked(one: RetrievalSet, embedding: Embedding) -> Iterable[Asked]:

@@ -56,6 +56,7 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
     words = [word for word, n in counts.items() if n >= _FREQUENT and word.isalpha()]
     synonyms = _synonyms(counts)
     phrases = sorted(text for text in synonyms if " " in text)
+    mixed = [*rng.sample(phrases, len(words) // 3), *words]  # keys are words more often
     single = {a: {b for b in bs if " " not in b} & set(words) for a, bs in synonyms.items()}
     apart, shared = _of_phrases(synonyms, common=False), _of_phrases(synonyms, common=True)
     barred = {text for pair in excluded for text in pair}
@@ -63,9 +64,9 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
         "typos": (_codespell("dictionary.txt", set(words), barred), words),
         "variants": (_variants(counts, barred), words),
         "synonyms": ({a: bs for a, bs in single.items() if " " not in a}, words),
-        "phrases": (apart, phrases + words),
-        "phrases with a word in common": (shared, phrases + words),
-        "phrases with a slip": (_changed(phrases, words, rng), phrases + words),
+        "phrases": (apart, mixed),
+        "phrases with a word in common": (shared, mixed),
+        "phrases with a slip": (_changed(phrases, words, rng), mixed),
         "inflections": (_inflections(words), words),
         "random slips": (_misspelled(words, counts, rng), words),
     }
@@ -95,10 +96,10 @@ def _set(
             keys = _filled(wanted, others, size, rng)
             queries = []
             for query in wanted:
-                all_right = right(query) | set(synonyms.get(query, ()))
-                pairs = {frozenset((query, key)) for key in all_right & set(keys)}
+                alike = (*answers[query], *synonyms.get(query, ()))
+                pairs = {frozenset((query, key)) for key in set(alike) & set(keys)}
                 if pairs.isdisjoint(excluded):
-                    queries.append(Query(query, frozenset(all_right & set(keys))))
+                    queries.append(Query(query, frozenset(right(query) & set(keys))))
             if queries:
                 dictionaries.append(Dictionary(keys, queries))
     return RetrievalSet(kind, dictionaries)

@@ -72,6 +72,7 @@ def _tries() -> dict[str, Try]:
     weights = {
         "synonyms alone": synonyms,
         "without definitions": {**WEIGHTS, "definition": 0.0},
+        "broader words half as often": {**WEIGHTS, "broader": 0.25},
         "without broader words": {**WEIGHTS, "broader": 0.0},
     }
     found |= {f"short, {name}": Try(recipe) for name, recipe in recipes.items()}

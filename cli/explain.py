@@ -1,0 +1,73 @@
+"""``fuzzydict explain``: why a query finds a key of a dict, or none."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import click
+
+from fuzzydict import Explanation, FuzzyDict, NoMatchError
+from fuzzydict.lines import as_json
+
+from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._problems import Command
+
+
+@click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
+@dict_argument
+@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@click.option("--json", "in_json", is_flag=True, help="Print all numbers, an object a query.")
+@cutoff_option
+@opens_dict
+def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
+    """Say why each QUERY finds this key of DICT, or none.
+
+    It shows the words of the query and what stands in for those never seen, the best two keys and
+    what speaks for each, and the cutoff. The exit code is 1 if a query finds nothing.
+    """
+    shown = missed = 0
+    for query in queries:
+        explanation: Explanation | None = None
+        try:
+            explanation = d.explain(query)
+        except NoMatchError as error:  # there was nothing to compare
+            click.echo(error.message, err=True)
+        missed += explanation is None or not explanation.matches
+        if in_json:
+            click.echo(as_json(_as_object(query, explanation)))
+        elif explanation is not None:
+            click.echo(f"\n{explanation}" if shown else str(explanation))
+            shown += 1
+    sys.exit(1 if missed else 0)
+
+
+def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
+    """Return an explanation as JSON has it: what is not there, or not finite, is null."""
+    if explanation is None:
+        return {"query": query, "matches": False, "best": None}
+    e = explanation
+    return {
+        "query": query,
+        "matches": e.matches,
+        "equal": e.equal,
+        "words": [word._asdict() for word in e.words],
+        "tells_words": e.tells_words,
+        "best": _key(e.best, e.best_parts),
+        "runner_up": _key(e.runner_up, e.runner_up_parts),
+        "none": e.none,
+        "margin": _finite(e.margin),
+        "cutoff": _finite(e.cutoff),
+    }
+
+
+def _key(match: Any, parts: Any) -> dict[str, Any] | None:
+    if match is None:
+        return None
+    told = None if parts is None else parts._asdict()
+    return {**match._asdict(), "score": _finite(match.score), "parts": told}
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None

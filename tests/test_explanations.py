@@ -1,0 +1,294 @@
+"""Why a query finds a key: the numbers are those of the lookup, and the text can be read."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import Boxcar, Brown, Explanation, FuzzyDict, Match, NoMatchError
+from fuzzydict.background import background_of
+from fuzzydict.spelling import likeness
+
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000, 5: "five", "?!": 0}
+AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}
+QUERIES = ["colour", "topSpeed", "maximum speed", "cost", "qwzzt", "spede", "the brandd"]
+MARKUP = "<script>alert('x')</script>"
+
+
+def explain(query: Any, data: dict[Any, Any] = CAR, **options: Any) -> Explanation:
+    found: Explanation = FuzzyDict(data, **options).explain(query)
+    return found
+
+
+def function(texts: list[str]) -> Any:
+    """Encode texts as other people's models do: without a word about words."""
+    return np.array([[len(text), text.count("e"), 1] for text in texts])
+
+
+# ---- the numbers --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("embedding", [None, function])
+@pytest.mark.parametrize("query", QUERIES)
+def test_best_and_runner_up_are_those_of_the_lookup(query: str, embedding: Any) -> None:
+    d = FuzzyDict(CAR, embedding=embedding)
+    e = d.explain(query)
+    assert [e.best, e.runner_up] == d.most_similar(query, topn=2)
+    assert e.margin == e.best.score - e.runner_up.score
+    assert e.matches == (d.get(query) is not None)
+    assert (e.equal, e.query) == (False, query)
+
+
+@pytest.mark.parametrize("embedding", [None, function])
+@pytest.mark.parametrize("query", QUERIES)
+def test_parts_add_up_to_the_score_and_all_keys_and_none_to_one(query: str, embedding: Any) -> None:
+    d = FuzzyDict(CAR, embedding=embedding)
+    e = d.explain(query)
+    for match, parts in ((e.best, e.best_parts), (e.runner_up, e.runner_up_parts)):
+        assert match.score == pytest.approx(parts.probability)
+        assert min(parts.spelling, parts.meaning, parts.words) >= 0
+    every = sum(match.score for match in d.most_similar(query, topn=None))
+    assert every + e.none == pytest.approx(1, abs=1e-6)
+
+
+def test_the_parts_tell_what_they_were_told_from() -> None:
+    d = FuzzyDict({"color": 1, "top speed": 2})
+    slip, phrase = d.explain(["colour", "speed top"])
+    assert slip.best_parts.likeness == pytest.approx(likeness("colour", "color"))
+    assert slip.best_parts.spelling == max(slip.best_parts[:3])
+    assert (slip.best_parts.coverage, slip.best_parts.words) == (None, 0)  # two single words
+    assert phrase.best.key == "top speed"
+    assert phrase.best_parts.coverage == pytest.approx(1)
+    word = FuzzyDict({"blue": 1}, embedding=AXES).explain("violet")
+    mean, spread = background_of(np.array(list(AXES.values()), np.float32))
+    assert word.best_parts.nearness == pytest.approx((0.8 - mean) / spread)
+
+
+@given(st.lists(st.text("ab C"), min_size=1, max_size=6, unique=True), st.text("ab C"))
+@settings(max_examples=50)
+def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
+    keys: list[str], query: str
+) -> None:
+    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=-1)
+    try:
+        best = d.nearest(query)
+    except NoMatchError as error:
+        with pytest.raises(NoMatchError) as raised:
+            d.explain(query)
+        assert raised.value.message == error.message  # noqa: PT017 - of the two errors, the same
+        return
+    e = d.explain(query)
+    assert e.best == best
+    assert e.matches
+    assert e.equal == (query in d)
+
+
+def test_keys_that_are_gone_are_not_explained() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "brand"], 1))
+    assert d.explain("colour").best.key == "color"
+    del d["color"]
+    e = d.explain("colour")
+    assert [e.best, e.runner_up] == d.most_similar("colour", topn=2)
+    assert "color" not in {e.best.key, e.runner_up.key}
+
+
+def test_a_key_alone_has_no_runner_up() -> None:
+    e = explain("colour", {"color": 1})
+    assert (e.runner_up, e.runner_up_parts, e.margin) == (None, None, None)
+    assert e.best.score + (e.none or 0) == pytest.approx(1)
+    assert "margin" not in str(e)
+
+
+def test_more_keys_of_equal_words_than_are_compared_as_strings() -> None:
+    keys = [f"{'-' * i}color" for i in range(200)]
+    d = FuzzyDict(dict.fromkeys(keys, 1))
+    e = d.explain(keys[199])
+    assert (e.best_parts.likeness, e.best_parts.coverage) == (None, None)
+    assert e.best == d.nearest(keys[199])
+    assert e.runner_up.key != keys[199]
+    assert "color" in str(e)
+
+
+# ---- words --------------------------------------------------------------------------------
+
+
+def test_words_are_known_or_others_stand_in_for_them() -> None:
+    known, unknown, nothing, code = explain("top colour zqxjkvw 747x").words
+    assert known == ("top", True, (), 1.0, 1.0)
+    assert (unknown.text, unknown.known) == ("colour", False)
+    assert unknown.stand_ins[0][0] == "color"
+    assert sum(weight for _, weight in unknown.stand_ins) == pytest.approx(1)
+    assert unknown.likeness == pytest.approx(likeness("colour", "color"))
+    for word in (nothing, code):
+        assert (word.known, word.stand_ins, word.trust) == (False, (), 0.0)
+
+
+def test_what_stands_in_makes_the_vector() -> None:
+    (word,) = explain("colour").words
+    assert word.trust == 1
+    mixed = sum(weight * Brown().encode([name])[0] for name, weight in word.stand_ins)
+    np.testing.assert_allclose(Brown().encode(["colour"])[0], mixed, rtol=1e-3, atol=1e-3)
+
+
+def test_no_stand_ins_are_told_of_an_encoder_that_has_none() -> None:
+    e = explain("top colour", embedding=function)
+    assert not e.tells_words
+    assert [word[:3] for word in e.words] == [("top", True, ()), ("colour", False, ())]
+    assert "the encoder does not tell which words it knows" in str(e)
+    assert "stand" not in str(e)
+    assert "color " not in str(e).split("probability")[0]
+
+
+# ---- equal keys, cutoffs, named scorers ---------------------------------------------------
+
+
+def test_an_equal_key_decides() -> None:
+    e = explain("color")
+    assert (e.equal, e.matches, e.best) == (True, True, Match("color", "black", 1.0))
+    assert e.best_parts is not None
+    assert e.best_parts.likeness == 1
+    assert str(e).startswith("'color' is a key, and an equal key decides")
+    assert explain("color", score_cutoff=math.inf).matches
+
+
+@pytest.mark.parametrize("query", [5, "?!"])
+@pytest.mark.parametrize("data", [CAR, {5: "five", "?!": 0}])
+def test_a_key_that_is_found_exactly_is_compared_with_nothing(
+    query: Any, data: dict[Any, Any]
+) -> None:
+    e = explain(query, data)
+    assert (e.best, e.runner_up, e.none) == (Match(query, data[query], 1.0), None, None)
+    assert (e.equal, e.matches, e.words) == (True, True, ())
+    assert str(e).startswith(f"{query!r} is a key")
+    assert "<table>" in e._repr_html_()
+
+
+@pytest.mark.parametrize("query", ["", "…", 7, None])
+def test_where_there_is_nothing_to_compare_it_raises_as_nearest_does(query: Any) -> None:
+    d = FuzzyDict(CAR)
+    for read in (d.nearest, d.explain):
+        with pytest.raises(NoMatchError):
+            read(query)
+    with pytest.raises(NoMatchError, match="the dict has no key with letters or digits"):
+        explain("colour", {})
+
+
+def test_a_query_below_the_cutoff_is_explained() -> None:
+    e = explain("colour", score_cutoff=1.01)
+    assert (e.best.key, e.matches, e.cutoff) == ("color", False, 1.01)
+    assert "finds nothing" in str(e)
+    assert "below the cutoff 1.010" in str(e)
+    score = e.best.score
+    assert explain("colour", score_cutoff=score).matches  # inclusive
+
+
+def test_a_named_scorer_has_scores_and_no_parts() -> None:
+    d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding=AXES, scorer="dot")
+    e = d.explain("violet")
+    assert [e.best, e.runner_up] == d.most_similar("violet")
+    assert (e.best_parts, e.runner_up_parts, e.none) == (None, None, None)
+    assert (e.cutoff, e.matches) == (-math.inf, True)
+    assert e.margin == pytest.approx(0.2)
+    assert "there is no cutoff" in str(e)
+
+
+def test_a_scorer_may_prefer_another_key_to_the_equal_one() -> None:
+    vectors = {"small": [1.0, 0.0], "large": [9.0, 1.0]}
+    e = explain("small", {"large": 1, "small": 2}, embedding=vectors, scorer="dot")
+    assert (e.best.key, e.runner_up and e.runner_up.key, e.margin) == ("small", "large", -8)
+    assert e.equal
+    assert e.matches
+
+
+def test_a_kernel_too_narrow_for_every_key_is_told() -> None:
+    e = explain("violet", {"red": 0, "blue": 1}, embedding=AXES, scorer=Boxcar(0.1))
+    assert (e.matches, e.best.score, e.margin) == (False, -math.inf, 0)
+    assert "farther than the scorer's width" in str(e)
+
+
+def test_a_list_of_queries_gives_a_list() -> None:
+    d = FuzzyDict(CAR)
+    queries = ["colour", 5, "color", "qwzzt"]
+    assert list(map(str, d.explain(queries))) == [str(d.explain(query)) for query in queries]
+    assert d.explain([]) == []
+    pooling = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
+    assert pooling.explain("crimson").best == pooling.nearest("crimson")
+
+
+# ---- what is shown ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query", [*QUERIES, "color", "w " * 100, "x" * 5000, "a\nb\tc", MARKUP, "the " * 6 + "end"]
+)
+@pytest.mark.parametrize("options", [{}, {"embedding": function}, {"scorer": "dot"}])
+def test_the_text_is_short_and_aligned(query: str, options: dict[str, Any]) -> None:
+    lines = str(explain(query, {**CAR, "k" * 500: 1, "c\nd": 2}, **options)).splitlines()
+    assert len(lines) <= 15
+    assert max(map(len, lines)) < 170
+    header = next(i for i, line in enumerate(lines) if line.split()[0] in ("probability", "score"))
+    ends = [found.end() for found in re.finditer(r"\w+", lines[header])]
+    for line in lines[header + 1 :]:
+        of_row = [end for end in ends if end <= len(line)]
+        assert of_row
+        for end in of_row:
+            assert re.search(r" (-?\d+\.\d{3}|-)$", line[:end]), line
+            assert line[end : end + 1] in ("", " ")
+
+
+def test_more_words_than_can_be_shown_are_counted() -> None:
+    text = str(explain("one two three four five six seven eight colour"))
+    assert "and 4 more words" in text
+    assert len(explain("one two three four five six seven eight colour").words) == 9
+
+
+@pytest.mark.parametrize("query", ["colour", "color", 5, "w " * 100, MARKUP, "\ud800colour"])
+@pytest.mark.parametrize("options", [{}, {"embedding": function}, {"scorer": "dot"}])
+def test_the_html_is_whole_and_escaped_and_leaves_text_its_colour(
+    query: Any, options: dict[str, Any]
+) -> None:
+    page = explain(query, {**CAR, MARKUP: MARKUP}, **options)._repr_html_()
+    assert "<script>" not in page
+    parser = Styles()
+    parser.feed(page)
+    assert parser.open == []
+    assert all("rgba(" in style for style in parser.backgrounds)
+    assert not any(style.strip().startswith("color") for style in parser.styles)
+    assert query == 5 or options.get("scorer") or parser.backgrounds
+
+
+class Styles(HTMLParser):
+    """Notes the tags that are open, and all styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.styles: list[str] = []
+
+    @property
+    def backgrounds(self) -> list[str]:
+        return [style for style in self.styles if style.startswith("background")]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        assert {name for name, _ in attrs} <= {"style"}
+        self.styles += [part for _, value in attrs for part in (value or "").split(";")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_it_can_be_pickled_and_not_be_changed() -> None:
+    e = explain("colour")
+    assert str(pickle.loads(pickle.dumps(e))) == str(e)
+    assert repr(e) == "<Explanation of 'colour': best 'color'>"
+    with pytest.raises(AttributeError):
+        e.cutoff = 0  # type: ignore[misc]
