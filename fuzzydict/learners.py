@@ -15,6 +15,8 @@ from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as
 from fuzzydict.trials import Keys, Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.arrays import Array
@@ -67,7 +69,7 @@ def on_top(start: Projections, layer: Projections) -> Projections:
     """Return projections whose last ones are ``layer``."""
     if layer.is_identity:
         return start
-    return Projections(layer.query, layer.key, layer.value, base=start)
+    return Projections(layer.query, layer.key, layer.value, base=start, words=layer.words)
 
 
 def trained(scorer: Any) -> Scorer | None:
@@ -89,12 +91,19 @@ def trained(scorer: Any) -> Scorer | None:
     return made
 
 
-def learn_keys(subject: Subject, x: Array, pairs: NDArray[np.intp], settings: Settings) -> Learned:
-    """Learn from queries with vectors x (L, E) and pairs (n, 2) of a query and a right key.
+def learn_keys(
+    subject: Subject,
+    queries: Sequence[str],
+    x: Array,
+    pairs: NDArray[np.intp],
+    settings: Settings,
+) -> Learned:
+    """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
 
     Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
     one at which cosines, less their background and in units of its spread, weigh as the evidence
-    of meaning does: so that what makes the loss small makes the score right.
+    of meaning does: so that what makes the loss small makes the score right. Words never seen are
+    known from now on, for what they mean here was told.
     """
     if not len(pairs):
         return subject.unfitted
@@ -107,7 +116,9 @@ def learn_keys(subject: Subject, x: Array, pairs: NDArray[np.intp], settings: Se
         settings = replace(settings, pull=_PULL, temperature=_as_in_the_score(subject))
     fitted = fit_retrieval(x, y, pairs, _scored(settings, subject.scorer))
     temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
-    return Learned(fitted.projections, subject.scorer, temperature_of, fitted.history)
+    q, k = fitted.projections.query, fitted.projections.key
+    layer = Projections(q, k, words=_unseen(subject, [queries[i] for i in np.unique(pairs[:, 0])]))
+    return Learned(layer, subject.scorer, temperature_of, fitted.history)
 
 
 def learn_values(
@@ -127,6 +138,13 @@ def learn_values(
     fitted = fit_pooling(x, y, values, targets, _scored(settings, name))
     temperature_of = _temperature(name, fitted.temperature, x.shape[1])
     return Learned(fitted.projections, name, temperature_of, fitted.history)
+
+
+def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
+    """Return the words of queries that the embedding has not seen, where it can tell."""
+    vocabulary = subject.keys.embedding.vocabulary
+    words = {token for query in queries for token in vocabulary.tokens(query)}
+    return {word for word in words if not vocabulary.known_share(word)}
 
 
 def _as_in_the_score(subject: Subject) -> float:

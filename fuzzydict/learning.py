@@ -65,7 +65,7 @@ def lesson_of_keys(
     pairs = examples.pairs
 
     def learn(rows: NDArray[np.intp], settings: Settings) -> Learned:
-        return learn_keys(subject, x, pairs[np.isin(pairs[:, 0], rows)], settings)
+        return learn_keys(subject, examples.queries, x, pairs[np.isin(pairs[:, 0], rows)], settings)
 
     parts = _parted(len(x), share, _most(subject), random)
     learned, turns = _taught(learn, parts, len(x), settings)

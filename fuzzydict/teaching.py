@@ -195,8 +195,14 @@ def _projections(
         base = onto.base  # one layer for all that was learned
         before: list[Any] = [onto.query, onto.key, onto.value]
         parts = [composed(first, then) for first, then in zip(before, parts, strict=True)]
-    name = _name(subject.keys.embedding)
-    return Projections(*parts, embedding=name, base=base, calibration=lesson.calibration)
+    words = layer.words if onto is None else layer.words | onto.words
+    return Projections(
+        *parts,
+        embedding=_name(subject.keys.embedding),
+        base=base,
+        calibration=lesson.calibration,
+        words=words,
+    )
 
 
 def _name(embedding: Embedding) -> str | None:
