@@ -37,6 +37,7 @@ class Settings:
     Args:
         scorer: What compares queries with keys: "cosine" or "scaled_dot".
         temperature: What scores are divided by before the softmax; None to learn it.
+        start_temperature: Where a temperature starts that is learned; None for what is usual.
         rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
         fixed: What is left as it is, of "query" and "key".
         learn_value: Learn V too, where values are pooled.
@@ -63,6 +64,7 @@ class Settings:
 
     scorer: str = "cosine"
     temperature: float | None = None
+    start_temperature: float | None = None
     rank: int | None = None
     fixed: tuple[str, ...] = ()
     learn_value: bool = False
@@ -86,8 +88,9 @@ class Settings:
         for name in ("rank", "batch_size"):
             if getattr(self, name) is not None:
                 require_counts(**{name: getattr(self, name)})
-        if self.temperature is not None:
-            positive("temperature", self.temperature)
+        for name in ("temperature", "start_temperature"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
         if self.pull:
             positive("pull", self.pull)
         if not 0 <= self.validation <= 0.5:
@@ -96,7 +99,8 @@ class Settings:
     @property
     def first_temperature(self) -> float:
         """Where a temperature starts that is learned."""
-        return 0.05 if self.scorer == "cosine" else 1.0
+        usual = 0.05 if self.scorer == "cosine" else 1.0
+        return usual if self.start_temperature is None else self.start_temperature
 
 
 def descend(

@@ -181,4 +181,6 @@ def _counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def _option(name: str, value: Any) -> str:
+    if name == "projections":
+        return name
     return f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value!r}"

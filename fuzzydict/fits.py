@@ -52,8 +52,10 @@ class FuzzyFits(FuzzyReads[V]):
                 should match, by which ``score_cutoff`` is learned; or, for all, a number or array.
             learn: which of "query", "key" and, to pool, "value" to learn; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            epochs: passes over the examples, 30 at most by default.
-            learning_rate: how far a step may turn a vector, by default 0.03 of its length.
+            epochs: passes over the examples, at most; by default 30. To pool, and of a scorer's
+                own parameters, as many as take about 2,000 steps: from 30 to 200.
+            learning_rate: how far a step may turn a vector, in parts of its length: by default
+                0.03, and 0.1 to pool and of a scorer's own parameters.
             validation: share of the examples that is held out, by default 0.2; of none, what is
                 learned must only be better on the examples themselves.
             seed: another seed, other parts and batches.

@@ -28,6 +28,7 @@ __all__ = ["Learned", "Subject", "learn_keys", "learn_values", "trained"]
 # A temperature at which a cosine says what it says in the default score is within these.
 _COLD, _WARM = 0.03, 0.5
 _PULL = 1.0  # in examples, where the temperature is that of the default score
+_BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
 _PROJECTED = (Cosine, ScaledDot, Dot)  # scorers for which Q and K are learned
 
 
@@ -135,7 +136,10 @@ def learn_values(
         pooled = fit_scorer_pooling(scorer, x, y, values, targets, temperature, settings)
         return Learned(Projections(), pooled.scorer, subject.temperature, pooled.history)
     name = "cosine" if subject.scorer is None else subject.scorer
-    fitted = fit_pooling(x, y, values, targets, _scored(settings, name))
+    settings = _scored(settings, name)
+    if settings.scorer == "cosine":
+        settings = replace(settings, start_temperature=_BLURRED)
+    fitted = fit_pooling(x, y, values, targets, settings)
     temperature_of = _temperature(name, fitted.temperature, x.shape[1])
     return Learned(fitted.projections, name, temperature_of, fitted.history)
 

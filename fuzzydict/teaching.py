@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = ["taught"]
 _NUMBERS = 2**26  # of the queries' vectors, at most: a quarter of a gigabyte
 _TEXTS = 4096  # encoded at a time
 _VALIDATION = 0.2
+_STEPS, _BATCH = 2000, 256  # steps that are enough, of so many examples each
 
 
 def taught(
@@ -51,21 +53,23 @@ def taught(
     warm_start: bool,
 ) -> FitReport:
     """Do what `FuzzyFits.fit` says; the dict is changed at the end, and at once."""
-    given = {"epochs": epochs, "learning_rate": learning_rate, "rank": rank}
+    given: dict[str, Any] = {"epochs": epochs, "learning_rate": learning_rate, "rank": rank}
     share = _share(validation)
     trained(d.scorer)
     subject, present, values = _subject(d, warm_start=warm_start)
     places = {name: place for place, name in enumerate(subject.keys.names)}
     examples = checked_examples(queries, targets, places, d)
     pools = isinstance(examples, ValueExamples)
+    examples = _some(examples, subject.keys.vectors.shape[1], _whole(seed))
+    is_slow = pools or trained(d.scorer) is not None
+    defaults = _slow_pace(len(examples.queries)) if is_slow else {}
     settings = Settings(
-        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
+        **defaults | {name: value for name, value in given.items() if value is not None},
         **_roles(d, learn, pools=pools),
-        seed=_whole(seed),
+        seed=seed,
         progress=progress,
     )
     _check_rank(rank, subject.keys.vectors.shape[1])
-    examples = _some(examples, subject.keys.vectors.shape[1], settings.seed)
     x = _encoded(Projected(subject.keys.embedding, subject.start), examples.queries)
     if isinstance(examples, KeyExamples):
         lesson = lesson_of_keys(subject, examples, x, settings, share)
@@ -73,9 +77,12 @@ def taught(
         stacked = stack(subject.keys.names, values, subject.keys.embedding)
         flat, wanted = _flat(stacked, examples.values)
         lesson = lesson_of_values(subject, examples.queries, x, flat, wanted, settings, share)
-    if lesson.report.kept:
-        _apply(d, lesson, subject, present if warm_start else None)
-    return lesson.report
+    options = _options(d, lesson, subject, present if warm_start else None)
+    report = replace(lesson.report, options=options)
+    if report.kept:
+        for name, value in options.items():
+            setattr(d, name, value)
+    return report
 
 
 # ---- what the dict is -----------------------------------------------------------------------
@@ -139,6 +146,12 @@ def _roles(d: FuzzyFits[Any], learn: Sequence[str] | None, *, pools: bool) -> di
     return {"fixed": fixed, "learn_value": "value" in roles}
 
 
+def _slow_pace(count: int) -> dict[str, Any]:
+    """Return how fast to learn what says little of where to go: values, parameters of a scorer."""
+    passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
+    return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+
+
 def _share(validation: float | None) -> float:
     if validation is None:
         return _VALIDATION
@@ -174,16 +187,17 @@ def _flat(
 # ---- what it becomes ------------------------------------------------------------------------
 
 
-def _apply(d: FuzzyFits[Any], lesson: Lesson, subject: Subject, onto: Projections | None) -> None:
-    """Set the options that were learned."""
+def _options(
+    d: FuzzyFits[Any], lesson: Lesson, subject: Subject, onto: Projections | None
+) -> dict[str, Any]:
+    """Return the options that were learned."""
     options = dict(lesson.report.options)
     learned = lesson.learned
     if not learned.layer.is_identity or lesson.calibration is not None:
         options["projections"] = _projections(learned, lesson, subject, onto)
     if "scorer" in options and type(options["scorer"]) is not type(d.scorer):
         options.setdefault("score_cutoff", None)  # the one that was set is of another scale
-    for name, value in options.items():
-        setattr(d, name, value)
+    return options
 
 
 def _projections(
