@@ -127,7 +127,12 @@ def descend(
     size = settings.batch_size or min(max(len(kept) // _STEPS, 1), _LARGEST)
     steps = -(-len(kept) // size)
     pace = _Pace(parameters, settings, steps * settings.epochs)
-    history = [Epoch(_first_loss(losses, kept, size), held_out_loss(held) if len(held) else np.nan)]
+    history = [
+        Epoch(
+            _first_loss(losses, kept, max(size, _LARGEST)),
+            held_out_loss(held) if len(held) else np.nan,
+        )
+    ]
     best, waited = history[0].held_out, 0
     kept_parameters = {name: p.copy() for name, p in parameters.items()}
     for _ in range(settings.epochs):

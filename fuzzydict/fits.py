@@ -43,7 +43,7 @@ class FuzzyFits(FuzzyReads[V]):
 
         It is kept if examples that were not learned from are answered better (with keys: more
         probably, and no fewer of them first), and if keys with a slip are found as before. Fewer
-        than a hundred examples are held out in turn, in twelve parts; of fewer than four none is.
+        than a hundred examples are held out in turn, in eight parts; of fewer than four none is.
         However many there are, about 2^26 numbers of their vectors are learned from at most.
 
         Args:

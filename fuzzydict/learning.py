@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Lesson", "lesson_of_keys", "lesson_of_values"]
 
 _FEW = 100  # examples, of which each is held out in turn, in
-_FOLDS = 12  # parts;
+_FOLDS = 8  # parts;
 _TOO_FEW = 4  # and of fewer than these none is
 _ASKED = 256  # examples that are asked, at most; fewer where there are very many keys,
 _LEAST_ASKED = 32

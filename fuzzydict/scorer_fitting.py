@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fuzzydict.arrays import Array
 from fuzzydict.descent import Epoch, Gradients, Settings, descend
-from fuzzydict.kernels import Kernel, squared_distances
+from fuzzydict.kernels import Kernel, finite_scores, squared_distances
 from fuzzydict.normalizers import softmax_forward
 from fuzzydict.scorers import Scorer
 
@@ -19,8 +19,7 @@ __all__ = ["FittedScorer", "fit_scorer", "fit_scorer_pooling"]
 _ROWS = 128  # queries scored at a time
 _KEYS = 4096  # that a query is told apart from, of more keys
 _TRIED = 24  # widths of a kernel, before the first step
-_BEYOND = -1e4  # the score of a key beyond a kernel's width: as good as none, and no infinity
-_LEAST = 1e-4  # of a probability, for the same reason
+_LEAST = 1e-4  # of a probability, so that a key beyond a kernel's width costs no infinity
 
 #: From scores (L, S) and the rows of queries to the mean loss and its gradient by the scores.
 _Loss = Callable[[Array, NDArray[np.intp]], tuple[float, Array]]
@@ -171,7 +170,7 @@ def _fit(
     def losses(batch: NDArray[np.intp]) -> tuple[float, Gradients]:
         made = parts.made()
         scores, back = made.forward(queries[batch], keys)
-        value, d_scores = loss(np.maximum(scores, _BEYOND), batch)
+        value, d_scores = loss(finite_scores(scores), batch)
         d_scores = np.where(np.isneginf(scores), 0, d_scores)
         found = back(d_scores).parameters
         return value, parts.gradients(found, made, settings.pull / len(queries))
@@ -202,7 +201,6 @@ def _mean_loss(
 ) -> float:
     parts = [rows[i : i + _ROWS] for i in range(0, min(len(rows), 8 * _ROWS), _ROWS)]
     losses = [
-        loss(np.maximum(scorer(queries[part], keys), _BEYOND), part)[0] * len(part)
-        for part in parts
+        loss(finite_scores(scorer(queries[part], keys)), part)[0] * len(part) for part in parts
     ]
     return sum(losses) / max(sum(map(len, parts)), 1)

@@ -9,6 +9,7 @@ import numpy as np
 from fuzzydict.calibrating import Question
 from fuzzydict.evidence import Calibration, log_probabilities
 from fuzzydict.index import KeyIndex
+from fuzzydict.kernels import finite_scores
 from fuzzydict.matching import MeaningAndSpelling, as_matching
 from fuzzydict.projected import Projected
 from fuzzydict.text import plain
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Keys", "Outcome", "Trial", "answered"]
 
 _SCORES = 2**21  # that are made at once: queries times keys
-_BEYOND = -1e4  # the score of a key beyond a kernel's width: as good as none, and no infinity
 _LEAST = -20.0  # a log-probability, so that one surprise does not outweigh everything
 
 
@@ -160,11 +160,12 @@ def _outcome(
     rank = 1 + int((scores > scores[right].max()).sum())
     if rank == 1:  # of those that tie the dict's first is the answer
         rank += int(answer not in right)
-    logits = np.maximum(logits, _BEYOND)
+    logits = finite_scores(logits)
     likely = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
     return Outcome(rank, float(max(likely, _LEAST)), answer, float(scores[answer]))
 
 
 def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    weights = np.exp(np.maximum(logits, _BEYOND) - max(logits.max(), _BEYOND))
+    finite = finite_scores(logits)
+    weights = np.exp(finite - finite.max())
     return np.asarray(weights / weights.sum())
