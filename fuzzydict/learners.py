@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.projections import Projections
@@ -27,6 +28,8 @@ __all__ = ["Learned", "Subject", "learn_keys", "learn_values", "trained"]
 
 # A temperature at which a cosine says what it says in the default score is within these.
 _COLD, _WARM = 0.03, 0.5
+_COPIED = 2**24  # numbers of queries' vectors that may be repeated
+_ENOUGH = 100  # examples, to learn what words never seen say
 _PULL = 1.0  # in examples, where the temperature is that of the default score
 _BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
 _PROJECTED = (Cosine, ScaledDot, Dot)  # scorers for which Q and K are learned
@@ -108,6 +111,8 @@ def learn_keys(
     """
     if not len(pairs):
         return subject.unfitted
+    asked = [queries[row] for row in np.unique(pairs[:, 0]).tolist()]
+    x, pairs = _each_alone(x, pairs)
     y, scorer = subject.keys.vectors, trained(subject.scorer)
     if scorer is not None:
         temperature = subject.temperature or 1.0
@@ -118,7 +123,7 @@ def learn_keys(
     fitted = fit_retrieval(x, y, pairs, _scored(settings, subject.scorer))
     temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
     q, k = fitted.projections.query, fitted.projections.key
-    layer = Projections(q, k, words=_unseen(subject, [queries[i] for i in np.unique(pairs[:, 0])]))
+    layer = Projections(q, k, words=_unseen(subject, asked))
     return Learned(layer, subject.scorer, temperature_of, fitted.history)
 
 
@@ -144,8 +149,25 @@ def learn_values(
     return Learned(fitted.projections, name, temperature_of, fitted.history)
 
 
+def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
+    """Return a query of its own for each pair, so that all keys that are right get their share.
+
+    It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
+    which there is no room for copies.
+    """
+    if len(pairs) * x.shape[1] > _COPIED:
+        return x, pairs
+    return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
+
+
 def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
-    """Return the words of queries that the embedding has not seen, where it can tell."""
+    """Return the words of queries that the embedding has not seen.
+
+    A model that does not tell which words it knows gives every text a vector to be trusted; what
+    that says of words that are rare is learned with the score, if there are examples enough.
+    """
+    if len(queries) >= _ENOUGH and not isinstance(subject.keys.embedding, WordVectors):
+        return set()
     vocabulary = subject.keys.embedding.vocabulary
     words = {token for query in queries for token in vocabulary.tokens(query)}
     return {word for word in words if not vocabulary.known_share(word)}

@@ -160,7 +160,7 @@ def _outcome(
     rank = 1 + int((scores > scores[right].max()).sum())
     if rank == 1:  # of those that tie the dict's first is the answer
         rank += int(answer not in right)
-    logits = finite_scores(logits)
+    logits = finite_scores(logits).astype(np.float64, copy=False)
     likely = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
     return Outcome(rank, float(max(likely, _LEAST)), answer, float(scores[answer]))
 
