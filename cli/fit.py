@@ -1,45 +1,53 @@
-"""``fuzzydict fit``: projections learned from WordNet."""
+"""``fuzzydict fit``: a dict that learns from examples, or projections learned from WordNet."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ._problems import Command, check_place, told_in_a_line
+from ._retrofit import fit_wordnet
+
+_PROJECTIONS = Path("wordnet.projections")
 
 
-@click.command("fit", cls=Command)
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--wordnet", is_flag=True, help="Learn from WordNet, as nltk finds it.")
+@click.command(
+    "fit",
+    cls=Command,
+    example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
+)
+@click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--format", metavar="FORMAT", help="What DICT is written in, as for lookup.")
+@click.option("--key", metavar="NAME", help="The column of keys of a table or JSON Lines file.")
+@click.option("--value", metavar="NAME", help="Its column of values.")
+@click.option("--wordnet", is_flag=True, help="Learn projections from WordNet, as nltk finds it.")
 @click.option(
     "--exclude",
     metavar="FILE...",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Learn from no pair that these retrieval sets (JSON) ask.",
+    help="With --wordnet: learn from no pair that these retrieval sets (JSON) ask.",
 )
 @click.option(
     "--vectors",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The word vectors to fit, instead of those shipped.",
+    help="Word vectors to learn with, instead of those shipped.",
 )
 @click.option(
     "-o",
     "--output",
+    metavar="FILE",
     type=click.Path(path_type=Path),
-    default="wordnet.projections",
-    show_default=True,
-    help="Where to save the projections.",
+    help=f"Where to save; by default {_PROJECTIONS}, with --wordnet alone.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    default=1,
-    show_default=True,
-    help="Another seed, other projections.",
+    help="Another seed, another result; by default 0, and 1 with --wordnet.",
 )
 @told_in_a_line
 def command(
@@ -47,41 +55,72 @@ def command(
     wordnet: bool,
     exclude: tuple[Path, ...],
     vectors: Path | None,
-    output: Path,
-    seed: int,
+    output: Path | None,
+    seed: int | None,
+    **reading: str | None,
 ) -> None:
-    """Learn projections for word vectors, and save them.
+    """Let the dict in the file DICT learn from EXAMPLES, print a report, and save the dict.
 
-    With --wordnet this makes what ships with the package as projections="wordnet". The same
-    machine and seed give the same file.
+    EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target: the key that the
+    query should find, or nothing where no key should match. The dict is saved, in the format of
+    d.save, if it answers examples better that it has not learned from; if not, nothing is saved
+    and the exit code is 1.
 
-    For example:
-
-        fuzzydict fit --wordnet -o mine.projections
+    With --wordnet this makes what ships with the package as projections="wordnet".
     """
-    if not wordnet:
-        raise click.UsageError("nothing to learn from; give --wordnet")
+    if wordnet:
+        _check_wordnet(files, exclude, reading)
+        fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
+        return
+    if not files:
+        raise click.UsageError("nothing to learn from; give DICT and EXAMPLES, or --wordnet")
+    if len(files) != 2 or exclude:
+        raise click.UsageError("expected two files, DICT and EXAMPLES; --exclude needs --wordnet")
+    if output is None:
+        raise click.UsageError("say where to save the dict: -o FILE.fuzzydict")
+    _fit_dict(*files, output, vectors, seed or 0, reading)
+
+
+def _check_wordnet(
+    files: tuple[Path, ...], exclude: tuple[Path, ...], reading: dict[str, str | None]
+) -> None:
     if files and not exclude:
         raise click.UsageError(
             f"unexpected argument {str(files[0])!r}; retrieval sets follow --exclude"
         )
-    excluded_by = exclude + files
-    check_place(output, excluded_by if vectors is None else (*excluded_by, vectors))
-    from fuzzydict import Brown, WordVectors
-    from fuzzydict.retrieval import read_sets
-    from fuzzydict.retrofitting import Recipe, wordnet_projections
-    from fuzzydict.wordnet import asked_pairs
+    given = [f"--{name}" for name, value in reading.items() if value is not None]
+    if given:
+        raise click.UsageError(f"{given[0]} is for DICT, and --wordnet reads none")
 
-    excluded = asked_pairs(read_sets(excluded_by))
-    embedding = Brown() if vectors is None else WordVectors.load(vectors)
-    click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
+
+def _fit_dict(
+    dict_file: Path,
+    examples_file: Path,
+    output: Path,
+    vectors: Path | None,
+    seed: int,
+    reading: dict[str, Any],
+) -> None:
+    sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
+    check_place(output, sources)
+    from fuzzydict import WordVectors
+    from fuzzydict.dictfiles import open_dict
+    from fuzzydict.examples import read_examples
+
+    embedding = None if vectors is None else WordVectors.load(vectors)
+    d = open_dict(dict_file, embedding=embedding, **reading)
+    examples = read_examples(examples_file)
+    queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
-        projections = wordnet_projections(
-            embedding,
-            excluded=excluded,
-            recipe=Recipe(seed=seed),
+        report = d.fit(
+            queries,
+            targets,
+            seed=seed,
             progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
         )
-    projections.save(output)
-    size = output.stat().st_size / 1e6
-    click.echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")
+    click.echo(str(report))
+    if not report.kept:
+        click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
+        sys.exit(1)
+    d.save(output)
+    click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")

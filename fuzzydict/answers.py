@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
+    from fuzzydict.projections import Projections
 
 __all__ = ["Attention", "Match", "Matches"]
 
@@ -87,10 +88,11 @@ class Attention:
     scores: NDArray[np.float32]
     weights: NDArray[np.float64]
     embedding: Embedding
+    projections: Projections | None = None  # of which V is applied to what is pooled
 
     @cached_property
     def output(self) -> Any:
-        """The pooled value: the sum of the values, each times its weight.
+        """The pooled value: the sum of the values, each times its weight, and V if that is learned.
 
         Numbers give a float, arrays and lists of numbers an array of their shape, texts the
         pooled vector (E,).
@@ -99,7 +101,8 @@ class Attention:
             PoolingError: the values cannot be pooled; it names the first such key.
         """
         scores, weights = self.scores[None], self.weights[None]
-        return as_output(pooled(scores, weights, self.names, self.values, self.embedding)[0])
+        outputs = pooled(scores, weights, self.names, self.values, self.embedding, self.projections)
+        return as_output(outputs[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys of the largest weights as (key, weight, value), best first."""

@@ -38,7 +38,7 @@ class Question(NamedTuple):
 
 
 def calibrate(
-    questions: Sequence[Question], start: Calibration, *, absent: bool = True
+    questions: Sequence[Question], start: Calibration, *, absent: bool = True, pull: float = _PULL
 ) -> Calibration:
     """Return the calibration under which the right answers are the most probable.
 
@@ -50,6 +50,8 @@ def calibrate(
         start: where to start, and whereto weights are drawn of which the questions say nothing.
         absent: whether each question is asked once more with its right keys taken out, so that
             "none" is right: the score then tells "it is here" from "it is not".
+        pull: how strongly weights are drawn to where they start: what is added to the mean loss,
+            times the sum of their squared differences. Of few questions, give more.
     """
     from scipy.optimize import minimize
 
@@ -65,8 +67,8 @@ def calibrate(
                 nll, back = _answered(question, calibration, gone=gone)
                 value += question.weight * nll / total
                 gradient += question.weight / total * shares * np.tile(back, 2)
-        value += _PULL * float(np.square(weights - first).sum())
-        return value, gradient + 2 * _PULL * (weights - first)
+        value += pull * float(np.square(weights - first).sum())
+        return value, gradient + 2 * pull * (weights - first)
 
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=_BOUNDS * 2)
     return _calibration(found.x)

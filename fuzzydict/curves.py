@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzydict.errors import EmptyRowWarning, ShapeError
-from fuzzydict.plotting import BLUE, GREY, ORANGE, panels
+from fuzzydict.plotting import BLUE, GREY, ORANGE, load_pyplot, panels
 
 if TYPE_CHECKING:
     from fuzzydict.arrays import Array
     from fuzzydict.regression import KernelRegression
 
-__all__ = ["plot_regression"]
+__all__ = ["plot_curves", "plot_regression"]
 
 _COLUMNS = 4  # models side by side
 _POINTS = 200  # of a curve
@@ -76,3 +76,27 @@ def _draw(
     )
     below.set(xlabel="example, in the order of x", ylabel="x asked")
     below.figure.colorbar(image, label="weight (%)")
+
+
+def plot_curves(
+    curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
+) -> Any:
+    """Draw one or two curves by their names, each from its place 0 on.
+
+    Returns:
+        The matplotlib ``Axes``.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
+    # Told apart by their lines as well, in print and by the colour-blind.
+    looks = (("o-", BLUE), ("s--", ORANGE))
+    for (name, curve), (style, color) in zip(curves.items(), looks, strict=False):
+        axes.plot(range(len(curve)), curve, style, color=color, label=name)
+    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes

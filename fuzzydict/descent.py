@@ -37,7 +37,9 @@ class Settings:
     Args:
         scorer: What compares queries with keys: "cosine" or "scaled_dot".
         temperature: What scores are divided by before the softmax; None to learn it.
+        start_temperature: Where a temperature starts that is learned; None for what is usual.
         rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
+        fixed: What is left as it is, of "query" and "key".
         learn_value: Learn V too, where values are pooled.
         pull: How strongly matrices are held at the identity, in examples: the loss of n examples
             has ``pull / n`` times the sum of the squared differences from the identity added.
@@ -62,7 +64,9 @@ class Settings:
 
     scorer: str = "cosine"
     temperature: float | None = None
+    start_temperature: float | None = None
     rank: int | None = None
+    fixed: tuple[str, ...] = ()
     learn_value: bool = False
     pull: float = 3.0
     learning_rate: float = 0.03
@@ -77,13 +81,16 @@ class Settings:
     def __post_init__(self) -> None:
         if self.scorer not in _SCORERS:
             raise OptionError(f"scorer must be one of {', '.join(_SCORERS)}, got {self.scorer!r}")
+        if not set(self.fixed) <= {"query", "key"}:
+            raise OptionError(f"fixed: expected 'query' and 'key' at most, got {self.fixed!r}")
         positive("learning_rate", self.learning_rate)
         require_counts(epochs=self.epochs, patience=self.patience, candidates=self.candidates)
         for name in ("rank", "batch_size"):
             if getattr(self, name) is not None:
                 require_counts(**{name: getattr(self, name)})
-        if self.temperature is not None:
-            positive("temperature", self.temperature)
+        for name in ("temperature", "start_temperature"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
         if self.pull:
             positive("pull", self.pull)
         if not 0 <= self.validation <= 0.5:
@@ -92,7 +99,8 @@ class Settings:
     @property
     def first_temperature(self) -> float:
         """Where a temperature starts that is learned."""
-        return 0.05 if self.scorer == "cosine" else 1.0
+        usual = 0.05 if self.scorer == "cosine" else 1.0
+        return usual if self.start_temperature is None else self.start_temperature
 
 
 def descend(
@@ -119,7 +127,12 @@ def descend(
     size = settings.batch_size or min(max(len(kept) // _STEPS, 1), _LARGEST)
     steps = -(-len(kept) // size)
     pace = _Pace(parameters, settings, steps * settings.epochs)
-    history = [Epoch(_first_loss(losses, kept, size), held_out_loss(held) if len(held) else np.nan)]
+    history = [
+        Epoch(
+            _first_loss(losses, kept, max(size, _LARGEST)),
+            held_out_loss(held) if len(held) else np.nan,
+        )
+    ]
     best, waited = history[0].held_out, 0
     kept_parameters = {name: p.copy() for name, p in parameters.items()}
     for _ in range(settings.epochs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fuzzydict.arrays import Array, as_floats, require_finite
 from fuzzydict.errors import ShapeError
 
-__all__ = ["Factors", "Way", "checked_factors", "checked_matrix", "project_forward"]
+__all__ = ["Factors", "Way", "checked_factors", "checked_matrix", "composed", "project_forward"]
 
 
 class Factors(NamedTuple):
@@ -63,6 +63,25 @@ def project_forward(
         lambda d_y: d_y + (d_y @ right) @ left.T,
         lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner)),
     )
+
+
+def composed(first: Array | Factors | None, second: Array | Factors | None) -> Any:
+    """Return the one linear map that is ``first`` and then ``second``.
+
+    >>> composed(np.array([[2.0]]), Factors(np.array([[1.0]]), np.array([[3.0]]))).tolist()
+    [[8.0]]
+    """
+    if first is None or second is None:
+        return second if first is None else first
+    if isinstance(first, Factors) and isinstance(second, Factors):
+        # (I + A B')(I + C D') = I + A (B + D C' B)' + C D'
+        turned = first.right + second.right @ (second.left.T @ first.right)
+        return Factors(
+            np.concatenate([first.left, second.left], axis=1),
+            np.concatenate([turned, second.right], axis=1),
+        )
+    whole = first.whole if isinstance(first, Factors) else first
+    return project_forward(whole, second)[0]
 
 
 def _outer(a: Array, b: Array) -> Array:

@@ -154,7 +154,7 @@ class _Model:
         self.settings = settings
         self.parameters: dict[str, Array] = {}
         random = np.random.default_rng(settings.seed)
-        for role in ("query", "key"):
+        for role in (role for role in ("query", "key") if role not in settings.fixed):
             self.parameters |= _start(role, size, settings.rank, random)
         if value_size is not None and settings.learn_value:
             self.parameters |= _start("value", value_size, None, random)

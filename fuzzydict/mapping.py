@@ -11,11 +11,11 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
 
+from fuzzydict.fits import FuzzyFits
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, class_of_mode, declared_class, unknown_option
 from fuzzydict.projections import Projections
-from fuzzydict.reads import FuzzyReads
 from fuzzydict.saving import read_saved, restore, write_saved
 from fuzzydict.text import plain
 
@@ -28,7 +28,7 @@ D = TypeVar("D", bound="FuzzyDict[Any]")
 _OWN = {"_lock", "_index", "_told", "_adapted", "_seen"}  # which no pickle has
 
 
-class FuzzyDict(FuzzyReads[V]):
+class FuzzyDict(FuzzyFits[V]):
     """A dict that also answers queries that are not its keys.
 
     Reads by query are fuzzy; membership, writes and iteration are those of a plain dict.

@@ -56,10 +56,11 @@ class Projected:
         """Whether the vectors are those of the words of `vocabulary`."""
         return self.embedding.tells_words
 
-    @property
+    @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words that are known."""
-        return self.embedding.vocabulary
+        """The words that are known, by the embedding or by what was learned."""
+        vocabulary, learned = self.embedding.vocabulary, self.projections.words
+        return vocabulary.with_learned(learned) if learned else vocabulary
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each key, (n, r)."""
@@ -78,7 +79,11 @@ class Projected:
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,)."""
-        return self.embedding.trust(texts)
+        trust = self.embedding.trust(texts)
+        if not self.projections.words:
+            return trust
+        known = [self.vocabulary.known_share(text) == 1 for text in texts]
+        return np.where(known, np.float32(1), trust)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines to expect of unrelated texts."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ ROLES = ("query", "key", "value")
 SHIPPED = ("wordnet",)
 _KIND = "projections"
 _BOTH = "both"  # the name of what projects queries and keys alike, kept once
+_WORDS = "words"  # the name of the words that were learned, as JSON
 _BASE = "base."  # before the names of what those are made of that come first
 
 
@@ -55,6 +57,7 @@ class Projections:
             says it; None if they are for any of their size.
         base: Other projections, by which vectors go first.
         calibration: What nearness says once vectors are projected; None for what it says before.
+        words: Words that the embedding has never seen, and of which it was learned what they mean.
 
     Raises:
         ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
@@ -67,7 +70,7 @@ class Projections:
         (array([[4., 3.]]), array([[3., 4.]]))
     """
 
-    __slots__ = ("base", "calibration", "embedding", "key", "query", "value")
+    __slots__ = ("base", "calibration", "embedding", "key", "query", "value", "words")
 
     query: Projection
     key: Projection
@@ -75,6 +78,7 @@ class Projections:
     embedding: str | None
     base: Projections | None
     calibration: Calibration | None
+    words: frozenset[str]
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class Projections:
         embedding: str | None = None,
         base: Projections | None = None,
         calibration: Calibration | None = None,
+        words: Collection[str] = (),
     ) -> None:
         frozen = _frozen("query", query)
         object.__setattr__(self, "query", frozen)
@@ -93,6 +98,7 @@ class Projections:
         object.__setattr__(self, "embedding", embedding)
         object.__setattr__(self, "base", base)
         object.__setattr__(self, "calibration", calibration)
+        object.__setattr__(self, "words", frozenset(words))
         sizes = {_size_after(projection) for projection in (self.query, self.key)} - {None}
         if len(sizes) > 1:
             raise ShapeError(
@@ -180,6 +186,7 @@ class Projections:
             embedding=self.embedding,
             base=self.base,
             calibration=calibration,
+            words=self.words,
         )
 
     @classmethod
@@ -216,9 +223,13 @@ class Projections:
             elif projection is not None:
                 found[role] = projection
         if self.base is not None:
-            found |= {f"{_BASE}{name}": array for name, array in self.base.arrays().items()}
+            # The identity, too, leaves a trace: what has a base was learned on top of something.
+            first = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
+            found |= {f"{_BASE}{name}": array for name, array in first.items()}
         if self.calibration is not None:
             found["calibration"] = self.calibration.as_array()
+        if self.words:
+            found[_WORDS] = np.frombuffer(json.dumps(sorted(self.words)).encode("ascii"), np.uint8)
         return found
 
     @classmethod
@@ -236,7 +247,8 @@ class Projections:
             base = cls.from_arrays(first) if first else None
             weights = arrays.get("calibration")
             calibration = None if weights is None else Calibration.from_array(weights)
-            return cls(**made, embedding=embedding, base=base, calibration=calibration)
+            words = json.loads(arrays[_WORDS].tobytes()) if _WORDS in arrays else ()
+            return cls(**made, embedding=embedding, base=base, calibration=calibration, words=words)
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 

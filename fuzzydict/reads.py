@@ -13,6 +13,7 @@ from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.explanations import Explanation, words_of
 from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
+from fuzzydict.projected import as_projections
 from fuzzydict.text import plain, quoted
 from fuzzydict.values import as_output, pooled
 
@@ -128,8 +129,19 @@ class FuzzyReads(Configured, dict[Any, V]):
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
             values, embedding = self._values(attended.names), self._adapted_embedding()
+            projections = as_projections(self.projections)
         found = [
-            Attention(text, attended.names, q, attended.keys, values, scores, weights, embedding)
+            Attention(
+                text,
+                attended.names,
+                q,
+                attended.keys,
+                values,
+                scores,
+                weights,
+                embedding,
+                projections,
+            )
             for text, q, scores, weights in zip(
                 queries, attended.query, attended.scores, attended.weights, strict=True
             )
@@ -160,7 +172,8 @@ class FuzzyReads(Configured, dict[Any, V]):
                 self._require(text, best, lookup)
             names, scores, weights = attended.names, attended.scores, attended.weights
             values = self._values(names)
-            outputs = pooled(scores, weights, names, values, self._adapted_embedding())
+            embedding, projections = self._adapted_embedding(), as_projections(self.projections)
+            outputs = pooled(scores, weights, names, values, embedding, projections)
         return outputs if isinstance(query, list) else as_output(outputs[0])
 
     def _matches(self, queries: list[Any]) -> Matches:

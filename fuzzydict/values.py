@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
+    from fuzzydict.projections import Projections
 
 __all__ = ["as_output", "pooled", "stack"]
 
@@ -27,14 +28,17 @@ def pooled(
     keys: Sequence[str],
     values: Sequence[Any],
     embedding: Embedding,
+    projections: Projections | None = None,
 ) -> NDArray[np.float64]:
     """Return the sums of S values of one ``shape``, by weights (L, S): (L, *shape).
 
     Keys that are masked, or beyond a kernel's width, for all queries (their scores, (L, S), are
-    -inf) are left out: their values need not be such as can be pooled.
+    -inf) are left out: their values need not be such as can be pooled. V of the projections is
+    applied to the sums, which is the same as to the values: (L, Ev') if it changes their size.
 
     Raises:
         PoolingError: a value cannot be pooled; it names the key.
+        ShapeError: V takes values of another size.
     """
     reached = np.flatnonzero(~np.isneginf(scores).all(axis=0)).tolist()
     if 0 < len(reached) < len(keys):
@@ -42,7 +46,10 @@ def pooled(
         weights = weights[:, reached]
     stacked = stack(keys, values, embedding)
     sums = pool(weights, stacked.reshape(len(stacked), -1))
-    return sums.reshape(len(weights), *stacked.shape[1:]).astype(np.float64, copy=False)
+    projected = sums if projections is None else projections.project_values(sums)
+    same = projected.shape == sums.shape
+    shape = (len(weights), *stacked.shape[1:]) if same else projected.shape
+    return projected.reshape(shape).astype(np.float64, copy=False)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

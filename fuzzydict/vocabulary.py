@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,6 +58,7 @@ class Vocabulary:
 
     def __init__(self, words: Sequence[str], counts: Sequence[int] | NDArray[np.int64]) -> None:
         self.words = list(words)
+        self._learned: frozenset[str] = frozenset()
         self.counts = _checked_counts(counts, len(self.words))
         stranger = next((word for word in self.words if not isinstance(word, str)), None)
         if stranger is not None:
@@ -71,7 +73,8 @@ class Vocabulary:
         return len(self.words)
 
     def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str], NDArray[np.int64]]]:
-        return Vocabulary, (self.words, self.counts)  # without what can be derived
+        # Without what can be derived, or is learned: projections have that.
+        return Vocabulary, (self.words, self.counts)
 
     def row(self, word: str) -> int | None:
         """Return the row of ``word``, spelled as in the vocabulary or in its plain form."""
@@ -94,7 +97,7 @@ class Vocabulary:
     def known_share(self, text: str) -> float:
         """Return which share of the words of ``text`` is in the vocabulary; 0 if it has none."""
         tokens = self.tokens(text)
-        return sum(token in self._rows for token in tokens) / max(len(tokens), 1)
+        return sum(map(self._is_known, tokens)) / max(len(tokens), 1)
 
     def weight(self, word: str) -> float:
         """Return how much ``word`` counts in a phrase: near 1 if rare, "of" 0.03.
@@ -110,7 +113,21 @@ class Vocabulary:
 
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be believed: 1 if seen, else its stand-ins'."""
-        return 1.0 if word in self._rows else self.stand_ins(word).trust
+        return 1.0 if self._is_known(word) else self.stand_ins(word).trust
+
+    def with_learned(self, words: Collection[str]) -> Vocabulary:
+        """Return a vocabulary that knows these words, too, though it has no vectors of theirs.
+
+        >>> vocabulary = Vocabulary(["color"], [140]).with_learned(["hue"])
+        >>> vocabulary.known_share("hue color"), vocabulary.trust("hue"), vocabulary.row("hue")
+        (1.0, 1.0, None)
+        """
+        new = copy(self)
+        new._learned = frozenset(words)
+        return new
+
+    def _is_known(self, token: str) -> bool:
+        return token in self._rows or token in self._learned
 
     def _stand_ins(self, word: str) -> StandIns:
         """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely.

@@ -1,4 +1,4 @@
-"""``fuzzydict fit`` as its users run it: projections from WordNet, and what goes wrong."""
+"""``fuzzydict fit`` as its users run it: from examples, from WordNet, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import WordVectors
+from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.projections import Projections
 from fuzzydict.wordnet import Synset
 
@@ -78,7 +78,12 @@ def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "nothing to learn from; give --wordnet"),
+        ([], "nothing to learn from; give DICT and EXAMPLES, or --wordnet"),
+        (["d.json"], "expected two files, DICT and EXAMPLES"),
+        (["d.json", "e.csv", "f.csv"], "expected two files, DICT and EXAMPLES"),
+        (["d.json", "e.csv"], "say where to save the dict: -o FILE.fuzzydict"),
+        (["d.json", "e.csv", "--exclude", "f.json"], "--exclude needs --wordnet"),
+        (["--wordnet", "--format", "json"], "--format is for DICT"),
         (["--wordnet", "some.json"], "unexpected argument 'some.json'"),
         (["--wordnet", "--epochs", "3"], "No such option"),
         (["--wordnet", "--seed", "-1"], "-1 is not in the range"),
@@ -126,3 +131,68 @@ def test_without_wordnet_one_line_tells_how_to_get_it(tmp_path: Path) -> None:
     assert line.startswith("Error: WordNet is not on this machine")
     assert line.endswith("python -m nltk.downloader wordnet")
     assert not list(tmp_path.iterdir())
+
+
+# ---- from examples ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps({"color": "black", "price": 109000, "brand": "Porsche"}))
+    return path
+
+
+def questions(folder: Path, *lines: str) -> Path:
+    path = folder / "questions.csv"
+    path.write_text("\n".join(["query,target", *lines, ""]))
+    return path
+
+
+def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    result = fit(car, questions(tmp_path, "hue,color", "maker,brand", "zebra,"), "-o", output)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("kept: ")
+    assert result.stdout.endswith(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)\n")
+    d: FuzzyDict[object] = FuzzyDict.load(output)
+    assert (d["hue"], d["maker"], d.get("zebra")) == ("black", "Porsche", None)
+
+
+def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    same = questions(tmp_path, *(f"{key},{key}" for key in ("color", "price", "brand", "color")))
+    result = fit(car, same, "-o", output)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("not kept: ")
+    assert "nothing was saved" in result.stderr
+    assert not output.exists()
+
+
+def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    good = questions(tmp_path, "hue,color")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("query,target\nhue,colour\n")
+    cases: list[tuple[list[str | Path], str]] = [
+        ([car, bad, "-o", output], "'colour', for the query 'hue', is no key"),
+        ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
+        ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
+        ([car, good, "-o", car], "one of the files to read"),
+        ([car, good, "-o", output, "--format", "xml"], "format: expected one of"),
+    ]
+    for arguments, message in cases:
+        result = fit(*arguments)
+        assert (result.exit_code, result.stdout) == (2, ""), message
+        assert message in result.stderr
+    assert not output.exists()
+
+
+def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
+    table = tmp_path / "car.csv"
+    table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")
+    output = tmp_path / "car.fuzzydict"
+    options = ["--key", "name", "--value", "of", "-o", output]
+    result = fit(table, questions(tmp_path, "hue,color", "maker,brand"), *options)  # type: ignore[arg-type]
+    assert result.exit_code == 0, result.stderr
+    assert FuzzyDict.load(output)["hue"] == "black"

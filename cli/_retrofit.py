@@ -1,0 +1,39 @@
+"""``fuzzydict fit --wordnet``: projections learned from WordNet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ._problems import check_place
+
+__all__ = ["fit_wordnet"]
+
+_SEED = 1  # of what ships
+
+
+def fit_wordnet(
+    output: Path, excluded_by: tuple[Path, ...], vectors: Path | None, seed: int | None
+) -> None:
+    """Learn projections from WordNet, without the pairs that sets ask, and save them."""
+    check_place(output, excluded_by if vectors is None else (*excluded_by, vectors))
+    from fuzzydict import Brown, WordVectors
+    from fuzzydict.retrieval import read_sets
+    from fuzzydict.retrofitting import Recipe, wordnet_projections
+    from fuzzydict.wordnet import asked_pairs
+
+    excluded = asked_pairs(read_sets(excluded_by))
+    embedding = Brown() if vectors is None else WordVectors.load(vectors)
+    click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
+    with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
+        projections = wordnet_projections(
+            embedding,
+            excluded=excluded,
+            recipe=Recipe(seed=_SEED if seed is None else seed),
+            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
+        )
+    projections.save(output)
+    size = output.stat().st_size / 1e6
+    click.echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")

@@ -1,0 +1,92 @@
+"""What a `FuzzyDict` learns from examples: the method `fit`, and the options that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fuzzydict.reads import FuzzyReads
+
+if TYPE_CHECKING:
+    from fuzzydict.fit_report import FitReport
+
+__all__ = ["FuzzyFits"]
+
+V = TypeVar("V")
+
+
+class FuzzyFits(FuzzyReads[V]):
+    """A dict that learns, from examples, which keys queries mean or what they should pool."""
+
+    def fit(
+        self,
+        queries: Iterable[str],
+        targets: Iterable[Any],
+        *,
+        learn: Sequence[str] | None = None,
+        rank: int | None = None,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        validation: float | None = None,
+        seed: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+        warm_start: bool = False,
+    ) -> FitReport:
+        """Learn from examples; set the options that were learned, if answers are better by them.
+
+        With keys as targets, queries shall find them: Q and K are learned, and what the score
+        says (or, with a scorer that is named, the temperature). With numbers or arrays, queries
+        shall pool them: Q, K and the temperature are learned, and the scorer "cosine" takes the
+        place of the default one. A scorer with parameters, as ``Bilinear(M)`` or a kernel, learns
+        these instead. What is learned starts at the identity and is held near it, the more so the
+        fewer examples there are.
+
+        It is kept if examples that were not learned from are answered better (with keys: more
+        probably, and no fewer of them first), and if keys with a slip are found as before. Fewer
+        than a hundred examples are held out in turn, in eight parts; of fewer than four none is.
+        However many there are, about 2^26 numbers of their vectors are learned from at most.
+
+        Args:
+            queries: L texts.
+            targets: one for each: a key, a list of keys that are all right, or None where no key
+                should match, by which ``score_cutoff`` is learned; or, for all, a number or array.
+            learn: which of "query", "key" and, to pool, "value" to learn; by default Q and K.
+            rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
+            epochs: passes over the examples, at most; by default 30. To pool, and of a scorer's
+                own parameters, as many as take about 2,000 steps: from 30 to 200.
+            learning_rate: how far a step may turn a vector, in parts of its length: by default
+                0.03, and 0.1 to pool and of a scorer's own parameters.
+            validation: share of the examples that is held out, by default 0.2; of none, what is
+                learned must only be better on the examples themselves.
+            seed: another seed, other parts and batches.
+            progress: is told ``(done, total)`` now and then; may stop by raising, and the dict is
+                as it was.
+            warm_start: go on from what was learned before; by default it starts afresh.
+
+        Raises:
+            OptionError: there are no examples, or a target is no key; an option is out of range.
+            ArgumentTypeError: a query is no text, targets are of several kinds.
+            ShapeError: queries and targets are not as many; targets are NaN or of several shapes.
+            PoolingError: targets are numbers, and a value cannot be pooled.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"color": "black", "price": 109000, "brand": "Porsche"})
+        >>> report = d.fit(["hue", "expense", "maker"], ["color", "price", "brand"])
+        >>> report.kept, d["hue"], d["maker"]
+        (True, 'black', 'Porsche')
+        """
+        from fuzzydict.teaching import taught
+
+        return taught(
+            self,
+            queries,
+            targets,
+            learn=learn,
+            rank=rank,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            validation=validation,
+            seed=seed,
+            progress=progress,
+            warm_start=warm_start,
+        )

@@ -1,0 +1,196 @@
+"""A dict's keys and some examples -> projections, or a scorer's own parameters, that suit both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.embeddings import WordVectors
+from fuzzydict.errors import OptionError
+from fuzzydict.fitting import fit_pooling, fit_retrieval
+from fuzzydict.projections import Projections
+from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
+from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as_scorer
+from fuzzydict.trials import Keys, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fuzzydict.arrays import Array
+    from fuzzydict.descent import Epoch, Settings
+    from fuzzydict.evidence import Calibration
+
+__all__ = ["Learned", "Subject", "learn_keys", "learn_values", "trained"]
+
+# A temperature at which a cosine says what it says in the default score is within these.
+_COLD, _WARM = 0.03, 0.5
+_COPIED = 2**24  # numbers of queries' vectors that may be repeated
+_ENOUGH = 100  # examples, to learn what words never seen say
+_PULL = 1.0  # in examples, where the temperature is that of the default score
+_BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
+_PROJECTED = (Cosine, ScaledDot, Dot)  # scorers for which Q and K are learned
+
+
+class Learned(NamedTuple):
+    """What was learned, and how the losses went."""
+
+    layer: Projections = Projections()
+    scorer: Any = None
+    temperature: float | None = None
+    history: tuple[Epoch, ...] = ()
+
+
+class Subject(NamedTuple):
+    """A dict before it learns."""
+
+    keys: Keys  # their vectors as they are seen through `start`
+    start: Projections  # on top of which it learns
+    calibration: Calibration
+    scorer: Any
+    temperature: float | None
+
+    @property
+    def unfitted(self) -> Learned:
+        """Nothing learned."""
+        return Learned(scorer=self.scorer, temperature=self.temperature)
+
+    def trial(self, learned: Learned) -> Trial:
+        """Return the keys as they would be with what was learned."""
+        return Trial(
+            self.keys,
+            on_top(self.start, learned.layer),
+            learned.layer,
+            learned.scorer,
+            learned.temperature,
+        )
+
+
+def on_top(start: Projections, layer: Projections) -> Projections:
+    """Return projections whose last ones are ``layer``."""
+    if layer.is_identity:
+        return start
+    return Projections(layer.query, layer.key, layer.value, base=start, words=layer.words)
+
+
+def trained(scorer: Any) -> Scorer | None:
+    """Return the scorer if its own parameters are to be learned; None if Q and K are.
+
+    Raises:
+        OptionError: it has nothing that can be learned.
+    """
+    if scorer is None:
+        return None
+    made = as_scorer(scorer)
+    if isinstance(made, _PROJECTED):
+        return None
+    if isinstance(made, FunctionScorer) or not made.parameters:
+        raise OptionError(
+            f"scorer: {made!r} has nothing to learn; expected the default, 'cosine', 'scaled_dot', "
+            f"'dot', a kernel, or a scorer with parameters, as Bilinear(M)"
+        )
+    return made
+
+
+def learn_keys(
+    subject: Subject,
+    queries: Sequence[str],
+    x: Array,
+    pairs: NDArray[np.intp],
+    settings: Settings,
+) -> Learned:
+    """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
+
+    Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
+    one at which cosines, less their background and in units of its spread, weigh as the evidence
+    of meaning does: so that what makes the loss small makes the score right. Words never seen are
+    known from now on, for what they mean here was told.
+    """
+    if not len(pairs):
+        return subject.unfitted
+    asked = [queries[row] for row in np.unique(pairs[:, 0]).tolist()]
+    x, pairs = _each_alone(x, pairs)
+    y, scorer = subject.keys.vectors, trained(subject.scorer)
+    if scorer is not None:
+        temperature = subject.temperature or 1.0
+        found = fit_scorer(scorer, x, y, pairs, temperature, settings)
+        return Learned(Projections(), found.scorer, subject.temperature, found.history)
+    if subject.scorer is None:
+        settings = replace(settings, pull=_PULL, temperature=_as_in_the_score(subject))
+    fitted = fit_retrieval(x, y, pairs, _scored(settings, subject.scorer))
+    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
+    q, k = fitted.projections.query, fitted.projections.key
+    layer = Projections(q, k, words=_unseen(subject, asked))
+    return Learned(layer, subject.scorer, temperature_of, fitted.history)
+
+
+def learn_values(
+    subject: Subject, x: Array, values: Array, targets: Array, settings: Settings
+) -> Learned:
+    """Learn from queries with vectors x (L, E), and what they shall pool (L, Ev) of values (S, Ev).
+
+    With the default scorer the cosine is learned, and takes its place: pooled values are to come
+    out right, whatever the probability is that a key does.
+    """
+    y, scorer = subject.keys.vectors, trained(subject.scorer)
+    if scorer is not None:
+        temperature = subject.temperature or 1.0
+        pooled = fit_scorer_pooling(scorer, x, y, values, targets, temperature, settings)
+        return Learned(Projections(), pooled.scorer, subject.temperature, pooled.history)
+    name = "cosine" if subject.scorer is None else subject.scorer
+    settings = _scored(settings, name)
+    if settings.scorer == "cosine":
+        settings = replace(settings, start_temperature=_BLURRED)
+    fitted = fit_pooling(x, y, values, targets, settings)
+    temperature_of = _temperature(name, fitted.temperature, x.shape[1])
+    return Learned(fitted.projections, name, temperature_of, fitted.history)
+
+
+def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
+    """Return a query of its own for each pair, so that all keys that are right get their share.
+
+    It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
+    which there is no room for copies.
+    """
+    if len(pairs) * x.shape[1] > _COPIED:
+        return x, pairs
+    return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
+
+
+def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
+    """Return the words of queries that the embedding has not seen.
+
+    A model that does not tell which words it knows gives every text a vector to be trusted; what
+    that says of words that are rare is learned with the score, if there are examples enough.
+    """
+    if len(queries) >= _ENOUGH and not isinstance(subject.keys.embedding, WordVectors):
+        return set()
+    vocabulary = subject.keys.embedding.vocabulary
+    words = {token for query in queries for token in vocabulary.tokens(query)}
+    return {word for word in words if not vocabulary.known_share(word)}
+
+
+def _as_in_the_score(subject: Subject) -> float:
+    """Return at which temperature the softmax of cosines is that of the evidence of meaning."""
+    _, _, slope = subject.calibration.known.meaning
+    _, spread = subject.trial(subject.unfitted).index.background
+    return float(np.clip(spread / max(slope, 1e-9), _COLD, _WARM))
+
+
+def _scored(settings: Settings, scorer: Any) -> Settings:
+    cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
+    return replace(settings, scorer="cosine" if cosine else "scaled_dot")
+
+
+def _temperature(scorer: Any, fitted: float, size: int) -> float | None:
+    """Return what a scorer's scores are to be divided by; scaled dots were, of size E."""
+    if scorer is None:
+        return None
+    made = as_scorer(scorer)
+    if isinstance(made, Cosine):
+        return fitted
+    scale = getattr(made, "scale", 1.0)  # of a plain dot 1, and None for E to the power of -0.5
+    return fitted if scale is None else float(fitted * scale * size**0.5)

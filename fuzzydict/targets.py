@@ -1,0 +1,188 @@
+"""Examples as `fit` takes them, checked: queries, and the keys or values that they shall find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.arrays import as_floats
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.text import plain, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["KeyExamples", "ValueExamples", "checked_examples"]
+
+_SETS = (list, tuple, set, frozenset)
+
+
+class KeyExamples(NamedTuple):
+    """L different queries, and the places of the keys that are right for each, (r,), maybe none."""
+
+    queries: list[str]
+    right: list[NDArray[np.intp]]
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """The row of a query and the place of a key that is right for it, (n, 2)."""
+        counts = [len(keys) for keys in self.right]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        return np.stack([rows, np.concatenate(self.right)], axis=1).astype(np.intp)
+
+    def some(self, rows: NDArray[np.intp]) -> KeyExamples:
+        """Return the examples in these rows."""
+        chosen = rows.tolist()
+        return KeyExamples([self.queries[i] for i in chosen], [self.right[i] for i in chosen])
+
+
+class ValueExamples(NamedTuple):
+    """L queries, and what each shall pool, (L, *shape)."""
+
+    queries: list[str]
+    values: NDArray[np.float64]
+
+
+def checked_examples(
+    queries: Iterable[str], targets: Iterable[Any], places: Mapping[str, int], keys: Container[Any]
+) -> KeyExamples | ValueExamples:
+    """Return the examples, if they are such as one can learn from.
+
+    Args:
+        queries: texts.
+        targets: for each query a key, several keys, or None; or a number or array for each.
+        places: the keys that can be attended to, by their places.
+        keys: all keys, to tell an unknown one from one without letters.
+
+    Raises:
+        ArgumentTypeError: a query is no text, or targets are of several kinds.
+        OptionError: there are no examples, a key is unknown or cannot be attended to, a query has
+            nothing to compare, or no query has a right key.
+        ShapeError: there are not as many targets as queries, or numbers are NaN, or their shapes
+            differ.
+
+    >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"}).right
+    [array([1]), array([], dtype=int64)]
+    """
+    asked, wanted = _listed("queries", queries), _listed("targets", targets)
+    if len(asked) != len(wanted):
+        raise ShapeError(
+            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
+            f"{len(wanted)} targets"
+        )
+    if not asked:
+        raise OptionError("queries: expected one example or more, got none")
+    for place, query in enumerate(asked):
+        _check_query(place, query)
+    kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]
+    told = [is_key for is_key in kinds if is_key is not None]
+    if not told:
+        raise OptionError(
+            "targets: expected a key for one query at least, got None for all; tell where a query "
+            "shall lead, too"
+        )
+    if all(told):
+        return _key_examples(asked, wanted, places, keys)
+    if any(told) or len(told) < len(kinds):
+        a, b = kinds.index(False), next(i for i, kind in enumerate(kinds) if kind is not False)
+        raise ArgumentTypeError(
+            f"targets: expected keys (or None) for all queries, or numbers for all, got "
+            f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
+            f"{quoted(asked[b])}"
+        )
+    return ValueExamples(asked, _numbers(asked, wanted))
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(f"{name}: expected a list with one a query, got {quoted(given)}")
+    return list(given)
+
+
+def _check_query(place: int, query: Any) -> None:
+    if not isinstance(query, str):
+        raise ArgumentTypeError(
+            f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
+        )
+    if not plain(query):
+        raise OptionError(
+            f"queries: {quoted(query)} at {place} has no letters or digits, by which it could be "
+            f"compared; leave it out"
+        )
+
+
+def _names_keys(place: int, target: Any) -> bool | None:
+    """Tell whether a target names keys, or is of numbers (False); None may be either."""
+    if target is None:
+        return None
+    if isinstance(target, str):
+        return True
+    if isinstance(target, _SETS):
+        texts = [isinstance(item, str) for item in target]
+        if not texts:
+            raise OptionError(
+                f"targets: number {place} is empty; give the right keys, or None if none is right"
+            )
+        if any(texts) and not all(texts):
+            odd = next(item for item in target if not isinstance(item, str))
+            raise ArgumentTypeError(
+                f"targets: number {place} has keys and {quoted(odd)}; expected one or the other"
+            )
+        return texts[0]
+    return False
+
+
+def _key_examples(
+    queries: list[str], targets: list[Any], places: Mapping[str, int], keys: Container[Any]
+) -> KeyExamples:
+    right: dict[str, set[int]] = {}
+    for query, target in zip(queries, targets, strict=True):
+        wanted = () if target is None else (target,) if isinstance(target, str) else target
+        found = {_place(key, query, places, keys) for key in wanted}
+        before = right.get(query)
+        if before is not None and bool(before) != bool(found):
+            raise OptionError(
+                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
+            )
+        if target is None and query in places:
+            raise OptionError(
+                f"targets: None for {quoted(query)}, which is a key, so that it always matches; "
+                f"leave the example out"
+            )
+        right[query] = found if before is None else before | found
+    return KeyExamples(list(right), [np.array(sorted(r), np.intp) for r in right.values()])
+
+
+def _place(key: str, query: str, places: Mapping[str, int], keys: Container[Any]) -> int:
+    place = places.get(key)
+    if place is not None:
+        return place
+    if key in keys:
+        raise OptionError(
+            f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, so that "
+            f"only an equal query finds it; leave the example out"
+        )
+    raise OptionError(
+        f"targets: {quoted(key)}, for the query {quoted(query)}, is no key of the dict; add it, or "
+        f"correct it (keys are exact here)"
+    )
+
+
+def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
+    rows: list[NDArray[np.float64]] = []
+    for query, target in zip(queries, targets, strict=True):
+        name = f"target of {quoted(query)}"
+        row = as_floats(**{name: target})[0].astype(np.float64)
+        if not np.isfinite(row).all():
+            raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
+        if rows and row.shape != rows[0].shape:
+            raise ShapeError(
+                f"{name} has shape {row.shape}, that of {quoted(queries[0])} {rows[0].shape}; "
+                f"expected targets of one shape"
+            )
+        rows.append(row)
+    return np.stack(rows)

@@ -1,0 +1,388 @@
+"""`FuzzyDict.fit` as its users know it: what is learned, what is kept, what stays as it was."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import string
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import (
+    Additive,
+    ArgumentTypeError,
+    Bilinear,
+    Concat,
+    FuzzyDict,
+    Gaussian,
+    OptionError,
+    PoolingError,
+    ShapeError,
+)
+
+SPORT = ["battery", "top speed", "horse power"]
+SPECIFICATIONS = [*SPORT, "color", "brand", "model", "price", "seats", "doors", "weight", "year"]
+EXAMPLES: dict[str, Any] = {
+    "performance": SPORT,
+    "acceleration": ["top speed", "horse power"],
+    "power": ["horse power", "battery"],
+    "how quick is it": "top speed",
+    "engine strength": "horse power",
+    "range": "battery",
+    "paint": "color",
+    "shade": "color",
+    "cost": "price",
+    "how expensive": "price",
+    "maker": "brand",
+    "manufacturer": "brand",
+}
+UNSEEN = {
+    "colour": "color",
+    "how fast": "top speed",
+    "speed": "top speed",
+    "velocity": "top speed",
+    "expense": "price",
+    "battry": "battery",
+    "topSpeed": "top speed",
+    "hors power": "horse power",
+    "weigth": "weight",
+}
+
+
+def car(**options: Any) -> FuzzyDict[int]:
+    return FuzzyDict({key: i for i, key in enumerate(SPECIFICATIONS)}, **options)
+
+
+@pytest.fixture(scope="module")
+def taught() -> tuple[FuzzyDict[int], Any]:
+    d = car()
+    report = d.fit(list(EXAMPLES), list(EXAMPLES.values()))
+    return d, report
+
+
+def names(count: int, letter: str, seed: int) -> list[str]:
+    random = np.random.default_rng(seed)
+    letters = list(string.ascii_lowercase)
+    return [f"{letter}{''.join(random.choice(letters, 9))}" for _ in range(count)]
+
+
+def turned(
+    count: int, queries: int, size: int, noise: float = 0.1
+) -> tuple[list[str], list[str], list[int], dict[str, Any]]:
+    """Return keys, queries, which key each query is of, and vectors in two spaces."""
+    random = np.random.default_rng(7)
+    keys, asked = names(count, "k", 1), names(queries, "q", 2)
+    vectors = random.standard_normal((count, size))
+    turn = np.linalg.qr(random.standard_normal((size, size)))[0]
+    of = [i % count for i in range(queries)]
+    seen = vectors[of] @ turn + noise * random.standard_normal((queries, size))
+    return (
+        keys,
+        asked,
+        of,
+        {**dict(zip(keys, vectors, strict=True)), **dict(zip(asked, seen, strict=True))},
+    )
+
+
+# ---- keys ------------------------------------------------------------------------------------
+
+
+def test_performance_is_learned_from_a_dozen_examples(taught: tuple[FuzzyDict[int], Any]) -> None:
+    d, report = taught
+    before, after = (x.attend("performance") for x in (car(), d))
+    was, now = (dict(zip(a.names, a.weights, strict=True)) for a in (before, after))
+    assert was["color"] > 0.05
+    assert now["color"] < 0.05
+    assert sum(now[key] for key in SPORT) > 0.8
+    assert report.kept
+    assert report.held_out_after.log_probability > report.held_out_before.log_probability
+    assert report.held_out_after.hit_at_1 >= report.held_out_before.hit_at_1
+
+
+def test_queries_never_seen_and_slips_still_find_their_keys(
+    taught: tuple[FuzzyDict[int], Any],
+) -> None:
+    d, _ = taught
+    assert {query: d.nearest(query).key for query in UNSEEN} == UNSEEN
+    assert [d[key] for key in SPECIFICATIONS] == list(range(len(SPECIFICATIONS)))
+
+
+def test_a_word_that_the_corpus_never_had_can_be_taught() -> None:
+    d = FuzzyDict({"color": "black", "model": "Taycan", "brand": "Porsche"})
+    assert d.most_similar("hue")[0].key != "color"
+    assert d.fit(["hue", "make"], ["color", "brand"]).kept
+    assert (d["hue"], d["make"], d["paint"]) == ("black", "Porsche", "black")
+
+
+@pytest.mark.parametrize(
+    ("scorer", "function"), [(None, False), ("cosine", False), ("cosine", True)]
+)
+def test_two_spaces_are_tied_whatever_turn_lies_between(scorer: Any, function: bool) -> None:
+    keys, queries, of, table = turned(700, 700, 24)
+    embedding: Any = (lambda texts: [table[text] for text in texts]) if function else table
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=embedding, scorer=scorer)
+    assert d.fit(queries[:500], keys[:500]).kept
+    found = [match.key for match in d.nearest(queries[500:])]
+    right = [answer == keys[i] for answer, i in zip(found, of[500:], strict=True)]
+    assert sum(right) >= 0.95 * len(right)
+
+
+def test_what_does_not_help_is_not_kept() -> None:
+    random = np.random.default_rng(0)
+    keys = names(30, "k", 1)
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=turned(30, 60, 8)[3], scorer="cosine")
+    chance = [keys[i] for i in random.integers(0, 30, 60)]
+    report = d.fit(names(60, "q", 2), chance)
+    assert not report.kept
+    assert (d.projections, d.temperature, d.scorer) == (None, None, "cosine")
+    assert str(report).startswith("not kept: ")
+
+
+def test_none_parts_what_matches_from_what_does_not() -> None:
+    d = car()
+    strangers = ["weather", "quarterly revenue", "zebra"]
+    report = d.fit([*EXAMPLES, *strangers], [*EXAMPLES.values(), None, None, None])
+    assert report.kept
+    assert d.score_cutoff == report.score_cutoff
+    assert d.get("weather") is None
+    assert d.get("performance") is not None
+
+
+def test_without_none_the_cutoff_stays(taught: tuple[FuzzyDict[int], Any]) -> None:
+    d, report = taught
+    assert d.score_cutoff is None
+    assert report.score_cutoff is None
+
+
+@pytest.mark.parametrize("options", [{"rank": 4}, {"learn": ["query"]}, {"learn": ["key"]}])
+def test_less_than_all_can_be_learned(options: dict[str, Any]) -> None:
+    d = car()
+    assert d.fit(["paint", "cost", "maker"], ["color", "price", "brand"], **options).kept
+    projections = d.projections
+    if "rank" in options:
+        assert projections.query.left.shape[1] == projections.key.left.shape[1] == 4
+    else:
+        learned = [role for role in ("query", "key") if getattr(projections, role) is not None]
+        assert learned == options["learn"]
+
+
+def test_the_same_seed_learns_the_same() -> None:
+    first, second = car(), car()
+    for d in (first, second):
+        d.fit(["paint", "cost"], ["color", "price"], seed=3)
+    assert first.projections == second.projections
+
+
+# ---- values ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorer", [None, "scaled_dot"])
+def test_values_are_pooled_as_they_were_told(scorer: Any) -> None:
+    keys, queries, of, table = turned(20, 300, 16)
+    values = np.random.default_rng(0).uniform(0, 10, (20, 2))
+    d = FuzzyDict(dict(zip(keys, values, strict=True)), embedding=table, scorer=scorer)
+    report = d.fit(queries[:200], values[of[:200]])
+    assert report.kept
+    assert d.scorer == scorer or d.scorer == "cosine"
+    missed = d.pool(queries[200:]) - values[of[200:]]
+    assert np.sqrt((missed**2).mean()) < 0.25 * values.std()
+
+
+def test_value_is_projected_too() -> None:
+    keys, queries, of, table = turned(10, 120, 8)
+    values = np.random.default_rng(0).normal(0, 1, (10, 2))
+    wanted = values @ np.array([[0.0, 2.0], [1.0, 0.0]])
+    d = FuzzyDict(dict(zip(keys, values, strict=True)), embedding=table)
+    assert d.fit(queries, wanted[of], learn=["query", "key", "value"]).kept
+    assert d.projections.value.shape == (2, 2)
+    pooled = d.pool(queries[0])
+    np.testing.assert_allclose(d.attend(queries[0]).output, pooled)
+    attention = d.attend(queries[0])
+    np.testing.assert_allclose(pooled, attention.weights @ values @ d.projections.value, rtol=1e-4)
+
+
+def test_numbers_and_texts_are_pooled_as_well() -> None:
+    axes = {"cold": [1.0, 0.0], "hot": [0.0, 1.0], "warm": [0.6, 0.8], "icy": [1.0, 0.1]}
+    d = FuzzyDict({"cold": 0.0, "hot": 30.0}, embedding=axes)
+    report = d.fit(["warm", "icy"], [22.0, 1.0])
+    assert report.kept
+    assert d.pool("warm") == pytest.approx(22.0, abs=2)
+    texts = FuzzyDict({"cold": "icy", "hot": "warm"}, embedding=axes)
+    assert texts.fit(["icy", "warm"], [[1.0, 0.1], [0.6, 0.8]]).training_after.rmse < 0.05
+
+
+# ---- scorers with parameters -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["bilinear", "additive", "concat"])
+def test_a_scorer_learns_its_own_parameters(kind: str) -> None:
+    keys, queries, of, table = turned(20, 300, 8)
+    random = np.random.default_rng(0)
+    w_q, w_k, w = (random.normal(0, 0.4, shape) for shape in ((24, 8), (24, 8), 24))
+    scorers = {
+        "bilinear": Bilinear(np.eye(8)),
+        "additive": Additive(w_q, w_k, w),
+        "concat": Concat(np.hstack([w_q, w_k]), w),
+    }
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer=scorers[kind])
+    report = d.fit(queries[:200], [keys[i] for i in of[:200]])
+    assert report.kept
+    assert type(d.scorer) is type(scorers[kind])
+    assert d.scorer is not scorers[kind]
+    assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1 + 0.3
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "boxcar", "triangular", "epanechnikov"])
+def test_a_kernel_learns_its_width(kernel: str) -> None:
+    places = np.linspace(0, 10, 60)
+    table = {name: [place] for name, place in zip(names(60, "x", 1), places, strict=True)}
+    texts = list(table)
+    d = FuzzyDict(
+        {t: np.sin(p) for t, p in zip(texts[::2], places[::2], strict=True)},
+        embedding=table,
+        scorer=kernel,
+    )
+    report = d.fit(texts[1::2], np.sin(places[1::2]))
+    assert report.training_after.rmse <= report.training_before.rmse
+    if report.kept:
+        assert d.scorer.width < 1
+
+
+def test_a_scorer_without_parameters_is_told() -> None:
+    for scorer in ("additive", lambda q, k: q @ k.T):
+        with pytest.raises(OptionError, match="has nothing to learn"):
+            car(scorer=scorer).fit(["paint"], ["color"])
+
+
+# ---- again, and elsewhere --------------------------------------------------------------------
+
+
+def test_a_fit_starts_afresh_or_goes_on(taught: tuple[FuzzyDict[int], Any]) -> None:
+    d = taught[0].copy()
+    first = d.projections
+    d.fit(["paint"], ["color"])
+    assert d.projections.base == first.base  # not on top of the first
+    assert d.most_similar("maker")[0].key == car().most_similar("maker")[0].key
+    d.fit(["maker"], ["brand"], warm_start=True)
+    assert d.projections.base == first.base  # still one layer
+    assert (d.nearest("maker").key, d.nearest("paint").key) == ("brand", "color")
+
+
+def test_a_fit_on_no_projections_starts_afresh_too(tmp_path: Path) -> None:
+    keys, queries, of, table = turned(30, 120, 8)
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table)
+    d.fit(queries, [keys[i] for i in of])
+    once = d.projections
+    d.save(tmp_path / "d")
+    again: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=table)
+    again.fit(queries, [keys[i] for i in of])
+    assert again.projections == once
+
+
+@pytest.mark.parametrize("way", ["file", "pickle", "copy", "deepcopy", "or"])
+def test_what_was_learned_goes_where_the_dict_goes(
+    taught: tuple[FuzzyDict[int], Any], way: str, tmp_path: Path
+) -> None:
+    d, _ = taught
+    d.save(tmp_path / "car")
+    ways: dict[str, Any] = {
+        "file": lambda: FuzzyDict.load(tmp_path / "car"),
+        "pickle": lambda: pickle.loads(pickle.dumps(d)),
+        "copy": d.copy,
+        "deepcopy": lambda: copy.deepcopy(d),
+        "or": lambda: d | {},
+    }
+    other = ways[way]()
+    assert other.projections == d.projections
+    assert other.nearest(list(UNSEEN)) == d.nearest(list(UNSEEN))
+
+
+def test_a_fitted_scorer_temperature_and_cutoff_are_saved(tmp_path: Path) -> None:
+    keys, queries, of, table = turned(20, 130, 8)
+    targets: list[Any] = [keys[i] for i in of[:120]] + [None] * 10
+    for scorer in ("cosine", Gaussian(1.0), Bilinear(np.eye(8))):
+        d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer=scorer)
+        d.fit(queries, targets)
+        d.save(tmp_path / "d")
+        back: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=table)
+        assert (back.temperature, back.score_cutoff) == (d.temperature, d.score_cutoff)
+        assert repr(back.scorer) == repr(d.scorer)
+        assert back.most_similar(queries[0]) == d.most_similar(queries[0])
+
+
+# ---- what goes wrong -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("queries", "targets", "options", "error", "message"),
+    [
+        (["hue"], ["colour"], {}, OptionError, "'colour', for the query 'hue', is no key"),
+        (["hue"], [["color", "nothing"]], {}, OptionError, "'nothing'"),
+        (["hue"], ["?!"], {}, OptionError, "has no letters or digits"),
+        (["hue", "cost"], ["color"], {}, ShapeError, "2 queries and 1 targets"),
+        ([], [], {}, OptionError, "got none"),
+        (["hue"], [None], {}, OptionError, "got None for all"),
+        (["hue"], [[]], {}, OptionError, "is empty"),
+        ("hue", ["color"], {}, ArgumentTypeError, "expected a list"),
+        (["hue"], "color", {}, ArgumentTypeError, "expected a list"),
+        ([3], ["color"], {}, ArgumentTypeError, "expected texts, got int 3"),
+        (["..."], ["color"], {}, OptionError, "no letters or digits"),
+        (["hue", "cost"], ["color", 3.0], {}, ArgumentTypeError, "expected keys"),
+        (["hue", "cost"], [None, 3.0], {}, ArgumentTypeError, "expected keys"),
+        (["hue"], [["color", 3]], {}, ArgumentTypeError, "one or the other"),
+        (["hue"], [float("nan")], {}, ShapeError, "NaN"),
+        (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "has shape"),
+        (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
+        (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
+        (["color", "hue"], [None, "color"], {}, OptionError, "which is a key"),
+        (["hue"], ["color"], {"rank": 10_000}, OptionError, "rank: expected 414 at most"),
+        (["hue"], ["color"], {"rank": 0}, OptionError, "rank"),
+        (["hue"], ["color"], {"epochs": 0}, OptionError, "epochs"),
+        (["hue"], ["color"], {"learning_rate": -1}, OptionError, "learning_rate"),
+        (["hue"], ["color"], {"validation": 0.9}, OptionError, "validation"),
+        (["hue"], ["color"], {"seed": -1}, ArgumentTypeError, "seed"),
+        (["hue"], ["color"], {"learn": ["value"]}, OptionError, "needs numbers"),
+        (["hue"], ["color"], {"learn": "all"}, OptionError, "learn: expected"),
+    ],
+)
+def test_bad_examples_are_named_and_change_nothing(
+    queries: Any, targets: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    d = car()
+    d["?!"] = -1
+    before = dict(d.__dict__)
+    with pytest.raises(error, match=message):
+        d.fit(queries, targets, **options)
+    assert {name: d.__dict__.get(name) for name in ("projections", "scorer", "temperature")} == {
+        name: before.get(name) for name in ("projections", "scorer", "temperature")
+    }
+
+
+def test_values_that_cannot_be_pooled_are_named() -> None:
+    d = FuzzyDict({"color": "black", "price": 3})
+    with pytest.raises(PoolingError, match="'color'"):
+        d.fit(["hue"], [3.0])
+
+
+def test_an_empty_dict_learns_nothing() -> None:
+    with pytest.raises(OptionError, match="no key"):
+        FuzzyDict({3: 4}).fit(["hue"], ["color"])
+
+
+def test_an_interruption_leaves_the_dict_as_it_was() -> None:
+    d = car()
+    seen = []
+
+    def interrupt(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done > total / 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        d.fit(list(EXAMPLES), list(EXAMPLES.values()), progress=interrupt)
+    assert d.projections is None
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert {total for _, total in seen} == {9000}
