@@ -13,6 +13,7 @@ from fuzzydict.adapters import as_embedding
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import NoMatchError
 from fuzzydict.mapping import FuzzyDict
+from fuzzydict.projected import seen_through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
         name,
         lambda keys: _FuzzyRanker(keys, embedding),
         is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else adapted,
+        encoder=embedding if isinstance(embedding, Remembering) else seen_through(adapted, None),
         never_seen=_has_unseen(adapted) if isinstance(adapted, WordVectors) else None,
     )
 
