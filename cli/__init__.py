@@ -10,7 +10,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("attend", "evaluate", "explain", "fit", "lookup", "map", "train")
+_COMMANDS = ("attend", "evaluate", "explain", "explore", "fit", "lookup", "map", "train")
 _INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 

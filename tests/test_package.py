@@ -82,7 +82,7 @@ ORDER = [
     *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
     *("codec", "saving", "reads", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
-    *("parquet", "tables", "asking", "review", "cleaning", "examples"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples", "explore_data", "explore"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
     *("wordnet", "retrofitting"),
 ]
