@@ -24,7 +24,11 @@ _LABEL = 24  # characters of a key or value
 
 
 class Match(NamedTuple):
-    """A key, its value, and how well it matches the query."""
+    """A key, its value, and how well it matches the query.
+
+    The default score is the probability that the key is the right one, and 1 if it is equal to the
+    query; with a scorer that is named it is that scorer's score.
+    """
 
     key: str
     value: Any
@@ -41,7 +45,8 @@ class Attention:
         query: the vector of the query, (E,).
         keys: the vectors of the keys, (S, E).
         values: the values, S of them.
-        scores: how well each key matches, (S,); -inf where it was masked.
+        scores: how well each key matches, (S,), by default the logarithm of its probability; -inf
+            where it was masked.
         weights: the share of each key, (S,), 0 or more, of sum 1.
     """
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["Question", "calibrate"]
 
 _PULL = 1e-4  # towards where the fit starts, for weights of which the questions say nothing
-_WEIGHTS = 8  # of an `Evidence`: of spelling 3, of meaning 2, of words 3
-# Log-odds are kept within what 32 bits can tell; weights of a likeness are never below zero.
-_BIAS, _SLOPE = (-30.0, 30.0), (0.0, 60.0)
-_BOUNDS = [_BIAS, _SLOPE, _SLOPE, _BIAS, _SLOPE, _BIAS, _SLOPE, _SLOPE]
+_WEIGHTS = 9  # of an `Evidence`: three for each of three reasons
+# Log-odds are kept within what 32 bits can tell; which weights have a sign, `Evidence` tells.
+_BIAS, _FOR, _AGAINST = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0)
+_BOUNDS = [_BIAS, _FOR, _FOR, _BIAS, _AGAINST, _FOR, _BIAS, _FOR, _FOR]
 
 
 class Question(NamedTuple):
@@ -111,15 +111,14 @@ def _by_weights(
     return np.array(
         [
             *(spelling.sum(), spelling @ np.square(alike.spelling), spelling @ near),
-            *(others.sum(), others @ alike.nearness),
+            *(others.sum(), meaning @ np.square(alike.surface()), others @ alike.nearness),
             *(words.sum(), words @ squared, words @ near),
         ]
     )
 
 
 def _weights(evidence: Evidence) -> list[float]:
-    bias, _, slope = evidence.meaning
-    return [*evidence.spelling, bias, slope, *evidence.words]
+    return [*evidence.spelling, *evidence.meaning, *evidence.words]
 
 
 def _calibration(weights: NDArray[np.float64]) -> Calibration:
@@ -127,5 +126,5 @@ def _calibration(weights: NDArray[np.float64]) -> Calibration:
 
 
 def _evidence(weights: NDArray[np.float64]) -> Evidence:
-    a, b, c, d, e, f, g, h = weights.tolist()
-    return Evidence(spelling=(a, b, c), meaning=(d, 0.0, e), words=(f, g, h))
+    a, b, c, d, e, f, g, h, i = weights.tolist()
+    return Evidence(spelling=(a, b, c), meaning=(d, e, f), words=(g, h, i))

@@ -15,9 +15,8 @@ from fuzzydict.background import SAMPLE, Background, background_of
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.evidence import OF_WORDS
 from fuzzydict.matrix import Matrix
-from fuzzydict.spelling import ngram_vector
 from fuzzydict.text import quoted
-from fuzzydict.text import words as words_of
+from fuzzydict.unseen import Unseen
 from fuzzydict.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ __all__ = ["WordVectors"]
 _KIND = "word vectors"
 _BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
 _KNOWN_WELL = 5  # a word that occurs so often has a vector to judge others by
-_RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
 
 
 class WordVectors:
@@ -102,7 +100,7 @@ class WordVectors:
         """
         if isinstance(sentences, str):
             raise ArgumentTypeError("sentences: expected a list of sentences, got one text")
-        split = list(map(_split, sentences))
+        split = list(map(training.words_of_sentence, sentences))
         trained = training.train(
             split, recipe, size=size, min_count=min_count, seed=seed, progress=progress
         )
@@ -272,23 +270,16 @@ class WordVectors:
         vectors = self._matrix.rows(np.array([row or 0 for row in rows]))
         for i, row in enumerate(rows):
             if row is None:
-                vectors[i] = self._unseen(tokens[i])
+                vectors[i] = self._unseen.vector(tokens[i])
         return vectors
-
-    def _unseen(self, word: str) -> NDArray[np.float32]:
-        """Return the vector of a word that is not in the vocabulary, (E,)."""
-        stand_ins = self.vocabulary.stand_ins(word)
-        mean, spread = self._of_rare_words
-        own = ngram_vector(word, self.size)
-        own = mean + own * np.float32(spread / np.linalg.norm(own))
-        if not stand_ins.trust:
-            return own
-        known = stand_ins.weights @ self._matrix.rows(stand_ins.rows)
-        return np.asarray(stand_ins.trust * known + (1 - stand_ins.trust) * own, np.float32)
 
     def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
         """Return the cosines to expect of unrelated words: the vocabulary's, whatever the keys."""
         return self._background
+
+    @cached_property
+    def _unseen(self) -> Unseen:
+        return Unseen(self.vocabulary, self._matrix)
 
     @cached_property
     def _background(self) -> Background:
@@ -298,24 +289,6 @@ class WordVectors:
         """Return words from all over the vocabulary that it knows well."""
         known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
         return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
-
-    @cached_property
-    def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
-        """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
-        vectors = self._matrix.rows(np.arange(max(0, len(self) - _RARE), len(self)))
-        mean = vectors.mean(axis=0)
-        return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
-
-
-def _split(sentence: str | Sequence[str]) -> list[str]:
-    try:
-        text = sentence if isinstance(sentence, str) else " ".join(sentence)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
-        ) from None
-    # In lower case at once: in prose a hump ("McDonald") does not part two words.
-    return words_of(text.lower())
 
 
 def _require_texts(texts: Sequence[str]) -> None:

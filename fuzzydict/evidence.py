@@ -45,13 +45,18 @@ class Likeness(NamedTuple):
     spelling: NDArray[np.float32]
     words: NDArray[np.float32]
 
+    def surface(self) -> NDArray[np.float32]:
+        """Return how alike the texts are on their surface, (c,): by words if there are several."""
+        return np.where(self.words >= 0, self.words, self.spelling)
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a likeness says for a key, in log-odds: ``bias + spelling (or words)^2 + nearness``.
+    """What a likeness says for a key, in log-odds: ``bias + likeness^2 + nearness``, each weighted.
 
-    Each reason has its line of weights; all but the bias are 0 or more, so that who is more alike
-    is never less likely. Of meaning the nearness alone counts.
+    Each reason has its line of weights. Those of nearness are 0 or more; so are those of the
+    likeness of spelling, and of words. That of the surface in the line of meaning is 0 or less:
+    what shares letters or words lies near for that alone, and need not mean the same.
     """
 
     spelling: tuple[float, float, float]
@@ -98,7 +103,8 @@ class Calibration:
         ``known`` is the share of the query's words that are; so "maximum spede" is judged half as
         words are, and half as slips.
         """
-        odds = _meaning(self._mixed(known), alike.nearness)
+        bias, _, of_nearness = self._mixed(known).meaning
+        odds = bias + of_nearness * alike.nearness.astype(np.float64)
         odds[alike.candidates] = np.logaddexp.reduce(self.parts(alike, known=known), axis=0)
         return odds
 
@@ -108,7 +114,7 @@ class Calibration:
         near = alike.nearness[alike.candidates]
         parts = np.empty((len(REASONS), len(near)))
         parts[0] = _line(evidence.spelling, alike.spelling, near)
-        parts[1] = _meaning(evidence, near)
+        parts[1] = _line(evidence.meaning, alike.surface(), near)
         with np.errstate(invalid="ignore"):
             words = _line(evidence.words, alike.words, near)
         parts[2] = np.where(alike.words >= 0, words, -np.inf)
@@ -124,11 +130,6 @@ class Calibration:
 def _evidence(weights: NDArray[Any]) -> Evidence:
     spelling, meaning, words = (tuple(map(float, reason)) for reason in weights)
     return Evidence(spelling, meaning, words)  # type: ignore[arg-type] # of three numbers each
-
-
-def _meaning(evidence: Evidence, nearness: NDArray[Any]) -> NDArray[np.float64]:
-    bias, _, slope = evidence.meaning
-    return bias + slope * nearness.astype(np.float64)
 
 
 def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
@@ -231,10 +232,10 @@ OF_WORDS = Calibration(
 #: Of the shipped word vectors, projected by what was learned from WordNet.
 OF_WORDNET = Calibration(
     known=Evidence(
-        spelling=(-2.25, 1.25, 1.37), meaning=(-2.32, 0.0, 1.44), words=(-4.37, 8.0, 0.0)
+        spelling=(-4.71, 9.69, 0.7), meaning=(-2.28, 0.0, 1.57), words=(-1.73, 0.0, 1.3)
     ),
     unknown=Evidence(
-        spelling=(-8.24, 21.76, 0.06), meaning=(-9.19, 0.0, 0.43), words=(-8.01, 12.0, 0.0)
+        spelling=(-8.55, 23.01, 0.06), meaning=(-6.82, 0.0, 0.85), words=(-8.08, 11.99, 0.0)
     ),
 )
 #: Of models that encode whole texts.

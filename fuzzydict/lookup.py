@@ -62,7 +62,7 @@ class Lookup:
 
     Args:
         index: the keys, and the embedding that encodes them and the queries.
-        scorer: None for the default score, which joins meaning and spelling.
+        scorer: None for the default score.
     """
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:

@@ -41,10 +41,11 @@ class FuzzyDict(FuzzyReads[V]):
             `WordVectors`, gensim ``KeyedVectors``, ``{word: vector}``, an object with
             ``encode(texts)``, or such a function.
         scorer: what compares a query's vector with a key's: a scorer, its lower-case name, or a
-            function ``(L, E), (S, E) -> (L, S)``; by default meaning and spelling together.
+            function ``(L, E), (S, E) -> (L, S)``; by default how likely the key is the right one,
+            by spelling and meaning, beside the other keys and none of them.
         temperature: what scores are divided by before they become weights; by default 0.05 for
-            the default scorer and the cosine, else 1.
-        score_cutoff: the least score of a match; by default 0.2 for the default scorer, else none.
+            the cosine, else 1.0.
+        score_cutoff: the least score of a match; by default 0.02 for the default scorer, else none.
         projections: learned Q, K and V: what `fit` learned, "wordnet", which ships for the Brown
             vectors and is their default, or "identity" for none.
 

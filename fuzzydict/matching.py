@@ -24,6 +24,8 @@ __all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matchi
 
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 _MEANT_ALIKE = 16  # and for they mean the most alike
+_WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
+_TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
 
@@ -150,6 +152,7 @@ class MeaningAndSpelling:
             odds = calibration.log_odds(alike, known=known)
             odds[~index.alive] = -np.inf
             logs = log_probabilities(odds).astype(np.float32)
+            logs[logs > logs.max() - _TIE] = logs.max()
             yield Judgement(logs, Reasons(calibration, alike, known, odds))
 
     def compare(
@@ -213,7 +216,7 @@ def _candidates(
 
 def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
     """Return how far the words of a query and of c keys have their like, (c,); see `Likeness`."""
-    words, split = text.split(), [string.split() for string in strings]
+    words, *split = (string.split()[:_WORDS] for string in (text, *strings))
     found = np.full(len(split), -np.inf, np.float32)
     several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
     if not several:
@@ -234,14 +237,15 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
-    embedding, (mean, spread) = index.embedding, index.background
-    cosines = (
-        _units(embedding.token_vectors(words, of_query=True))
-        @ _units(embedding.token_vectors(others, of_query=False)).T
-    )
-    trust = np.outer(embedding.trust(words), embedding.trust(others))
-    meaning = np.clip((cosines - mean) / spread * trust / _FAR, 0, 1)
     spelling = likenesses(words, others) ** _SHARPNESS
+    embedding, (mean, spread) = index.embedding, index.background
+    asked = _units(embedding.token_vectors(words, of_query=True))
+    if not asked.shape[1]:
+        return spelling
+    nearness = (asked @ _units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    trust = embedding.vocabulary.trust
+    nearness *= np.outer([trust(word) for word in words], [trust(word) for word in others])
+    meaning = np.clip(nearness / _FAR, 0, 1)
     return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
 
 

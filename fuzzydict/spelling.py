@@ -51,19 +51,26 @@ def likeness(a: str, b: str) -> float:
 def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.float32]:
     """Return the `likeness` of each of L queries and S strings, (L, S).
 
-    >>> likenesses(["colour", "1961"], ["color", "1962"]).tolist()
-    [[0.91..., 0.0], [0.0, 0.39...]]
+    >>> print(likenesses(["colour", "1961"], ["color", "1962"]).round(2))
+    [[0.91 0.  ]
+     [0.   0.39]]
     """
     alike = cdist(queries, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
     heard, sounds = [sound(query) for query in queries], [sound(string) for string in strings]
     alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
-    for row, query in zip(alike, queries, strict=True):
-        if numbers := _DIGITS.findall(query):
-            others = [_DIGITS.findall(string) for string in strings]
-            row[[bool(other) and other != numbers for other in others]] *= _OTHER_NUMBER
+    if asked := _numbers(queries):
+        found = _numbers(strings)
+        for i, j in itertools.product(asked, found):
+            if asked[i] != found[j]:
+                alike[i, j] *= _OTHER_NUMBER
     return alike
+
+
+def _numbers(strings: Sequence[str]) -> dict[int, list[str]]:
+    """Return the numbers in each string that has some, by its place."""
+    return {i: numbers for i, string in enumerate(strings) if (numbers := _DIGITS.findall(string))}
 
 
 def sound(string: str) -> str:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.text import quoted, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["POWER", "RECIPE", "SIZE", "Model", "Trained", "combine", "train"]
+__all__ = ["POWER", "RECIPE", "SIZE", "Model", "Trained", "combine", "train", "words_of_sentence"]
 
 
 @dataclass(frozen=True)
@@ -213,3 +214,22 @@ def _stems(words: Counter[str]) -> dict[str, str]:
 def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, np.float32(1e-9)), np.float32)
+
+
+def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
+    """Return the words of a sentence that is a text, or a list of words as a corpus has them.
+
+    Raises:
+        ArgumentTypeError: it is neither.
+
+    >>> words_of_sentence(["Mr.", "McDonald", "agreed", "."])
+    ['mr', 'mcdonald', 'agreed']
+    """
+    try:
+        text = sentence if isinstance(sentence, str) else " ".join(sentence)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
+        ) from None
+    # In lower case at once: in prose a hump ("McDonald") does not part two words.
+    return words(text.lower())

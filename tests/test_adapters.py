@@ -13,6 +13,8 @@ from gensim.models import KeyedVectors, Word2Vec
 
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
 from fuzzydict.adapters import Encoder, as_embedding
+from fuzzydict.background import background_of
+from fuzzydict.evidence import OF_TEXTS
 
 WORDS = ["the", "red", "blue"]
 ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
@@ -188,3 +190,39 @@ def test_gensim_objects_without_words() -> None:
 def test_functions_that_give_no_vectors(given: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=f"embedding: .*{message}"):
         as_embedding(lambda _: given).encode(["red", "blue"])
+
+
+# ---- what the default score asks of them --------------------------------------------------
+
+
+def test_an_encoder_has_the_words_of_brown_and_no_vectors_of_single_words() -> None:
+    asked: list[list[str]] = []
+
+    def encode(texts: list[str]) -> Any:
+        asked.append(texts)
+        return [[len(text), 1.0] for text in texts]
+
+    encoder = Encoder(encode)
+    assert encoder.vocabulary is Brown().vocabulary
+    assert encoder.trust(["red", "xyzzy"]).tolist() == [1, 1]
+    assert encoder.token_vectors(["red", "xyzzy"], of_query=True).shape == (2, 0)
+    assert asked == []  # for a call may cost much
+    assert encoder.calibration is OF_TEXTS
+
+
+def test_the_background_of_an_encoder_is_told_from_keys_that_of_words_from_the_vocabulary() -> None:
+    keys = np.random.default_rng(0).standard_normal((20, 2)).astype(np.float32)
+    encoder, words = Encoder(Model().encode), WordVectors(WORDS, ROWS)
+    assert encoder.background(keys) == background_of(keys)
+    assert words.background(keys) == words.background(keys[:0])
+    assert words.background(keys) == pytest.approx(background_of(ROWS), rel=1e-5)
+
+
+def test_the_background_of_words_is_that_of_words_known_well() -> None:
+    rows = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+    words = WordVectors(list("abcdef"), rows, [900, 40, 9, 2, 1, 1])
+    assert words.background(rows) == pytest.approx(background_of(rows[:3]), rel=1e-5)
+    rare = WordVectors(list("abcdef"), rows, [3, 3, 3, 2, 1, 1])
+    assert rare.background(rows) == pytest.approx(
+        background_of(rows[:3]), rel=1e-5
+    )  # the best known there are

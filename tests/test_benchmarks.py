@@ -146,14 +146,13 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "among 30 keys" in output
     assert output.count("(default)") == 2
     rows = _rows(output)
-    least, _, middle, share = map(float, rows["**0.05** (default)"])
+    temperature, cutoff = MeaningAndSpelling.temperature, MeaningAndSpelling.score_cutoff
+    least, _, middle, share = map(float, rows[f"**{temperature:g}** (default)"])
     assert 0 < least <= middle <= 1
     assert 0 <= share <= 1
-    lost, all_lost, refused = map(
-        float, rows[f"**{MeaningAndSpelling.score_cutoff:.2f}** (default)"]
-    )
+    lost, all_lost, refused = map(float, rows[f"**{cutoff:g}** (default)"])
     assert lost == all_lost == 0
-    assert 0 <= float(rows["0.05"][-1]) <= refused <= float(rows["0.50"][-1]) <= 1
+    assert 0 <= float(rows["0.001"][-1]) <= refused <= float(rows["0.5"][-1]) <= 1
 
 
 def test_startup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,9 +86,9 @@ def test_a_query_that_nothing_matches_is_an_empty_line_and_exit_1(car: Path) -> 
 
 def test_a_cutoff_is_held(car: Path) -> None:
     assert lookup(car, "colour", "--cutoff", "0.5").stdout == "black\n"
-    refused = lookup(car, "colour", "--cutoff", "0.99")
+    refused = lookup(car, "colour", "--cutoff", "1.5")
     assert (refused.exit_code, refused.stdout) == (1, "\n")
-    assert "below the cutoff 0.990" in refused.stderr
+    assert "below the cutoff 1.500" in refused.stderr
 
 
 def test_a_query_may_begin_with_a_dash_after_two_dashes(car: Path) -> None:

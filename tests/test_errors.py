@@ -39,7 +39,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.NoMatchError,
         lambda _: FuzzyDict(CAR)["qwzzt"],
         "'qwzzt'",
-        r"the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.200",
+        r"the nearest is '(color|brand)' with score 0\.\d{3}, below the cutoff 0\.\d{3}",
         "lower score_cutoff, or see most_similar",
     ),
     (errors.NoMatchError, lambda _: FuzzyDict(CAR)[5], "5", "only a text", "equals"),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict.adapters import Encoder
+from fuzzydict.background import SAMPLE
 from fuzzydict.index import KeyIndex
 
 
@@ -53,6 +54,7 @@ def contents(index: KeyIndex) -> list[tuple[Any, ...]]:
 def test_after_any_writes_it_is_as_if_new(writes: list[tuple[str, str]]) -> None:
     index, keys = new_index(), dict[str, None]()
     for what, key in writes:
+        assert index.background is not None  # asked for ever again, so that none is out of date
         if what == "add" and key not in keys:
             keys[key] = None
             index.add(key)
@@ -63,6 +65,27 @@ def test_after_any_writes_it_is_as_if_new(writes: list[tuple[str, str]]) -> None
             index.sync()
     index.sync()
     assert contents(index) == contents(new_index(*keys))
+    assert index.background == new_index(*keys).background
+
+
+def test_the_background_is_told_from_some_of_the_living_keys() -> None:
+    asked: list[Any] = []
+
+    class Recording(Encoder):
+        def background(self, keys: Any) -> Any:
+            asked.append(keys)
+            return super().background(keys)
+
+    index = KeyIndex(Recording(lambda texts: [["gone" in text, 1.0] for text in texts]))
+    for i in range(3 * SAMPLE):
+        index.add(f"{'gone' if i < SAMPLE else 'key'} {i}")
+    index.sync()
+    for i in range(SAMPLE):
+        index.discard(f"gone {i}")
+    assert index.background.mean > 0.9
+    (some,) = asked
+    assert SAMPLE / 2 < len(some) <= SAMPLE
+    assert not some[:, 0].any()
 
 
 def test_dead_slots_are_packed_before_they_are_most() -> None:

@@ -31,7 +31,7 @@ VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": 
         ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
         ("embedding", "glove", ArgumentTypeError, "embedding.*mapping"),
         ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),
-        ("projections", "wordnet", OptionError, "projections"),
+        ("projections", "wordnets", OptionError, "projections"),
     ],
 )
 def test_an_option_that_is_not_valid_names_the_valid_ones(

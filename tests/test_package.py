@@ -57,6 +57,7 @@ ORDER = [
     *(
         "optimizers",
         "evidence",
+        "calibrating",
         "matrix",
         "subwords",
         "factors",
@@ -72,6 +73,7 @@ ORDER = [
         "background",
         "vocabulary",
         "training",
+        "unseen",
         "embeddings",
         "corpus",
         "brown",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import inspect
+import re
 from pathlib import Path
 
 import pytest
 
+from fuzzydict import FuzzyDict
 from fuzzydict.matching import MeaningAndSpelling
 
 README = Path(__file__).parent.parent / "README.md"
@@ -31,3 +34,5 @@ def test_the_defaults_are_those_of_the_code(option: str, value: float) -> None:
         line for line in README.read_text("utf-8").splitlines() if line.startswith(f"| `{option}`")
     )
     assert row.split("|")[2].strip().startswith(str(value))
+    told = inspect.getdoc(FuzzyDict) or ""
+    assert re.search(rf"{option}: [^:]*by default[^:]*\b{re.escape(str(value))}\b", told)

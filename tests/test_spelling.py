@@ -9,10 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.spelling import NgramIndex, likeness, ngram_buckets, sound
+from fuzzydict.spelling import NgramIndex, likeness, likenesses, ngram_buckets, sound
+from tests.reference import likeness_of
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
+NUMBERED = st.text("ab12 ", max_size=8)
 STRINGS = st.lists(LETTERS | ANY, max_size=12)
 
 
@@ -50,6 +52,32 @@ def test_likeness_is_half_edits_a_quarter_beginnings_a_quarter_sound() -> None:
     jaro = (5 / 6 + 5 / 5 + 1) / 3
     beginnings = jaro + 4 * 0.1 * (1 - jaro)
     assert likeness("colour", "color") == pytest.approx(edits / 2 + beginnings / 4 + 1 / 4)
+
+
+@given(
+    st.lists(LETTERS | ANY | NUMBERED, min_size=1, max_size=4),
+    st.lists(LETTERS | ANY | NUMBERED, min_size=1, max_size=4),
+)
+def test_likenesses_are_those_of_each_pair(queries: list[str], strings: list[str]) -> None:
+    found = likenesses(queries, strings)
+    expected = [[likeness_of(query, string) for string in strings] for query in queries]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("query", "same", "other"),
+    [
+        ("1961", "1961", "1962"),
+        ("mp3 player", "mp3 plyer", "mp4 player"),
+        ("route 66", "rout 66", "route 67"),
+        ("v2", "v", "v3"),  # where one has no number, there is nothing to differ
+        ("1 of 2", "1 off 2", "2 of 1"),
+    ],
+)
+def test_another_number_is_no_slip(query: str, same: str, other: str) -> None:
+    assert likeness(query, other) <= 0.5
+    assert likeness(query, same) > 0.5
 
 
 def test_strings_with_nothing_in_common_are_not_alike() -> None:

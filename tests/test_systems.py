@@ -40,7 +40,9 @@ def test_keys_taken_out_are_as_if_they_had_never_been(
     found = ranker.ranked(query, 10, without=without)
     expected = fuzzy_dict().over(left).ranked(query, 10) if left else []
     assert [key for key, _ in found] == [key for key, _ in expected]
-    assert [score for _, score in found] == pytest.approx([score for _, score in expected])
+    assert [score for _, score in found] == pytest.approx(
+        [score for _, score in expected], rel=1e-4
+    )
     assert ranker.ranked(query, 10) == before
 
 
@@ -51,7 +53,7 @@ def test_a_fuzzy_dict_is_asked_as_its_users_would() -> None:
     for query in ("colour", "topSpeed", "color"):
         match = d.nearest(query)
         assert ranker.best(query) == match.key
-        assert ranker.ranked(query, 1) == [(match.key, match.score)]
+        assert ranker.ranked(query, 1) == [tuple(d.most_similar(query)[0])[::2]]
     assert ranker.best("qwzzt") in keys  # no cutoff
     assert ranker.best("?!") is None
     assert ranker.ranked("?!", 3) == []

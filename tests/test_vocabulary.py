@@ -62,6 +62,24 @@ def test_any_text_has_tokens_if_and_only_if_it_has_words(text: str) -> None:
     assert bool(SMALL.tokens(text)) == bool(words(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("The color!", 1),
+        ("theColor", 1),
+        ("New York", 1),
+        ("Zoe", 1),
+        ("the colour", 1 / 2),
+        ("1961 color colour", 1 / 3),
+        ("york", 0),
+        ("1961", 0),
+        ("?!", 0),
+    ],
+)
+def test_a_text_is_known_as_far_as_its_words_are(text: str, known: float) -> None:
+    assert SMALL.known_share(text) == pytest.approx(known)
+
+
 def test_weights_are_those_of_the_formula() -> None:
     total = 700 + 140 + 60 + 9 + 4 + 2
     for word, count in zip(SMALL.words, SMALL.counts.tolist(), strict=True):

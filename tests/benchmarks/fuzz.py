@@ -126,7 +126,8 @@ def _asked(d: FuzzyDict[int], query: str) -> bool:
     _require(query not in d or match == Match(query, dict.__getitem__(d, query), 1.0))
     _require(d[query] == d.get(query) == match.value == dict.__getitem__(d, match.key))
     if plain(query):
-        _require(d.most_similar(query, topn=1)[0].score >= match.score - 1e-6)
+        best = d.most_similar(query, topn=1)[0]
+        _require(query in d or best == match)  # an equal key is certain, whatever its score
         _require(abs(d.attend(query).weights.sum() - 1) < 1e-5)
     return True
 

@@ -81,16 +81,16 @@ def warm_up() -> None:
 
 def keys_measured(count: int, *, traces: bool) -> list[Row]:
     """Return what a dict of ``count`` keys takes beside the plain one, and with one key more."""
+    if traces:
+        tracemalloc.start()  # first, so that what caches give up for these keys counts as well
     warm_up()
     plain = dict.fromkeys(key_texts(count), 0)
     used = traced if traces else resident
-    if traces:
-        tracemalloc.start()
     before = used()
     d = FuzzyDict(plain)
     items = used() - before  # the dict's own table, which the plain dict has as well
     d.get("colour")
-    matrix = count * Brown().size * 4 / _MB
+    matrix = count * len(FuzzyDict({"color": 0}).attend("colour").query) * 4 / _MB
     rows = [Row("after the first read", used() - before - items, matrix)]
     if not traces:
         rows.append(Row("at most until then", resident("VmHWM") - before - items, matrix))

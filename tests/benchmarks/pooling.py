@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_TEMPERATURES = (0.03, 0.04, 0.05, 0.06, 0.07, 0.08)
-_CUTOFFS = tuple(round(0.05 * i, 2) for i in range(1, 11))
+_TEMPERATURES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
+_CUTOFFS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 _KEYS = 1000
 _BLOCK = 100  # queries attended to at a time
 _STRINGS = 200  # random ones, for each dictionary
@@ -167,7 +167,7 @@ def _nearest(dictionary: Dictionary, queries: Iterable[str]) -> list[Any]:
 
 
 def _marked(number: float, default: float) -> str:
-    return f"**{number:.2f}** (default)" if number == default else f"{number:.2f}"
+    return f"**{number:g}** (default)" if number == default else f"{number:g}"
 
 
 if __name__ == "__main__":

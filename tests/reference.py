@@ -1,0 +1,128 @@
+"""The default score, slow and obvious: from texts to probabilities, one number after the other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import OSA, JaroWinkler
+
+from fuzzydict import FuzzyDict
+from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
+from fuzzydict.spelling import sound
+from fuzzydict.text import plain
+
+__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of"]
+
+
+def likeness_of(a: str, b: str) -> float:
+    """Return how alike two strings look."""
+    alike = (
+        OSA.normalized_similarity(a, b) / 2
+        + JaroWinkler.normalized_similarity(a, b) / 4
+        + OSA.normalized_similarity(sound(a), sound(b)) / 4
+    )
+    numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
+    return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
+
+
+def cosine_of(a: Any, b: Any) -> float:
+    """Return the cosine of two vectors, 0 for the zero vector."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    lengths = math.sqrt(a @ a) * math.sqrt(b @ b)
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) -> float:
+    """Return how far a query's words, the rows of ``alike``, and a key's, columns, have likes."""
+    columns = list(key)
+    found = sum(
+        weight * max(alike[row][column] for column in columns) for row, weight in enumerate(weights)
+    )
+    covered = sum(
+        key_weights[column] * max(alike[row][column] for row in range(len(weights)))
+        for column in columns
+    )
+    return float(found / sum(weights) + covered / sum(key_weights[c] for c in columns)) / 2
+
+
+class Reference:
+    """The default score of a dict's keys, all of which have letters or digits.
+
+    They are to be so few that the dict compares each with every query.
+    """
+
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self.keys: list[str] = list(d)
+        self.embedding = d._projected_embedding()
+        vectors = self.embedding.encode(self.keys)
+        self.vectors = dict(zip(self.keys, vectors, strict=True))
+        self.mean, self.spread = self.embedding.background(vectors)
+
+    def probabilities(self, query: str) -> dict[str, float]:
+        """Return the probability of each key to be the right one."""
+        odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
+        none = len(self.keys)
+        return {key: odds[key] / (none + sum(odds.values())) for key in self.keys}
+
+    def log_odds(self, query: str, key: str) -> list[float]:
+        """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
+        calibration, vocabulary = self.embedding.calibration, self.embedding.vocabulary
+        rows = [vocabulary.row(token) for token in vocabulary.tokens(query)]
+        known = sum(row is not None for row in rows) / len(rows)
+        near = self.nearness(query, key)
+
+        def line(reason: str, likeness: float) -> float:
+            """Return the line of known words and that of unknown ones, mixed by their shares."""
+            mixed = 0.0
+            for share, evidence in ((known, calibration.known), (1 - known, calibration.unknown)):
+                bias, of_likeness, of_nearness = getattr(evidence, reason)
+                mixed += share * (bias + of_likeness * likeness**2 + of_nearness * near)
+            return mixed
+
+        found = [line("spelling", likeness_of(plain(query), plain(key))), line("meaning", 0)]
+        words, others = plain(query).split(), plain(key).split()
+        if len(words) > 1 or len(others) > 1:
+            found.append(line("words", self.coverage(words[:_WORDS], others[:_WORDS])))
+        return found
+
+    def nearness(self, query: str, key: str) -> float:
+        """Return how near two texts are in meaning, in spreads of unrelated texts."""
+        (vector,) = self.embedding.encode_queries([query])
+        cosine = cosine_of(vector, self.vectors[key])
+        trust, trust_in_key = map(float, self.embedding.trust([query, key]))
+        return (cosine - self.mean) / self.spread * trust * trust_in_key
+
+    def coverage(self, words: list[str], others: list[str]) -> float:
+        """Return how far each word of one has its like in the other."""
+        weight = self.embedding.vocabulary.weight
+        return coverage_of(
+            [[self.words_alike(word, other) for other in others] for word in words],
+            [weight(word) for word in words],
+            range(len(others)),
+            [weight(other) for other in others],
+        )
+
+    def words_alike(self, a: str, b: str) -> float:
+        """Return how alike two words are, in spelling or in meaning."""
+        (vector,) = self.embedding.token_vectors([a], of_query=True)
+        (other,) = self.embedding.token_vectors([b], of_query=False)
+        meaning = 0.0
+        if len(vector):
+            vocabulary = self.embedding.vocabulary
+            cosine = cosine_of(vector, other)
+            near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
+            meaning = min(max(near / _FAR, 0), 1)
+        return 1 - (1 - likeness_of(a, b) ** _SHARPNESS) * (1 - meaning)
+
+
+def assert_probabilities(d: FuzzyDict[Any], query: str) -> None:
+    """Assert that a dict of few text keys scores a query as the reference does."""
+    expected = Reference(d).probabilities(query)
+    found = {match.key: match.score for match in d.most_similar(query, None)}
+    assert found.keys() == expected.keys()
+    keys = list(expected)
+    np.testing.assert_allclose([found[k] for k in keys], [expected[k] for k in keys], rtol=2e-4)
