@@ -143,7 +143,7 @@ def _vocabulary(of_words: WordVectors, rows: NDArray[np.intp]) -> dict[str, Any]
 
 def _rare(of_words: WordVectors) -> dict[str, Any]:
     """Return what is expected of a word that is like no other."""
-    mean, spread = of_words._of_rare_words
+    mean, spread = of_words._unseen._of_rare_words
     return {"mean": _base64(mean, np.float32), "spread": spread}
 
 
@@ -208,7 +208,9 @@ def _constants() -> dict[str, Any]:
             "meantAlike": matching._MEANT_ALIKE,
             "far": matching._FAR,
             "sharpness": matching._SHARPNESS,
-            "tied": lookup._TIED,
+            "words": matching._WORDS,
+            "tie": matching._TIE,
+            "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},
         "text": {"longest": text.LONGEST, "adorning": _adorning(), "folded": _folded()},

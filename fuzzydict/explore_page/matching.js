@@ -15,10 +15,17 @@ class Calibration {
   }
 }
 
-function reasons(evidence, spelling, near, words) {
-  const line = ([bias, ofLikeness, ofNearness], like) => bias + ofLikeness * like * like + ofNearness * near;
+// Words are null of two single words, which are not compared one by one.
+function reasons(evidence, near, spelling, words) {
+  const line = ([bias, ofLikeness, ofNearness], like) =>
+    bias + ofLikeness * like * like + ofNearness * near;
   const byWords = words === null ? -Infinity : line(evidence[2], words);
-  return [line(evidence[0], spelling), line(evidence[1], 0), byWords];
+  return [line(evidence[0], spelling), line(evidence[1], words ?? spelling), byWords];
+}
+
+// Of a key whose string was not compared, nearness alone speaks.
+function byNearness([, [bias, , ofNearness]], near) {
+  return bias + ofNearness * near;
 }
 
 function logSum(logs) {
@@ -59,11 +66,17 @@ class Matching {
     const near = this.nearness(query);
     const evidence = this.calibration.mixed(this.vocabulary.knownShare(query));
     const compared = this.compare(text, near, evidence);
-    const odds = Float64Array.from(near, (one) => reasons(evidence, 0, one, null)[1]);
+    const odds = Float64Array.from(near, (one) => byNearness(evidence, one));
     for (const [slot, { parts }] of compared) odds[slot] = logSum(parts);
     const all = logSum([Math.log(odds.length), logSum(Array.from(odds))]);
-    const logs = Float32Array.from(odds, (one) => one - all);
+    const logs = this.tied(Float32Array.from(odds, (one) => one - all));
     return { logs, near, compared, order: this.order(query, logs) };
+  }
+
+  // Keys of equal words differ by a little, for their vectors are rounded.
+  tied(logs) {
+    const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
+    return logs.map((log) => (log > top - this.constants.tie ? top : log));
   }
 
   // The probabilities of the reasons for a key, which add up to its own; null if not compared.
@@ -91,7 +104,7 @@ class Matching {
     return new Map(
       slots.map((slot, i) => {
         const likeness = this.spelling.likeness(text, this.plain[slot]);
-        const parts = reasons(evidence, likeness, near[slot], words[i]);
+        const parts = reasons(evidence, near[slot], likeness, words[i]);
         return [slot, { parts, likeness, words: words[i] }];
       }),
     );
@@ -99,8 +112,9 @@ class Matching {
 
   // How far the words of a query and of each key have their like; null of two single words.
   byWords(text, slots) {
-    const words = text.split(" ");
-    const split = slots.map((slot) => this.plain[slot].split(" "));
+    const first = (string) => string.split(" ").slice(0, this.constants.words);
+    const words = first(text);
+    const split = slots.map((slot) => first(this.plain[slot]));
     const several = (key) => words.length > 1 || key.length > 1;
     const others = Array.from(new Set(split.filter(several).flat()));
     const place = new Map(others.map((word, i) => [word, i]));
@@ -127,7 +141,7 @@ class Matching {
     const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
     const tied = slots.filter((slot) => logs[slot] === top);
     const unlike = new Float64Array(logs.length);
-    if (tied.length > 1 && tied.length <= this.constants.tied) {
+    if (tied.length > 1 && tied.length <= this.constants.mostTied) {
       for (const slot of tied) unlike[slot] = this.writtenUnlike(query, this.names[slot]);
     }
     return slots.sort((a, b) => logs[b] - logs[a] || unlike[a] - unlike[b] || a - b);
