@@ -63,7 +63,7 @@ def in_browser(page: str, code: str, *flags: str) -> Any:
 def in_node(page: str, code: str) -> Any:
     """Do the same without a browser: there is ``view.matching``, and nothing is shown."""
     folder = Path(str(fuzzydict.__file__)).with_name("explore_page")
-    scripts = "\n".join((folder / part).read_text("utf-8") for part in PARTS[:-1])
+    scripts = "\n".join((folder / part).read_text("utf-8") for part in PARTS[:-2])
     start = 'const data = JSON.parse(require("fs").readFileSync(0, "utf-8"));'
     start += "const view = { data, matching: new Matching(data) };"
     program = f'"use strict";{scripts};{start}console.log(JSON.stringify((() => {{ {code} }})()));'

@@ -202,6 +202,25 @@ def test_a_query_is_answered_while_it_is_typed_and_keys_are_chosen_by_the_keyboa
 
 
 @browser
+def test_the_query_is_a_part_of_the_address() -> None:
+    code = f"""{TYPE}
+        type("top speed é");
+        const kept = location.hash;
+        type("\\ud800");
+        const half = shown("answer");
+        history.replaceState(null, "", "#colour");
+        view.recall();
+        const asked = view.query.value;
+        history.replaceState(null, "", "#%E0%A4%A");
+        view.recall();
+        return [kept, half, asked, view.query.value];
+    """
+    kept, half, asked, broken = in_browser(explore_page(FuzzyDict(CAR), words=50), code)
+    assert (kept, asked, broken) == ("#top%20speed%20%C3%A9", "colour", "")
+    assert half == "No key matches: the query has no letters or digits to compare."
+
+
+@browser
 def test_the_temperature_changes_weights_and_the_pooled_value_and_no_probability() -> None:
     code = f"""{TYPE}
         const read = () => [".measure", "#pooled"].map((which) =>

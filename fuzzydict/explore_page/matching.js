@@ -30,7 +30,9 @@ function byNearness([, [bias, , ofNearness]], near) {
 
 function logSum(logs) {
   const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
-  return top === -Infinity ? top : top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0));
+  return top === -Infinity
+    ? top
+    : top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0));
 }
 
 // The mean of two shares: of the query's words in the key, and of the key's words in the query.
@@ -40,7 +42,10 @@ function coverage(alike, queryWeights, key, keyWeights) {
     return weights.reduce((sum, weight, i) => sum + (weight / total) * best(i), 0);
   };
   const found = share(queryWeights, (i) => Math.max(...key.map((u) => alike[i][u])));
-  const covered = share(key.map((u) => keyWeights[u]), (k) => Math.max(...alike.map((row) => row[key[k]])));
+  const covered = share(
+    key.map((u) => keyWeights[u]),
+    (k) => Math.max(...alike.map((row) => row[key[k]])),
+  );
   return (found + covered) / 2;
 }
 
@@ -52,7 +57,11 @@ class Matching {
     this.vocabulary = new Vocabulary(data.vocabulary, this.text, this.spelling);
     this.vectors = new Vectors(data, this.vocabulary);
     this.calibration = new Calibration(data.calibration);
-    Object.assign(this, { background: data.background, constants: data.matching, names: data.keys });
+    Object.assign(this, {
+      background: data.background,
+      constants: data.matching,
+      names: data.keys,
+    });
     this.plain = this.names.map((name) => this.text.plain(name));
     this.ngrams = new NgramIndex(this.plain);
     this.keys = this.names.map((name) => Float32Array.from(this.vectors.text(name, "key")));

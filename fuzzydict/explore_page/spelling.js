@@ -1,7 +1,14 @@
 // How alike two strings look, as spelling.py says it: edits, beginnings, sound; n-grams for many.
 
 const MULTIPLIERS = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d];
-const HEARD = [["ph", "f"], ["ck", "k"], ["qu", "kw"], ["ce", "se"], ["ci", "si"], ["gh", "g"]];
+const HEARD = [
+  ["ph", "f"],
+  ["ck", "k"],
+  ["qu", "kw"],
+  ["ce", "se"],
+  ["ci", "si"],
+  ["gh", "g"],
+];
 const LETTERS = "zcqyieou";
 const LETTERS_HEARD = "skkaaaaa";
 
@@ -67,7 +74,11 @@ function sound(string) {
 
 // What of a string is compared, made once.
 function spelled(string) {
-  return { letters: codes(string), heard: codes(sound(string)), numbers: string.match(/\p{Nd}+/gu) };
+  return {
+    letters: codes(string),
+    heard: codes(sound(string)),
+    numbers: string.match(/\p{Nd}+/gu),
+  };
 }
 
 class Spelling {

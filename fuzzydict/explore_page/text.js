@@ -9,7 +9,10 @@ const isLetterOrDigit = (character) => /^[\p{L}\p{N}]$/u.test(character);
 class Text {
   constructor({ longest, adorning, folded }) {
     this.longest = longest;
-    this.adorning = new RegExp(`^(?:\\p{Cf}|[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}${adorning}])$`, "u");
+    this.adorning = new RegExp(
+      `^(?:\\p{Cf}|[\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}${adorning}])$`,
+      "u",
+    );
     this.folded = new Map(Object.entries(folded));
   }
 
@@ -21,8 +24,13 @@ class Text {
   words(text) {
     let split = isAscii(text) ? text : text.normalize("NFKC");
     split = split.replace(HUMP, " ");
-    const plain = isAscii(split) ? split.toLowerCase().replace(/[^a-z0-9']+/g, " ") : this.fold(split);
-    return plain.split(" ").map((part) => part.replace(/^'+|'+$/g, "")).filter(Boolean);
+    const plain = isAscii(split)
+      ? split.toLowerCase().replace(/[^a-z0-9']+/g, " ")
+      : this.fold(split);
+    return plain
+      .split(" ")
+      .map((part) => part.replace(/^'+|'+$/g, ""))
+      .filter(Boolean);
   }
 
   plain(text) {
@@ -31,7 +39,10 @@ class Text {
 
   fold(text) {
     const parts = Array.from(this.caseless(text.normalize("NFKD")), (c) => this.plainCharacter(c));
-    const kept = parts.join("").split(" ").filter((part) => Array.from(part).some(isLetterOrDigit));
+    const kept = parts
+      .join("")
+      .split(" ")
+      .filter((part) => Array.from(part).some(isLetterOrDigit));
     return kept.join(" ").normalize("NFC");
   }
 

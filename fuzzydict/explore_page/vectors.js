@@ -22,7 +22,8 @@ function crc32(octets, start, end) {
 class Matrix {
   constructor({ shape, codes, scales, floats }) {
     [this.count, this.size] = shape;
-    this.codes = codes === undefined ? new Float32Array(bytes(floats)) : new Int8Array(bytes(codes));
+    this.codes =
+      codes === undefined ? new Float32Array(bytes(floats)) : new Int8Array(bytes(codes));
     this.scales = scales === undefined ? null : new Float32Array(bytes(scales));
   }
 
@@ -108,8 +109,11 @@ class Vocabulary {
     const { candidates, shared, kept, temperature, prior, doubted, trusted } = this.constants;
     const cosines = this.ngrams.similarities(word);
     const near = largest(cosines, candidates).filter((row) => cosines[row] >= shared);
-    if (!near.length || /\p{Nd}/u.test(word)) return { rows: [], weights: [], likeness: 0, trust: 0 };
-    const alike = new Map(near.map((row) => [row, this.spelling.likeness(word, this.spelled[row])]));
+    if (!near.length || /\p{Nd}/u.test(word))
+      return { rows: [], weights: [], likeness: 0, trust: 0 };
+    const alike = new Map(
+      near.map((row) => [row, this.spelling.likeness(word, this.spelled[row])]),
+    );
     const score = (row) => alike.get(row) + prior * Math.log10(Math.max(this.counts[row], 1));
     const rows = near.sort((a, b) => score(b) - score(a) || a - b).slice(0, kept);
     const likeness = alike.get(rows[0]);
@@ -161,7 +165,8 @@ class Subwords {
     const row = (start, end) => crc32(marked, start, end) % this.table.count;
     const rows = new Set([row(0, marked.length)]);
     for (const size of [3, 4, 5]) {
-      for (let start = 0; start + size <= marked.length; start++) rows.add(row(start, start + size));
+      for (let start = 0; start + size <= marked.length; start++)
+        rows.add(row(start, start + size));
     }
     return rows;
   }
@@ -186,7 +191,9 @@ class Vectors {
     Object.assign(this, { vocabulary, projections });
     this.matrix = new Matrix(vectors);
     const first = vocabulary.words.length; // the rows of words never seen come last
-    this.strangers = new Map(strangers.map(([word, trust], i) => [word, { trust, row: first + i }]));
+    this.strangers = new Map(
+      strangers.map(([word, trust], i) => [word, { trust, row: first + i }]),
+    );
     this.mean = new Float32Array(bytes(rare.mean));
     this.spread = rare.spread;
     this.steps = steps.map((step) => new STEPS[step.kind](step, vocabulary.text));
@@ -222,7 +229,8 @@ class Vectors {
     const own = unit(ngramVector(token, this.matrix.size));
     const share = factor * (1 - trust);
     own.forEach((number, e) => (into[e] += share * (this.mean[e] + number * this.spread)));
-    if (trust) rows.forEach((known, i) => this.matrix.add(into, known, factor * trust * weights[i]));
+    if (trust)
+      rows.forEach((known, i) => this.matrix.add(into, known, factor * trust * weights[i]));
     return into;
   }
 
