@@ -1,10 +1,10 @@
-"""What a query is answered with: a `Match`, or an `Attention` with every intermediate."""
+"""What a query is answered with: a `Match`, some, or an `Attention` with every intermediate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.adapters import Embedding
 
-__all__ = ["Attention", "Match"]
+__all__ = ["Attention", "Match", "Matches"]
 
 _SHOWN = 10  # bars of a chart
 _BAR = 30  # characters of the longest
@@ -33,6 +33,35 @@ class Match(NamedTuple):
     key: str
     value: Any
     score: float
+
+    def _repr_html_(self) -> str:
+        return Matches([self])._repr_html_()
+
+
+class Matches(list[Match]):
+    """A list of matches, which notebooks show as a table; equal to the plain list of them."""
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Match: ...
+    @overload
+    def __getitem__(self, place: slice) -> Matches: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Match | Matches:
+        """Return a match; of a slice, a list that notebooks show as a table as well."""
+        found = super().__getitem__(place)
+        return Matches(found) if isinstance(found, list) else found
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>no matches</p>"
+        from fuzzydict.html import Number, html_table
+
+        # A named scorer may have any scale, of which no bar could show a share.
+        shares = all(0 <= match.score <= 1 for match in self)
+        rows = [
+            (_short(key), Number(f"{score:.3f}", score if shares else 0.0), _short(value))
+            for key, value, score in self
+        ]
+        return html_table(rows, header=["key", Number("score"), "value"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +106,22 @@ class Attention:
         best = np.argsort(-self.weights, kind="stable")[:n].tolist()
         return [(self.names[i], float(self.weights[i]), self.values[i]) for i in best]
 
-    def plot(self, n: int = _SHOWN) -> Any:
-        """Draw the ``n`` largest weights as bars; return the matplotlib ``Axes``.
+    def plot(self, n: int | None = None, *, kind: str = "weights") -> Any:
+        """Draw the attention; return the matplotlib ``Axes``.
+
+        Args:
+            n: how many keys are shown or named, those of the largest weights; None for as many
+                as the kind shows well.
+            kind: "weights" for bars, "map" for query and keys as points of a plane, those near
+                each other whose vectors are.
 
         Raises:
+            OptionError: there is no such kind.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
-        from fuzzydict.plotting import plot_weights
+        from fuzzydict.plotting import plot_attention
 
-        return plot_weights(self, n)
+        return plot_attention(self, n, kind)
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as bars of text; ``str`` is that of ten."""
@@ -107,19 +143,13 @@ class Attention:
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
-        import html
+        from fuzzydict.html import Number, html_table
 
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(_short(key))}</th>"
-            f"<td style='text-align:right'>{weight:.1%}</td>"
-            f"<td style='width:20em;text-align:left'><div style='height:1em;background:#0072b2;"
-            f"width:{weight:.1%}'></div></td>"
-            f"<td style='text-align:left'>{html.escape(_short(value))}</td></tr>"
+        rows = [
+            (_short(key), Number(f"{weight:.1%}", weight), _short(value))
             for key, weight, value in self.top(n)
-        )
-        left_out = "".join(f"<p>{html.escape(line)}</p>" for line in self._left_out(n))
-        caption = f"<caption>attention of {html.escape(repr(self.text))}</caption>"
-        return f"<table>{caption}{rows}</table>{left_out}"
+        ]
+        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._left_out(n))
 
     def _repr_html_(self) -> str:
         return self.chart_html()

@@ -27,13 +27,15 @@ __all__ = [
 #: The reasons for a key to be the right one, in the order in which parts of a score stand.
 REASONS = ("spelling", "meaning", "words")
 
+_SAME = 20.0  # log-odds of a key of the query's very words, "top_speed" of "topSpeed"
+
 
 class Likeness(NamedTuple):
     """How alike a query and n keys are; the strings of c of the keys were compared, the candidates.
 
     Attributes:
         nearness: of meaning, (n,): the cosine less that of unrelated texts, in units of how much
-            theirs varies, times the trust in both vectors.
+            theirs varies, times the trust in both vectors; it grows less and less, to 3 at most.
         candidates: which keys' strings were compared, (c,).
         spelling: how alike the strings look, (c,), from 0 to 1.
         words: how far each word of one has its like in the other, (c,), from 0 to 1; -inf where
@@ -114,6 +116,7 @@ class Calibration:
         near = alike.nearness[alike.candidates]
         parts = np.empty((len(REASONS), len(near)))
         parts[0] = _line(evidence.spelling, alike.spelling, near)
+        parts[0][alike.spelling == 1] = _SAME
         parts[1] = _line(evidence.meaning, alike.surface(), near)
         with np.errstate(invalid="ignore"):
             words = _line(evidence.words, alike.words, near)

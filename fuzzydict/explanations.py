@@ -108,12 +108,18 @@ class Explanation:
         return f"<Explanation of {quoted(self.query)}: best {quoted(self.best.key)}>"
 
     def _repr_html_(self) -> str:
-        import html
+        from html import escape
 
-        words = _html_table(self._word_rows(), header=False) if self.words else ""
-        keys = _html_table(self._key_rows(), header=True)
-        notes = "".join(f"<p>{html.escape(note.strip())}</p>" for note in self._notes())
-        return f"<div><p>{html.escape(self._verdict())}</p>{words}{notes}{keys}</div>"
+        from fuzzydict.html import Cell, Number, html_table
+
+        header, *rows = self._key_rows()
+        cells: list[list[Cell]] = []
+        for name, *numbers in rows:
+            shares = map(_share, header[1:], numbers)
+            cells.append([name, *map(Number, numbers, shares)])
+        words = html_table(self._word_rows(), notes=self._notes()) if self.words else ""
+        keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
+        return f"<div><p>{escape(self._verdict())}</p>{words}{keys}</div>"
 
     def _verdict(self) -> str:
         """Say in a line what is found, and why."""
@@ -217,23 +223,6 @@ def _aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
     ]
 
 
-def _html_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
-    """Return a table of escaped cells; its one colour is half transparent, for any background."""
-    import html
-
-    lines = []
-    for number, row in enumerate(rows):
-        cells = [f"<th style='text-align:left'>{html.escape(row[0])}</th>"]
-        for name, cell in zip(rows[0][1:], row[1:], strict=True):
-            tag = "th" if header and number == 0 else "td"
-            style = f"text-align:{'right' if header else 'left'}"
-            if header and name in _SHARES and tag == "td" and cell:
-                style += f";background:{_bar(float(cell))}"
-            cells.append(f"<{tag} style='{style}'>{html.escape(cell)}</{tag}>")
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(lines)}</table>"
-
-
-def _bar(share: float) -> str:
-    colour = "rgba(0,114,178,0.35)"
-    return f"linear-gradient(to right,{colour} {share:.1%},transparent {share:.1%})"
+def _share(column: str, cell: str) -> float:
+    """Return how long a bar a cell has: none but for probabilities, and those that are there."""
+    return float(cell) if column in _SHARES and cell else 0.0

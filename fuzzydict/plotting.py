@@ -1,4 +1,4 @@
-"""Pictures, with matplotlib (extra ``plot``)."""
+"""Pictures of attention: bars, heat maps, maps of keys; with matplotlib (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,53 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import as_floats
-from fuzzydict.errors import MissingExtraError, ShapeError
+from fuzzydict.arrays import Array, as_floats
+from fuzzydict.errors import MissingExtraError, OptionError, ShapeError
 from fuzzydict.text import shortened
 
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention
 
-__all__ = ["picture", "plot_heatmap", "plot_weights"]
+__all__ = [
+    "BLUE",
+    "GREY",
+    "ORANGE",
+    "drawn",
+    "load_pyplot",
+    "panels",
+    "picture",
+    "plot_attention",
+    "plot_heatmap",
+    "plot_map",
+    "plot_weights",
+]
 
 _LABEL = 32  # characters of a key
 _BLANK = "\N{OPEN BOX}"
-_BLUE = "#0072b2"  # of the palette of Okabe and Ito, which the colour-blind can tell apart
+_NUMBERED = 150  # squares of a heat map with room for their numbers
+# Of the palette of Okabe and Ito, which the colour-blind can tell apart, and a grey.
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
+# Where a name can stand about its point, in points: first at its right.
+_PLACES = [
+    *((8, 0, "left"), (-8, 0, "right"), (0, 10, "center"), (0, -10, "center")),
+    *((6, 8, "left"), (6, -8, "left"), (-6, 8, "right"), (-6, -8, "right")),
+]
+
+
+def plot_attention(attention: Attention, n: int | None = None, kind: str = "weights") -> Any:
+    """Draw ``attention`` as `plot_weights` ("weights") or `plot_map` ("map") does; return `Axes`.
+
+    Raises:
+        OptionError: there is no such kind.
+        MissingExtraError: matplotlib is not installed.
+    """
+    kinds = {"weights": plot_weights, "map": plot_map}
+    if kind not in kinds:
+        raise OptionError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
+    return kinds[kind](attention) if n is None else kinds[kind](attention, n)
 
 
 def plot_weights(attention: Attention, n: int = 10) -> Any:
@@ -29,11 +62,11 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    figure = _pyplot().figure(figsize=(6.4, 1.2 + 0.32 * min(n, len(attention.names))))
+    figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * min(n, len(attention.names))))
     axes = figure.add_subplot()
     rows = attention.top(n)[::-1]
     names = [_label(key) for key, _, _ in rows]
-    bars = axes.barh(range(len(rows)), [100 * w for _, w, _ in rows], color=_BLUE)
+    bars = axes.barh(range(len(rows)), [100 * w for _, w, _ in rows], color=BLUE)
     axes.set_yticks(range(len(rows)), names)
     axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.set_title(f"Attention of {_label(attention.text)!r}")
@@ -58,13 +91,66 @@ def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
 </html>
 """
         return page.encode("utf-8", "xmlcharrefreplace")
-    pyplot = _pyplot()
-    with pyplot.rc_context({"svg.hashsalt": "fuzzydict"}):  # the same picture, the same file
-        figure = plot_weights(attention, n).figure
-        file = BytesIO()
-        figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
-    pyplot.close(figure)
-    return file.getvalue()
+    return drawn(plot_weights(attention, n), kind)
+
+
+def plot_map(attention: Attention, n: int = 20) -> Any:
+    """Draw the query and the keys of ``attention`` as points of a plane; return the ``Axes``.
+
+    The plane is the one in which the keys differ most (principal component analysis, by the
+    singular value decomposition of their vectors less the mean). What is near in all dimensions
+    is near in it; what is near in it need not be: the labels say how much of the keys' variance
+    it shows. A key is the larger and darker, the more weight it has. The ``n`` of the largest
+    weights are named, but for names that would cover others.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    mean = attention.keys.mean(0, dtype=np.float64)
+    _, lengths, directions = np.linalg.svd(attention.keys - mean, full_matrices=False)
+    plane = np.zeros((2, len(mean)))
+    plane[: len(directions)] = directions[:2]
+    shares = np.zeros(2)
+    shares[: len(lengths)] = lengths[:2] ** 2 / max((lengths**2).sum(), 1e-300)
+    keys, query = (attention.keys - mean) @ plane.T, (attention.query - mean) @ plane.T
+
+    axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
+    style = {"cmap": "Blues", "vmin": 0, "edgecolors": GREY, "linewidths": 0.6, "zorder": 2}
+    percent = 100 * attention.weights
+    dots = axes.scatter(*keys.T, c=percent, s=20 + 1.2 * percent, **style)
+    axes.scatter(*query, marker="*", s=200, color=ORANGE, edgecolors="white", zorder=3)
+    axes.figure.colorbar(dots, label="weight (%)")
+    axes.set_title(f"{_label(attention.text)!r} among the keys")
+    axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)")
+    axes.set_ylabel(f"second axis ({shares[1]:.0%} of it)")
+    axes.set(xticks=[], yticks=[])  # vectors have no unit: near and far is all there is to see
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.12)
+    best = np.argsort(-attention.weights, kind="stable")[:n]
+    names = [attention.text, *(attention.names[i] for i in best)]
+    _name_points(axes, np.vstack([query, keys[best]]), keys, [_label(name) for name in names])
+    return axes
+
+
+def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) -> None:
+    """Write names (n) beside points (n, 2), none over another, a dot (m, 2) or the frame."""
+    axes.figure.draw_without_rendering()  # the layout settles where the points are, in pixels
+    frame, centres = axes.get_window_extent(), axes.transData.transform(dots)
+    taken = np.hstack([centres - 4, centres + 4])  # boxes (m, 4): left, bottom, right, top
+    for number, (point, name) in enumerate(zip(points, names, strict=True)):
+        style = {"color": ORANGE, "weight": "bold"} if number == 0 else {}
+        text = axes.annotate(
+            name, point, (0, 0), textcoords="offset points", va="center", fontsize=9, **style
+        )
+        for x, y, side in _PLACES:
+            text.set(position=(x, y), ha=side)
+            box = text.get_window_extent().extents
+            inside = (box[:2] >= frame.min).all() and (box[2:] <= frame.max).all()
+            if inside and not ((box[:2] < taken[:, 2:]) & (taken[:, :2] < box[2:])).all(1).any():
+                taken = np.vstack([taken, box])
+                break
+        else:
+            text.remove()
 
 
 def plot_heatmap(
@@ -76,8 +162,11 @@ def plot_heatmap(
     row_label: str = "query",
     column_label: str = "key",
     label: str = "weight",
+    axes: Any = None,
 ) -> Any:
     """Draw weights (L, S), a row for each query and a column for each key, as shades of blue.
+
+    A map of few squares has the weights written in them.
 
     Args:
         weights: The weights, 0 or more.
@@ -87,6 +176,7 @@ def plot_heatmap(
         row_label: What the rows are,
         column_label: what the columns are,
         label: and what the shades are.
+        axes: The matplotlib ``Axes`` to draw in; None for a figure of its own, of a fitting size.
 
     Returns:
         The matplotlib ``Axes``.
@@ -104,12 +194,9 @@ def plot_heatmap(
     names = [
         [_label(name) if name.strip() else _BLANK for name in side] for side in (rows, columns)
     ]
-    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
-    size = (
-        max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0),
-        max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5),
-    )
-    axes = _pyplot().figure(figsize=size, layout="constrained").add_subplot()
+    wide = max(map(len, names[1]))  # the longest name of a column
+    if axes is None:
+        axes = load_pyplot().figure(figsize=_size(names), layout="constrained").add_subplot()
     # One hue from light to dark: its order shows whatever colours one can tell apart, and in print.
     image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
     axes.set_yticks(range(len(rows)), names[0])
@@ -118,7 +205,53 @@ def plot_heatmap(
     axes.set(title=title, ylabel=row_label, xlabel=column_label)
     bar = axes.inset_axes((1 + 0.3 / len(columns), 0, 0.7 / len(columns), 1))  # as high as the map
     axes.figure.colorbar(image, cax=bar, label=label)
+    if matrix.size <= _NUMBERED:
+        _write_numbers(axes, matrix)
     return axes
+
+
+def _write_numbers(axes: Any, matrix: Array) -> None:
+    """Write each weight of a heat map in its square, but for those that would read 0.00."""
+    for row, column in np.argwhere(matrix >= 0.005):
+        weight = matrix[row, column]
+        color = "white" if weight > 0.6 * matrix.max() else "black"
+        axes.text(column, row, f"{weight:.2f}", color=color, ha="center", va="center", fontsize=7)
+
+
+def _size(names: Sequence[Sequence[str]]) -> tuple[float, float]:
+    """Return width and height, in inches, of a heat map with these names of rows and columns."""
+    rows, columns = names
+    tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
+    return (
+        max(1.4 + 0.3 * len(columns) + 0.08 * tall, 4.0),
+        max(1.1 + 0.3 * len(rows) + 0.08 * wide, 2.5),
+    )
+
+
+def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> Any:
+    """Return the ``Axes`` (rows, columns) of a new figure, each of ``size``, in inches.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    figure = load_pyplot().figure(figsize=(columns * size[0], rows * size[1]), layout="constrained")
+    figure.get_layout_engine().set(wspace=0.06, hspace=0.04)
+    return figure.subplots(rows, columns, squeeze=False)
+
+
+def drawn(axes: Any, kind: str) -> bytes:
+    """Return the figure of ``axes`` as a file, the same each time, and close it.
+
+    Args:
+        axes: The matplotlib ``Axes``, or an array of them.
+        kind: "png" or "svg".
+    """
+    pyplot = load_pyplot()
+    figure, file = np.ravel(axes)[0].figure, BytesIO()
+    with pyplot.rc_context({"svg.hashsalt": "fuzzydict"}):
+        figure.savefig(file, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else {})
+    pyplot.close(figure)
+    return file.getvalue()
 
 
 def _label(text: str) -> str:
@@ -126,7 +259,12 @@ def _label(text: str) -> str:
     return shortened(text, _LABEL).replace("$", r"\$")
 
 
-def _pyplot() -> Any:
+def load_pyplot() -> Any:
+    """Return ``matplotlib.pyplot``.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
     try:
         from matplotlib import pyplot
     except ImportError as error:

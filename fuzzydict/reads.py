@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from fuzzydict.answers import Attention, Match
+from fuzzydict.answers import Attention, Match, Matches
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.explanations import Explanation, words_of
 from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
@@ -74,7 +74,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         with self._lookup() as lookup:
             some = self and queries
             ranked = lookup.ranked(_texts(queries), topn) if some else [[] for _ in queries]
-            found = [[self._match(scored) for scored in row] for row in ranked]
+            found = [Matches(map(self._match, row)) for row in ranked]
         return found if isinstance(query, list) else found[0]
 
     def explain(self, query: Any) -> Any:
@@ -163,16 +163,16 @@ class FuzzyReads(Configured, dict[Any, V]):
             outputs = pooled(scores, weights, names, values, self._adapted_embedding())
         return outputs if isinstance(query, list) else as_output(outputs[0])
 
-    def _matches(self, queries: list[Any]) -> list[Match]:
+    def _matches(self, queries: list[Any]) -> Matches:
         with self._lookup() as lookup:
             asked = [query for query in queries if not self._is_certain(query)]
             best = iter(lookup.nearest(_texts(asked)) if asked else [])
-            return [
+            return Matches(
                 Match(query, dict.__getitem__(self, query), 1.0)
                 if self._is_certain(query)
                 else self._match(self._require(query, next(best), lookup))
                 for query in queries
-            ]
+            )
 
     def _is_certain(self, query: Any) -> bool:
         """Tell whether an equal key needs no score, or can have none."""

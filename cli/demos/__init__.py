@@ -1,1 +1,11 @@
 """Demonstrations: each file is a lesson of its own, to read and to run."""
+
+from __future__ import annotations
+
+__all__ = ["DEMOS"]
+
+#: Their names, in an order to read them in.
+DEMOS = (
+    *("dictionary", "column", "http_status", "colors"),
+    *("selfattention", "sentence", "heads", "kernels", "decoder"),
+)

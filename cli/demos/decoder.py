@@ -10,7 +10,7 @@ s_{t-1}, what the writer was thinking, is the query; h_i, the reader's states, a
 c_t is the answer, and goes into the next character (Bahdanau, Cho and Bengio 2015: here attention
 began). Nobody tells it where to look: that is learned from pairs of texts alone.
 
-Run it with:    python cli/demos/decoder.py --save alignment.png
+Run it with:    fuzzydict demo decoder --save alignment.png
 
 It takes about 40 seconds. Its matrices are small, so threads do not help, and where other programs
 are at work they wait for each other most of the time: then set OPENBLAS_NUM_THREADS=1 before it.
@@ -23,17 +23,16 @@ from pathlib import Path
 import click
 
 from fuzzydict.cli.demos._dates import date_examples
+from fuzzydict.cli.demos._lesson import as_command, save_picture
 from fuzzydict.translation import EncoderDecoder
 
 EXAMPLE = "Tuesday the third of March, 1987"
 
 
-@click.command()
-@click.option("--save", type=click.Path(path_type=Path), help="Draw the alignment to this file.")
-@click.option("--steps", type=click.IntRange(min=1), default=1000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Other dates and parameters.")
-def main(save: Path | None, steps: int, seed: int) -> None:
-    """Learn to read dates, be asked dates never seen, and show where the decoder looked."""
+@click.option("--steps", type=click.IntRange(min=1), default=1000, help="Of learning; 1000.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
+def lesson(save: Path | None, steps: int, seed: int) -> None:
+    """Additive attention: a decoder that learns to read dates."""
     # 1. Examples. The dates asked never occur among those learned from, in no way of writing.
     learn, ask = date_examples(30_000, 1_000, seed)
     for text, iso in learn[:4]:
@@ -72,8 +71,9 @@ def main(save: Path | None, steps: int, seed: int) -> None:
             row_label="character written",
             column_label="character read",
         )
-        axes.figure.savefig(save, dpi=150)
+        save_picture(axes, save)
 
 
+main = as_command(lesson)
 if __name__ == "__main__":
     main()

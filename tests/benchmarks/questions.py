@@ -27,10 +27,10 @@ KINDS: Mapping[str, float] = {
     "variants": 0.25,
     "synonyms": 1.0,
     "phrases": 1.0,
-    "phrases with a word in common": 0.25,
-    "phrases with a slip": 0.1,
-    "inflections": 0.1,
-    "random slips": 0.1,
+    "phrases with a word in common": 0.1,
+    "phrases with a slip": 0.05,
+    "inflections": 0.05,
+    "random slips": 0.05,
 }
 # Dictionaries of each kind: how many, of how many keys, asked how many queries.
 _SIZES = ((2, 1000, 190), (3, 300, 60), (8, 100, 20), (16, 30, 6), (40, 8, 2))

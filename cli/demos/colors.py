@@ -1,0 +1,75 @@
+"""Colours pooled by meaning: the answer is a mixture, and the temperature says of how many.
+
+The 141 named colours of CSS are keys, their RGB values (0 to 255) the values. In pool mode the
+answer to a query is the mean of all colours, each weighted by the probability that it is meant:
+
+    weights = softmax(log probability / temperature)        colour = sum_i weights_i * rgb_i
+
+A query that one key answers takes its colour. One that several answer mixes theirs. One that none
+answers takes a little of each, which is a greyish nothing: attention shows what it does not know.
+A temperature below 1 sharpens the weights, towards the one best colour; above 1 it flattens them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fuzzydict import FuzzyDict
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+QUERIES = ("crimsn", "sea", "night sky", "forest", "blood", "sunset")
+TEMPERATURES = (0.25, 1.0, 4.0)
+
+
+def swatch(rgb: Any) -> str:
+    """Return a patch of colour where the terminal shows it, and nobody asked for none."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return ""
+    return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
+
+
+def mixed(weights: Any) -> float:
+    """Return how many keys of equal weight would be as mixed: the exponential of the entropy."""
+    some = weights[weights > 0]
+    return float(np.exp(-(some * np.log(some)).sum()))
+
+
+def lesson(save: Path | None) -> None:
+    """Colours of CSS pooled by meaning: "sea", "blood", "sunset"."""
+    colors = json.loads((resources.files("fuzzydict.data") / "colors.json").read_text("utf-8"))
+    d = FuzzyDict(colors, mode="pool")
+    patches = np.zeros((len(QUERIES), len(TEMPERATURES), 3))
+    for row, query in enumerate(QUERIES):
+        best = d.most_similar(query, topn=1)[0]
+        click.echo(f"{query}: best key {best.key!r}, {best.score:.2f} sure")
+        for column, temperature in enumerate(TEMPERATURES):
+            d.temperature = temperature
+            attention = d.attend(query)
+            rgb = patches[row, column] = attention.output
+            r, g, b = rgb.round().astype(int)
+            click.echo(
+                f"  {swatch(rgb)}temperature {temperature:4}: rgb({r}, {g}, {b}), "
+                f"a mixture of {mixed(attention.weights):.1f} keys"
+            )
+    if save:
+        from fuzzydict.plotting import panels
+
+        axes = panels(1, 1, (5.2, 4.2))[0, 0]
+        axes.imshow(patches / 255, aspect="auto")
+        axes.set_xticks(range(len(TEMPERATURES)), TEMPERATURES)
+        axes.set_yticks(range(len(QUERIES)), QUERIES)
+        axes.set(title="Colours pooled by meaning", xlabel="temperature", ylabel="query")
+        save_picture(axes, save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

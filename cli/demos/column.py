@@ -1,0 +1,76 @@
+"""A messy column: each cell finds its key, and how sure it is says which ones a person should see.
+
+Scores of the default scorer are probabilities that the key is right. So they can be acted on: what
+is sure is taken, what is doubtful is looked at, what is near nothing is left blank; and the sum of
+what is missing from 1 is how many mistakes to expect among those taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fuzzydict import FuzzyDict, Match
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+COUNTRIES = FuzzyDict(
+    {
+        "Austria": "AT",
+        "Brazil": "BR",
+        "France": "FR",
+        "Germany": "DE",
+        "Switzerland": "CH",
+        "United Kingdom": "GB",
+        "United States": "US",
+    }
+)
+CELLS = [
+    *("France", "FRANCE ", "Frnace", "germany", "Germny", "Austira", "Brasil", "Swizerland"),
+    *("united-states", "UnitedStates", "Untied Kingdom", "the United States of America"),
+    *("Unit", "Francis", "n/a", "?"),
+]
+SURE, POSSIBLE = 0.8, 0.1  # choose them by what a mistake costs, and what a look
+
+
+def best(cell: str) -> Match | None:
+    """Return the best match of a cell, None where there is no word to match."""
+    found = COUNTRIES.most_similar(cell, topn=1) if any(map(str.isalnum, cell)) else []
+    return found[0] if found else None
+
+
+def lesson(save: Path | None) -> None:
+    """Cleaning a messy column: take, look at, or leave blank."""
+    taken = []
+    for cell in CELLS:
+        match = best(cell)
+        if match is None or match.score < POSSIBLE:
+            click.echo(f"blank    {cell!r}")
+        elif match.score < SURE:
+            click.echo(f"look at  {cell!r}: {match.key}? ({match.score:.2f} sure)")
+        else:
+            taken.append(match)
+            click.echo(f"take     {cell!r}: {match.key}, {match.value} ({match.score:.2f} sure)")
+    mistakes = sum(1 - match.score for match in taken)
+    click.echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
+    if save:
+        from fuzzydict.plotting import plot_heatmap
+
+        keys, shown = list(COUNTRIES), [cell for cell in CELLS if best(cell)]
+        ranked = COUNTRIES.most_similar(shown, topn=None)
+        sure = [[m.score for m in sorted(row, key=lambda m: keys.index(m.key))] for row in ranked]
+        axes = plot_heatmap(
+            sure,
+            shown,
+            keys,
+            title="Which country is meant",
+            row_label="cell",
+            column_label="key",
+            label="probability",
+        )
+        save_picture(axes, save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""A dict that attends: query, key, value, and why "colour" finds "color".
+
+A dict compares a query with its keys and returns the value of the one that is equal. Attention
+does the same with "equal" made soft: each key gets a weight, the share of a 1 that it deserves,
+
+    weights = softmax(scores / temperature)        answer = sum_i weights_i * value_i
+
+and the sum runs over all values. Where one key deserves everything, that is the dict's answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260, "doors": 4}
+
+
+def lesson(save: Path | None) -> None:
+    """Query, key, value: a car's data, asked for in other words."""
+    d = FuzzyDict(CAR)
+
+    # 1. A query that is no key is answered with the value of the nearest one.
+    for query in ("color", "colour", "Top-Speed", "modle", "maximum speed"):
+        match = d.nearest(query)
+        click.echo(f"d[{query!r}] is {match.value!r}: key {match.key!r}, {match.score:.3f} sure")
+
+    # 2. A query that is near no key is refused, as a plain dict would refuse it.
+    try:
+        d["qwzzt"]
+    except NoMatchError as error:
+        click.echo(f"d['qwzzt'] is refused: {error.key!r} is nearest, {error.score:.3f} sure")
+
+    # 3. Membership and writes stay exact: nothing is ever overwritten by resemblance.
+    d["colour"] = "white"
+    click.echo(f"after d['colour'] = 'white', d['color'] is {d['color']!r}: there are two keys")
+    del d["colour"]
+
+    # 4. Behind it: every key has a vector, a score against the query, and a weight. These sum to 1.
+    attention = d.attend("colour")
+    click.echo(f"the query's vector has {attention.query.size} numbers, as has each key's")
+    click.echo(str(attention))
+    click.echo(f"the weights sum to {attention.weights.sum():.3f}")
+
+    # 5. The weights are the softmax of the scores, here by hand.
+    powers = np.exp(attention.scores.astype(float))
+    same = np.allclose(powers / powers.sum(), attention.weights)
+    click.echo(f"the softmax by hand is the same: {same}")
+    if save:
+        save_picture(d.attend("maximum speed").plot(kind="map"), save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Multi-head attention: heads that each look for something else, and what they make together.
+
+One softmax gives one answer to "where to look". Heads look in several places at once: each projects
+queries, keys and values by matrices of its own, and their answers stand side by side in the output
+(Vaswani et al. 2017, section 3.2.2). A network learns the matrices; here they are set by hand, so
+that one can see what each does:
+
+    head 1 asks for the position before its own: "who stands before me?"
+    head 2 asks for its own word:                "where else do I stand?"
+
+A second attention then uses what head 1 found. It asks for places that stand after its own word,
+and copies their words: what came next last time? Such pairs are found in trained language models,
+where they are called induction heads (Olsson et al. 2022).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fuzzydict import MultiHeadAttention, attention
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+TEXT = ["so", "the", "king", "rode", "the", "horse", "and", "the", "king"]
+N = len(TEXT)
+SHARP = 10 * N**0.5  # large scores, so that the softmax decides; attention divides by sqrt(N)
+
+
+def two_heads() -> MultiHeadAttention:
+    """Return heads for inputs [word (N), position (N)], of which each has N numbers."""
+    heads = MultiHeadAttention(embed_dim=2 * N, num_heads=2, bias=False)
+    word, place = np.s_[:N], np.s_[N:]  # of the input; and of the output, head 1 and head 2
+    for matrix in heads.parameters.values():
+        matrix[:] = 0
+    heads.parameters["W_q"][word, place] = SHARP * np.eye(N, k=1)  # position i asks for i - 1
+    heads.parameters["W_k"][word, place] = np.eye(N)
+    heads.parameters["W_v"][word, word] = np.eye(N)  # and is told the word there
+    heads.parameters["W_q"][place, word] = SHARP * np.eye(N)
+    heads.parameters["W_k"][place, word] = np.eye(N)
+    heads.parameters["W_v"][place, place] = np.eye(N)
+    heads.parameters["W_o"][:] = np.eye(2 * N)
+    return heads
+
+
+def lesson(save: Path | None) -> None:
+    """Multi-head attention: to each head a question of its own."""
+    vocabulary = list(dict.fromkeys(TEXT))
+    words = np.eye(N)[[vocabulary.index(word) for word in TEXT]]  # (L, N): a 1 for each word,
+    x = np.hstack([words, np.eye(N)])  # and a 1 for its position: (L, 2 N)
+    before: dict[str, Any] = {"is_causal": True, "need_weights": True}
+
+    # 1. Both heads at once; is_causal keeps them from looking ahead.
+    output, weights = two_heads()(x, x, x, average_attn_weights=False, **before)
+    for i, word in enumerate(TEXT):
+        one, other = (TEXT[head[i].argmax()] for head in weights)
+        same = [j for j in range(N) if weights[1, i, j] > 0.1]
+        click.echo(f"{i} {word:5}  head 1 looks at {one!r:7}  head 2 ({other}) at places {same}")
+
+    # 2. The second attention: its keys are the words that head 1 found.
+    copied, following = attention(words, output[:, :N], words, scale=10, **before)
+    for i in (N - 2, N - 1):
+        found = {w: f"{p:.0%}" for w, p in zip(vocabulary, copied[i], strict=False) if p > 0.01}
+        click.echo(f"after {TEXT[i]!r} there came, as far as was read: {found}")
+    if save:
+        from fuzzydict.plotting import panels, plot_heatmap
+
+        grid = panels(1, 3, (4.2, 3.8))
+        titles = ["head 1: before me", "head 2: my word", "then: what came next"]
+        for axes, title, w in zip(grid[0], titles, [*weights, following], strict=True):
+            plot_heatmap(w.round(3), TEXT, TEXT, title=title, axes=axes)
+        save_picture(grid, save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Attention before it had its name: Nadaraya-Watson regression, and how wide to look.
+
+What is y at x, given examples of both? A weighted mean of the y seen, where what is near weighs
+more (Nadaraya 1964, Watson 1964). That is attention: x is the query, the examples' x are the keys,
+their y the values, and a kernel of the distance d = |x - x_i| scores them:
+
+    f(x) = sum_i a_i y_i        a_i = softmax_i log g(d_i / width)
+
+    gaussian      exp(-d^2 / 2)               boxcar         1 if d <= 1, else 0
+    triangular    1 - d, where that is > 0    epanechnikov   1 - d^2, where that is > 0
+
+Which kernel matters little. The width matters: too narrow repeats the noise of its nearest example,
+too wide knows only the mean. It is the one parameter here, and it can be learned: the best width
+predicts each example best from all the others.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fuzzydict import Gaussian, KernelRegression, attention
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
+WIDTHS = (0.1, 1.0, 2.0)
+
+
+def truth(x: Any) -> Any:
+    """Return what the examples are noisy values of."""
+    return 2 * np.sin(x) + x
+
+
+def lesson(save: Path | None) -> None:
+    """Attention as regression: kernels, widths, a learned width."""
+    random = np.random.default_rng(0)
+    x = np.sort(random.uniform(0, 5, 40))[:, None]  # (N, 1)
+    y = truth(x[:, 0]) + random.normal(0, 0.5, 40)  # (N,)
+    asked = np.linspace(0, 5, 101)[:, None]
+
+    # 1. The regression is attention, with a kernel as its scorer.
+    model = KernelRegression("gaussian", bandwidth=0.5).fit(x, y)
+    pooled = attention(asked, x, y[:, None], scorer=Gaussian(0.5))[:, 0]
+    click.echo(f"KernelRegression is attention: {np.allclose(model.predict(asked), pooled)}")
+
+    # 2. Four kernels of one width, one kernel of several widths, and a learned width.
+    models = {f"{k}, width 0.5": KernelRegression(k, 0.5).fit(x, y) for k in KERNELS}
+    models |= {f"gaussian, width {w}": KernelRegression("gaussian", w).fit(x, y) for w in WIDTHS}
+    learned = KernelRegression("gaussian", bandwidth="fit").fit(x, y)
+    models[f"gaussian, learned: {learned.bandwidth_:.2f}"] = learned
+    click.echo(f"{'kernel':26}{'examples used':>14}{'mean error':>12}")
+    for name, model in models.items():
+        used = (1 / (model.attention(asked) ** 2).sum(axis=1)).mean()  # as if they weighed alike
+        error = np.abs(model.predict(asked) - truth(asked[:, 0])).mean()
+        click.echo(f"{name:26}{used:14.1f}{error:12.3f}")
+    if save:
+        from fuzzydict.curves import plot_regression
+
+        save_picture(plot_regression(models, truth), save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

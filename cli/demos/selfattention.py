@@ -1,0 +1,75 @@
+"""Self-attention by hand: the well-known worked example of three inputs, step by step.
+
+Each input asks the others: "what of you do I need?" So it is projected three times, by matrices
+that a network would learn (here they are given): to a query, what it looks for; to a key, what it
+can be found by; to a value, what it has to say.
+
+    Q = X W_Q     K = X W_K     V = X W_V     output = softmax(Q K') V
+
+Vaswani et al. 2017, equation 1, but for the division by sqrt(E), which comes in the end.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fuzzydict import attention
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])  # (L, 4): three inputs
+W_Q = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])  # (4, E): to queries,
+W_K = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]])  # keys,
+W_V = np.array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]])  # and values
+INPUTS = ["input 1", "input 2", "input 3"]
+
+
+def show(what: str, matrix: Any) -> None:
+    """Print a matrix under its name."""
+    click.echo(f"{what}\n{np.array2string(matrix, precision=3, suppress_small=True)}")
+
+
+def lesson(save: Path | None) -> None:
+    """Self-attention by hand, step by step, on a worked example."""
+    show("1. The inputs X, a row each", X)
+
+    query, key, value = X @ W_Q, X @ W_K, X @ W_V
+    show("2. Queries Q = X W_Q", query)
+    show("   Keys K = X W_K", key)
+    show("   Values V = X W_V", value)
+
+    scores = query @ key.T
+    show("3. Scores Q K': a row for each query, a column for each key", scores)
+
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    show("4. Weights: the softmax of each row, which then sums to 1", weights)
+
+    first = weights[0, :, None] * value
+    show("5. The values, each times its weight for input 1", first)
+    show("   Their sum is the output of input 1", first.sum(axis=0))
+    show("   All outputs: weights times V, of the shape of Q", weights @ value)
+
+    output, _ = attention(query, key, value, scorer="dot", need_weights=True)
+    same = np.allclose(output, weights @ value)
+    click.echo(f"6. attention(Q, K, V, scorer='dot') is the same: {same}")
+
+    # Long vectors have large products, and large scores make a softmax that is all or nothing:
+    # dividing by sqrt(E) keeps it soft.
+    _, softer = attention(query, key, value, need_weights=True)
+    show("7. Weights of scores divided by sqrt(3), the scaled dot product", softer)
+    if save:
+        from fuzzydict.plotting import panels, plot_heatmap
+
+        grid = panels(1, 2, (3.8, 3.0))
+        plot_heatmap(weights, INPUTS, INPUTS, title="dot product", axes=grid[0, 0])
+        plot_heatmap(softer, INPUTS, INPUTS, title="scaled dot product", axes=grid[0, 1])
+        save_picture(grid, save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

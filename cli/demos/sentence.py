@@ -1,0 +1,72 @@
+"""Attention over a sentence: to itself, to another sentence, and to what came before.
+
+The words' vectors are those that ship, and serve as queries, keys and values alike: nothing is
+projected. So a word looks at words that mean alike, and at itself most of all. (Learned projections
+are what lets a network look for other things, such as the subject of a verb; the demo `heads` has
+some.) Who asks and who answers is all that differs between the three:
+
+    self-attention      attention(x, x, x)
+    cross-attention     attention(x, y, y)
+    masked (causal)     attention(x, x, x, is_causal=True)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from fuzzydict import Brown, attention
+from fuzzydict.cli.demos._lesson import as_command, save_picture
+
+ONE = ["the", "king", "gave", "his", "daughter", "a", "horse"]
+OTHER = ["the", "queen", "rode", "away"]
+OPTIONS: dict[str, Any] = {"scorer": "cosine", "temperature": 0.2, "need_weights": True}
+
+
+def show(title: str, weights: Any, rows: list[str], columns: list[str]) -> None:
+    """Print weights in per cent, a row for each word that asks."""
+    click.echo(f"\n{title} (weights in %)")
+    click.echo(" " * 10 + "".join(f"{word:>9}" for word in columns))
+    for word, row in zip(rows, weights, strict=True):
+        click.echo(
+            f"{word:>10}" + "".join(f"{share:9.0%}" if share else f"{'-':>9}" for share in row)
+        )
+
+
+def lesson(save: Path | None) -> None:
+    """Self-, cross- and masked attention over a sentence."""
+    brown = Brown()
+    x, y = brown.encode(ONE), brown.encode(OTHER)
+
+    # 1. Self-attention: a sentence asks itself. Every word comes out mixed with its like.
+    _, self_weights = attention(x, x, x, **OPTIONS)
+    show("Self-attention", self_weights, ONE, ONE)
+    others = self_weights - np.diag(np.diag(self_weights))
+    for i, j in enumerate(others.argmax(axis=1)):
+        click.echo(f"beside itself, {ONE[i]!r} looks most at {ONE[j]!r}")
+
+    # 2. Cross-attention: it asks another sentence, as a translator asks the text.
+    _, cross_weights = attention(x, y, y, **OPTIONS)
+    show("Cross-attention", cross_weights, ONE, OTHER)
+    for i, j in enumerate(cross_weights.argmax(axis=1)):
+        click.echo(f"{ONE[i]!r} looks most at {OTHER[j]!r}")
+
+    # 3. Masked: a word may not look ahead, as one who writes cannot. The first sees itself alone.
+    _, causal_weights = attention(x, x, x, is_causal=True, **OPTIONS)
+    show("Masked self-attention", causal_weights, ONE, ONE)
+    if save:
+        from fuzzydict.plotting import panels, plot_heatmap
+
+        grid = panels(1, 3, (4.0, 3.6))
+        plot_heatmap(self_weights, ONE, ONE, title="self-attention", axes=grid[0, 0])
+        plot_heatmap(cross_weights, ONE, OTHER, title="cross-attention", axes=grid[0, 1])
+        plot_heatmap(causal_weights, ONE, ONE, title="masked", axes=grid[0, 2])
+        save_picture(grid, save)
+
+
+main = as_command(lesson)
+if __name__ == "__main__":
+    main()

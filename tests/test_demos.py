@@ -1,0 +1,225 @@
+"""The demos: each runs in three ways, draws its picture, and shows what its lesson claims."""
+
+from __future__ import annotations
+
+import io
+import re
+import runpy
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+main: click.Command = import_module("fuzzydict.cli").main
+colors: Any = import_module("fuzzydict.cli.demos.colors")
+DEMOS: tuple[str, ...] = import_module("fuzzydict.cli.demos").DEMOS
+FOLDER = Path(__file__).parent.parent / "cli" / "demos"
+QUICK = [name for name in DEMOS if name != "decoder"]  # which has tests of its own
+
+
+def demo(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["demo", *map(str, arguments)])
+
+
+@cache
+def output(name: str) -> str:
+    result = demo(*name.split())
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def number(pattern: str, text: str) -> float:
+    """Return the number that the pattern's group finds in a text."""
+    found = re.search(pattern, text)
+    assert found, f"{pattern} is not in:\n{text}"
+    return float(found[1])
+
+
+# ---- the command --------------------------------------------------------------------------
+
+
+def test_every_file_is_a_demo_of_one_page() -> None:
+    files = {path.stem: path for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
+    assert set(files) == set(DEMOS)
+    for path in files.values():
+        assert len(path.read_text("utf-8").splitlines()) < 80
+    # The folder of a script comes first on the path, before Python's own modules.
+    assert not {path.stem for path in FOLDER.glob("*.py")} & sys.stdlib_module_names
+
+
+def test_the_command_alone_lists_them_with_a_line_each() -> None:
+    lines = output("").splitlines()
+    assert [line.split()[0] for line in lines] == list(DEMOS)
+    assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
+    assert not any(line.endswith("...") for line in lines)
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_the_help_ends_in_an_example(name: str) -> None:
+    shown = demo(name, "--help")
+    assert shown.exit_code == 0
+    assert shown.stdout.splitlines()[-1] == f"  fuzzydict demo {name} --save {name}.png"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_runs_as_a_script_too(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = str(FOLDER / f"{name}.py")
+    monkeypatch.setattr(sys, "argv", [script])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(script, run_name="__main__")
+    assert not ended.value.code
+    assert capsys.readouterr().out == output(name)
+
+
+def test_a_script_finds_the_package_by_itself() -> None:
+    script = FOLDER / "selfattention.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, output("selfattention"))
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_draws_its_picture(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    picture = tmp_path / f"{name}.png"
+    result = demo(name, "--save", picture)
+    assert (result.exit_code, result.stdout) == (0, output(name))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not pyplot.get_fignums()
+
+
+def test_a_picture_may_be_svg(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
+    assert demo("http_status", "--save", tmp_path / "http.svg").exit_code == 0
+    assert "</svg>" in (tmp_path / "http.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["colours"], "No such demo 'colours'; there are dictionary, "),
+        (["heads", "--save", "heads.pdf"], "heads.pdf ends in none of .png, .svg"),
+        (["heads", "--save", "nowhere/heads.png"], "nowhere: No such file or directory"),
+        (["heads", "--draw"], "No such option: --draw; valid are --help, --save"),
+    ],
+)
+def test_misuse_is_exit_2_before_the_lesson(arguments: list[str], message: str) -> None:
+    pytest.importorskip("matplotlib", reason="which is asked for first")
+    result = demo(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr.splitlines()[-1]
+
+
+def test_a_picture_without_matplotlib_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = demo("decoder", "--save", tmp_path / "w.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pip install 'fuzzydict[plot]'" in result.stderr
+
+
+# ---- the lessons --------------------------------------------------------------------------
+
+
+def test_dictionary() -> None:
+    text = output("dictionary")
+    for query, value in {"colour": "black", "modle": "Taycan", "Top-Speed": 260}.items():
+        assert f"d[{query!r}] is {value!r}" in text
+    assert "d['qwzzt'] is refused" in text
+    assert "after d['colour'] = 'white', d['color'] is 'black'" in text
+    assert "the weights sum to 1.000" in text
+    assert "the softmax by hand is the same: True" in text
+
+
+def test_column() -> None:
+    text = output("column")
+    for cell, code in {"Frnace": "FR", "Austira": "AT", "Untied Kingdom": "GB"}.items():
+        assert re.search(rf"take +{cell!r}: .*, {code} ", text)
+    assert "blank    '?'" in text
+    assert not re.search(r"take +'(n/a|Unit)'", text)
+    assert number(r"([\d.]+) mistakes expected", text) < 1
+
+
+def test_http_status() -> None:
+    text = output("http_status")
+    asked = {"not found": 404, "notFound": 404, "unauthorised": 401, "too many request": 429}
+    for query, code in asked.items():
+        assert re.search(rf"^{query} +{code} ", text, re.MULTILINE)
+    gateways = text.split("gateway may be")[1].splitlines()[1:3]
+    assert {line.split()[0] for line in gateways} == {"502", "504"}
+    assert re.search(r"the server's errors masked, the best is 4\d\d ", text)
+    assert text.endswith("d['OK'] is 200, and 'okay' in d is False\n")
+
+
+def test_colors() -> None:
+    text = output("colors")
+    assert "\033" not in text
+    lessons = {part.split(":")[0]: part for part in re.split(r"^(?=\w)", text, flags=re.M) if part}
+    assert "rgb(220, 20, 60), a mixture of 1.0 keys" in lessons["crimsn"]
+    for lesson in lessons.values():
+        mixed = [float(n) for n in re.findall(r"mixture of ([\d.]+)", lesson)]
+        assert mixed == sorted(mixed)  # temperature flattens the weights
+    red, green, blue = map(int, re.findall(r"\d+", lessons["sea"].split("rgb")[1])[:3])
+    assert green > blue > red
+
+
+@pytest.mark.parametrize(("terminal", "variable"), [(True, ""), (True, "1"), (False, "")])
+def test_swatches_are_for_terminals_that_may_be_coloured(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, variable: str
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("NO_COLOR", variable)
+    coloured = terminal and not variable
+    assert ("\033[48;2;220;20;60m" in colors.swatch((220.0, 19.9, 60.2))) == coloured
+
+
+def test_selfattention() -> None:
+    text = output("selfattention")
+    assert "[[0.063 0.468 0.468]" in text
+    assert "Their sum is the output of input 1\n[1.937 6.683 1.595]" in text
+    assert "is the same: True" in text
+
+
+def test_sentence() -> None:
+    _, alone, cross, masked = output("sentence").split("ttention (")
+    assert "'king' looks most at 'daughter'" in alone
+    assert "'king' looks most at 'queen'" in cross
+    assert "'daughter' looks most at 'queen'" in cross
+    rows = [line.split() for line in masked.splitlines()[2:]]
+    for i, (_, *weights) in enumerate(rows):
+        assert weights[i + 1 :] == ["-"] * (len(rows) - i - 1)
+        assert "-" not in weights[: i + 1]
+    assert rows[0][1] == "100%"
+
+
+def test_heads() -> None:
+    text = output("heads")
+    words = [line.split()[1] for line in text.splitlines()[:-2]]
+    for before, line in zip(words, text.splitlines()[1:-2], strict=False):
+        assert f"head 1 looks at {before!r}" in line
+    assert "head 2 (the) at places [1, 4, 7]" in text
+    assert "after 'the' there came, as far as was read: {'king': '50%', 'horse': '50%'}" in text
+    assert "after 'king' there came, as far as was read: {'rode': '100%'}" in text
+
+
+def test_kernels() -> None:
+    text = output("kernels")
+    assert "KernelRegression is attention: True" in text
+    rows = [line.rsplit(maxsplit=2) for line in text.splitlines()[2:]]
+    used = {name.strip(): float(count) for name, count, _ in rows}
+    error = {name.strip(): float(mean) for name, _, mean in rows}
+    widths = [f"gaussian, width {width}" for width in (0.1, 0.5, 1.0, 2.0)]
+    assert [used[name] for name in widths] == sorted(used[name] for name in widths)
+    (learned,) = (mean for name, mean in error.items() if "learned" in name)
+    assert learned < min(error["gaussian, width 0.1"], error["gaussian, width 1.0"])

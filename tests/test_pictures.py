@@ -1,0 +1,160 @@
+"""Pictures of attention and of regressions: what they show, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import (
+    EmptyRowWarning,
+    FuzzyDict,
+    KernelRegression,
+    NotFittedError,
+    OptionError,
+    ShapeError,
+)
+from fuzzydict.curves import plot_regression
+
+pyplot: Any = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
+
+VECTORS = {"red": [1.0, 0, 0], "navy": [0, 1.0, 0], "teal": [0, 0.8, 0.3], "rose": [0.9, 0.1, 0.1]}
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Any:
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+
+
+def colors(**options: Any) -> FuzzyDict[int]:
+    keys = ("red", "navy", "teal")
+    return FuzzyDict(dict.fromkeys(keys, 1), embedding=VECTORS, scorer="cosine", **options)
+
+
+def points(axes: Any) -> tuple[Any, Any]:
+    """Return the places of the keys (S, 2), and of the query (2,)."""
+    keys, query = axes.collections[:2]
+    return keys.get_offsets().data, query.get_offsets().data[0]
+
+
+# ---- the map ------------------------------------------------------------------------------
+
+
+def test_a_map_keeps_the_distances_of_three_keys() -> None:
+    attention = colors().attend("rose")
+    axes = attention.plot(kind="map")
+    places, _ = points(axes)
+    for i in range(3):
+        for j in range(3):
+            far = np.linalg.norm(attention.keys[i] - attention.keys[j])
+            assert np.linalg.norm(places[i] - places[j]) == pytest.approx(far, abs=1e-5)
+    assert axes.get_aspect() == 1
+
+
+def test_the_query_is_nearest_to_what_it_means() -> None:
+    places, query = points(colors().attend("rose").plot(kind="map"))
+    assert np.linalg.norm(places - query, axis=1).argmin() == 0
+
+
+def test_shares_of_variance_and_names_are_told() -> None:
+    axes = colors().attend("rose").plot(kind="map")
+    assert {text.get_text() for text in axes.texts} == {"rose", "red", "navy", "teal"}
+    first, second = (
+        int(label().split("(")[1].split("%")[0]) for label in (axes.get_xlabel, axes.get_ylabel)
+    )
+    assert first >= second
+    assert 99 <= first + second <= 101
+    assert "rose" in axes.get_title()
+
+
+def test_names_of_a_crowd_cover_neither_each_other_nor_the_frame() -> None:
+    random = np.random.default_rng(0)
+    vectors = {f"key number {i}": random.normal(0, 1, 8) for i in range(200)}
+    d = FuzzyDict(dict.fromkeys(vectors, 1), embedding=vectors, scorer="dot")
+    axes = d.attend("key number 7").plot(40, kind="map")
+    axes.figure.canvas.draw()
+    frame = axes.get_window_extent()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 5 < len(boxes) <= 41
+    for i, box in enumerate(boxes):
+        assert not box.count_overlaps(boxes[i + 1 :])
+        assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
+        assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
+
+
+@pytest.mark.parametrize("keys", [["red"], ["red", "navy"], ["red", "Red"]])
+def test_a_map_of_few_or_equal_keys_is_drawn(keys: list[str]) -> None:
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=VECTORS, scorer="dot")
+    axes = d.attend("red").plot(kind="map")
+    axes.figure.canvas.draw()
+    assert np.isfinite(points(axes)[0]).all()
+
+
+# ---- its kinds ----------------------------------------------------------------------------
+
+
+def test_n_bounds_what_is_shown() -> None:
+    attention = colors().attend("rose")
+    assert len(attention.plot(2).patches) == 2
+    assert len(attention.plot(2, kind="weights").patches) == 2
+    assert len(attention.plot(1, kind="map").texts) <= 2
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
+        colors().attend("rose").plot(kind="pie")
+
+
+# ---- regressions --------------------------------------------------------------------------
+
+X = np.array([[0.0], [1.0], [4.0]])
+Y = np.array([1.0, 2.0, 5.0])
+
+
+def test_a_regression_stands_above_its_weights() -> None:
+    model = KernelRegression("gaussian", 0.7).fit(X[::-1], Y[::-1])
+    grid = plot_regression({"wide": model}, truth=lambda x: x + 1)
+    assert grid.shape == (2, 1)
+    above, below = grid[:, 0]
+    examples, truth, predicted = above.get_lines()
+    np.testing.assert_array_equal(sorted(examples.get_xdata()), X[:, 0])
+    x = predicted.get_xdata()
+    np.testing.assert_allclose(predicted.get_ydata(), model.predict(x[:, None]))
+    np.testing.assert_allclose(truth.get_ydata(), x + 1)
+    weights = below.images[0].get_array()
+    np.testing.assert_allclose(weights.sum(axis=1), 100)
+    assert weights[0].argmax() == 0  # the examples are in the order of x
+    assert weights[-1].argmax() == 2
+    assert (above.get_title(), above.get_xlabel(), above.get_ylabel()) == ("wide", "x", "y")
+    assert below.images[0].colorbar.ax.get_ylabel() == "weight (%)"
+
+
+def test_a_curve_has_a_gap_where_no_example_is_near() -> None:
+    model = KernelRegression("boxcar", 1.0).fit(X, Y)
+    with pytest.warns(EmptyRowWarning):
+        model.predict([[2.5]])
+    axes = plot_regression({"narrow": model})[0, 0]
+    x, y = axes.get_lines()[-1].get_data()
+    np.testing.assert_array_equal(np.isnan(y), (x > 2) & (x < 3))
+
+
+@pytest.mark.parametrize(("count", "shape"), [(1, (2, 1)), (4, (2, 4)), (7, (4, 4))])
+def test_each_model_has_a_place(count: int, shape: tuple[int, int]) -> None:
+    model = KernelRegression().fit(X, Y)
+    grid = plot_regression({str(i): model for i in range(count)})
+    assert grid.shape == shape
+    drawn = [axes for axes in grid.flat if axes.lines or axes.images]
+    assert len(drawn) == 2 * count
+    assert [axes for axes in grid.flat if axes.get_visible()] == drawn
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(ShapeError, match="one model or more"):
+        plot_regression({})
+    with pytest.raises(NotFittedError):
+        plot_regression({"new": KernelRegression()})
+    with pytest.raises(ShapeError, match="2 columns"):
+        plot_regression({"two": KernelRegression().fit(np.ones((3, 2)), Y)})
