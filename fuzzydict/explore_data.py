@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict import evidence, lookup, matching, spelling, subwords, text, vocabulary
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
 from fuzzydict.lines import as_line
@@ -210,6 +210,8 @@ def _constants() -> dict[str, Any]:
             "sharpness": matching._SHARPNESS,
             "words": matching._WORDS,
             "tie": matching._TIE,
+            "near": float(matching._NEAR),
+            "same": evidence._SAME,
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},

@@ -4,8 +4,8 @@ const REASONS = ["spelling", "meaning", "words"];
 
 // What a likeness says for a key, in log-odds: a line of weights for each reason.
 class Calibration {
-  constructor([known, unknown]) {
-    Object.assign(this, { known, unknown });
+  constructor([known, unknown], { same }) {
+    Object.assign(this, { known, unknown, same });
   }
 
   mixed(share) {
@@ -13,14 +13,15 @@ class Calibration {
       line.map((weight, i) => share * weight + (1 - share) * this.unknown[reason][i]),
     );
   }
-}
 
-// Words are null of two single words, which are not compared one by one.
-function reasons(evidence, near, spelling, words) {
-  const line = ([bias, ofLikeness, ofNearness], like) =>
-    bias + ofLikeness * like * like + ofNearness * near;
-  const byWords = words === null ? -Infinity : line(evidence[2], words);
-  return [line(evidence[0], spelling), line(evidence[1], words ?? spelling), byWords];
+  // Words are null of two single words, which are not compared one by one.
+  reasons(evidence, near, spelling, words) {
+    const line = ([bias, ofLikeness, ofNearness], like) =>
+      bias + ofLikeness * like * like + ofNearness * near;
+    const bySpelling = spelling === 1 ? this.same : line(evidence[0], spelling);
+    const byWords = words === null ? -Infinity : line(evidence[2], words);
+    return [bySpelling, line(evidence[1], words ?? spelling), byWords];
+  }
 }
 
 // Of a key whose string was not compared, nearness alone speaks.
@@ -56,7 +57,7 @@ class Matching {
     this.spelling = new Spelling(data.spelling);
     this.vocabulary = new Vocabulary(data.vocabulary, this.text, this.spelling);
     this.vectors = new Vectors(data, this.vocabulary);
-    this.calibration = new Calibration(data.calibration);
+    this.calibration = new Calibration(data.calibration, data.matching);
     Object.assign(this, {
       background: data.background,
       constants: data.matching,
@@ -97,12 +98,16 @@ class Matching {
     return { ...told, parts: told.parts.map((part) => probability * Math.exp(part - all)) };
   }
 
+  // In standard deviations of unrelated texts; the nearer, the less a little more counts.
   nearness(query) {
     const asked = this.vectors.text(query, "query");
     const trust = this.vectors.trustOf(query);
     const { mean, spread } = this.background;
-    const near = (key, slot) => ((dot(key, asked) - mean) * this.trust[slot] * trust) / spread;
-    return Float32Array.from(this.keys, near);
+    const most = this.constants.near;
+    return Float32Array.from(this.keys, (key, slot) => {
+      const near = ((dot(key, asked) - mean) * this.trust[slot] * trust) / spread;
+      return near > 0 ? most * Math.tanh(near / most) : near;
+    });
   }
 
   compare(text, near, evidence) {
@@ -113,7 +118,7 @@ class Matching {
     return new Map(
       slots.map((slot, i) => {
         const likeness = this.spelling.likeness(text, this.plain[slot]);
-        const parts = reasons(evidence, near[slot], likeness, words[i]);
+        const parts = this.calibration.reasons(evidence, near[slot], likeness, words[i]);
         return [slot, { parts, likeness, words: words[i] }];
       }),
     );
