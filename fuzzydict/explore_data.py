@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import evidence, lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
 from fuzzydict.lines import as_line
 from fuzzydict.matrix import Matrix
 from fuzzydict.projected import Projected
-from fuzzydict.projections import Factors, Projections
+from fuzzydict.projections import SHIPPED, Factors, Projections
 from fuzzydict.subwords import Subwords
 from fuzzydict.text import quoted
 from fuzzydict.values import stack
@@ -70,6 +71,7 @@ def page_data(d: FuzzyDict[Any], words: int) -> dict[str, Any]:
         "vectors": _matrix(of_words.token_vectors([*inside, *strangers], of_query=False)),
         "rare": _rare(of_words),
         **_projections(embedding),
+        "credits": _credits(embedding),
     }
 
 
@@ -195,6 +197,24 @@ def _floats(matrix: NDArray[Any]) -> dict[str, Any]:
 def _base64(array: NDArray[Any], dtype: type) -> str:
     little = array.astype(np.dtype(dtype).newbyteorder("<"))  # as browsers' arrays are
     return b64encode(little.tobytes()).decode("ascii")
+
+
+def _credits(embedding: Embedding) -> list[str]:
+    """Return what is to be said of what ships, wherever it goes; see data/README.md."""
+    told = []
+    if _word_vectors(embedding) is Brown():
+        told.append(
+            "The word vectors were trained on the Brown corpus, which is licensed for "
+            "non-commercial use."
+        )
+    if isinstance(embedding, Projected):
+        steps = _chain(embedding.projections, "query")
+        if any(step is Projections.shipped(name).query for name in SHIPPED for step in steps):
+            told.append(
+                "The projections were learned from WordNet 3.0, copyright 2006 by Princeton "
+                "University."
+            )
+    return told
 
 
 # ---- constants ------------------------------------------------------------------------------

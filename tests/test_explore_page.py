@@ -103,6 +103,16 @@ def test_what_a_page_holds() -> None:
     assert data["vectors"]["shape"] == [43, Brown().size]
 
 
+def test_a_page_says_where_what_ships_is_from() -> None:
+    first, second = data_of(explore_page(FuzzyDict(CAR), words=5))["credits"]
+    assert "Brown corpus, which is licensed for non-commercial use" in first
+    assert "WordNet 3.0" in second
+    plain = FuzzyDict(CAR, projections="identity")
+    assert data_of(explore_page(plain, words=5))["credits"] == [first]
+    own = FuzzyDict(CAR, embedding={"color": [1.0, 0.0]})
+    assert data_of(explore_page(own))["credits"] == []
+
+
 def test_the_constants_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     d = FuzzyDict({"color": 1})
     assert data_of(explore_page(d, words=5))["matching"]["far"] != 77.0

@@ -91,7 +91,7 @@ function aboutTold({ keys, exact, vocabulary }) {
   return `${inside}. All is computed in this page.`;
 }
 
-function notesTold({ exact, others, vocabulary }) {
+function notesTold({ exact, others, vocabulary, credits }) {
   const left = vocabulary.omitted.length;
   const notes = [
     "The weights are the softmax of the logarithms of the probabilities, over the temperature.",
@@ -101,6 +101,7 @@ function notesTold({ exact, others, vocabulary }) {
     exact.length &&
       `${several(exact.length, "key")} without letters or digits can only be found exactly.`,
     others && `${several(others, "key")} that ${are(others)} no text ${are(others)} left out.`,
+    ...credits,
   ];
   return notes.filter(Boolean).map((note) => made("p", "", note));
 }
