@@ -10,7 +10,17 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("attend", "demo", "evaluate", "explain", "fit", "lookup", "map", "train")
+_COMMANDS = (
+    "attend",
+    "demo",
+    "evaluate",
+    "explain",
+    "explore",
+    "fit",
+    "lookup",
+    "map",
+    "train",
+)
 _INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
 
 

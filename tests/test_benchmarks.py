@@ -19,6 +19,7 @@ from fuzzydict.wordnet import Synset, related_pairs
 from tests.benchmarks import (
     fitting_speed,
     graded,
+    pages,
     pooling,
     recipes,
     retrofits,
@@ -27,6 +28,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
+from tests.javascript import BROWSER, NODE
 
 _SET = {
     "dictionaries": [
@@ -178,6 +180,16 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     for seconds, megabytes in list(rows.values())[1:]:
         assert float(seconds.removesuffix(" s")) > 0
         assert float(megabytes.removesuffix(" MB")) > 10
+
+
+@pytest.mark.skipif(not (BROWSER or NODE), reason="neither a chromium nor node is installed")
+def test_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    pages.main(["--keys", "20", "--queries", "3", "--words", "200"])
+    title, _, _, _, *rows = capsys.readouterr().out.splitlines()
+    assert title.startswith("A page of 20 keys and 200 words: ")
+    same = {row.split("|")[1].strip(): float(row.split("|")[3]) for row in rows if row}
+    assert len(same) == 6
+    assert same["words of the page"] == same["phrases of them"] == 1
 
 
 def test_startup_says_that_the_package_is_not_installed(

@@ -87,7 +87,7 @@ ORDER = [
     *("calibrating", "targets", "trials", "slips", "scorer_fitting", "learners"),
     *("fit_report", "exams", "judging", "learning", "teaching", "fits", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
-    *("parquet", "tables", "asking", "review", "cleaning", "examples"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples", "explore_data", "explore"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
     *("wordnet", "retrofitting"),
 ]

@@ -25,7 +25,7 @@ def test_the_examples_hold() -> None:
 
 def test_its_pictures_are_there_described_and_small() -> None:
     pictures = re.findall(r"!\[(.*?)\]\((.*?)\)", README.read_text("utf-8"))
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     for description, place in pictures:
         assert len(description.split()) > 5
         picture = (README.parent / place).read_bytes()
