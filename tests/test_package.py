@@ -80,7 +80,7 @@ ORDER = [
         "index",
     ),
     *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
-    *("codec", "saving", "reads", "mapping"),
+    *("codec", "saving", "recall", "reads", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
     *("parquet", "tables", "asking", "review", "cleaning", "examples"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
