@@ -10,7 +10,7 @@ from fuzzydict.alignment import coverage
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.spelling import likenesses
+from fuzzydict.spelling import different, likenesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -208,7 +208,9 @@ def _candidates(
     near = near.copy() if len(dead) else near
     shared[dead] = -1
     near[dead] = -np.inf
-    return np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE))
+    return different(
+        np.concatenate([_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE)])
+    )
 
 
 def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -90,6 +90,8 @@ class Subwords:
         if not (np.isfinite(self.matrix).all() and np.isfinite(self.table).all()):
             raise ShapeError("matrix and table must be finite, got NaN or infinity among them")
         self.matrix.flags.writeable = False
+        # Bounded: a long-lived process meets any number of words; those of keys come ever again.
+        self._word = lru_cache(maxsize=4096)(self._of_word)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -141,7 +143,7 @@ class Subwords:
                     row[:] = weights[rows] @ vectors[rows] / weights[rows].sum()
         return encoded
 
-    def _word(self, word: str) -> NDArray[np.float32]:
+    def _of_word(self, word: str) -> NDArray[np.float32]:
         rows = ngram_rows(word, len(self.table))
         summed: NDArray[np.float32] = self.table[rows].sum(axis=0) / np.float32(len(rows) ** 0.5)
         return summed
