@@ -9,7 +9,7 @@ import numpy as np
 from fuzzydict.alignment import coverage
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
-from fuzzydict.scorers import Cosine, as_scorer
+from fuzzydict.scorers import Cosine, FunctionScorer, as_scorer
 from fuzzydict.spelling import different, likenesses
 
 if TYPE_CHECKING:
@@ -94,7 +94,12 @@ class ByScorer:
         Raises:
             ShapeError: the scorer gives NaN or +inf.
         """
-        scores = np.array(self.scorer(vectors, index.vectors), np.float32)
+        if type(self.scorer) is Cosine:
+            scores = self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
+        else:
+            scores = self.scorer(vectors, index.vectors)
+        if scores.dtype != np.float32 or isinstance(self.scorer, FunctionScorer):
+            scores = np.array(scores, np.float32)  # a function may keep what it gave
         finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
 
@@ -148,7 +153,7 @@ class MeaningAndSpelling:
         calibration = index.embedding.calibration
         for alike, known in self.compare(queries, texts, vectors, index):
             odds = calibration.log_odds(alike, known=known)
-            odds[~index.alive] = -np.inf
+            odds[index.dead] = -np.inf
             logs = log_probabilities(odds).astype(np.float32)
             yield Judgement(logs, Reasons(calibration, alike, known, odds))
 
@@ -160,7 +165,7 @@ class MeaningAndSpelling:
         index: KeyIndex,
     ) -> Iterator[tuple[Likeness, float]]:
         """Yield how alike each query and the slots are, and which share of its words is known."""
-        dead = np.flatnonzero(~index.alive)
+        dead = index.dead
         known_share = index.embedding.vocabulary.known_share
         for query, text, near in zip(
             queries, texts, _nearness(queries, vectors, index), strict=True

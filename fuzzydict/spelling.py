@@ -161,29 +161,36 @@ class NgramIndex:
         return new
 
     def extend(self, strings: Sequence[str]) -> None:
-        """Append ``strings``. A part that is not twice as large as what follows is merged with it.
+        """Append ``strings``, which are indexed once they are asked for."""
+        self.strings.extend(strings)
+
+    def similarities(self, query: str) -> NDArray[np.float32]:
+        """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
+        parts = self._indexed()
+        if not parts:
+            return np.zeros(0, np.float32)
+        buckets = ngram_buckets(query)
+        return np.concatenate([part.similarities(buckets) for part in parts])
+
+    def _indexed(self) -> list[_Postings]:
+        """Index what is new. A part that is not twice as large as what follows is merged with it.
 
         So the parts' sizes at least halve from one to the next: there are few of them, and as a
         part grows by half or more when it is merged, each string is indexed but log(n) times.
         """
-        if not strings:
-            return
-        self.strings.extend(strings)
-        size = len(strings)
-        while self._parts and self._parts[-1].size < 2 * size:
-            size += self._parts.pop().size
-        self._parts.append(_Postings(self.strings[len(self.strings) - size :]))
-
-    def similarities(self, query: str) -> NDArray[np.float32]:
-        """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
-        if not self._parts:
-            return np.zeros(0, np.float32)
-        buckets = ngram_buckets(query)
-        return np.concatenate([part.similarities(buckets) for part in self._parts])
+        parts = self._parts
+        size = len(self.strings) - sum(part.size for part in parts)
+        if size > 0:
+            parts = parts.copy()  # two threads may do this at once, and come to the same
+            while parts and parts[-1].size < 2 * size:
+                size += parts.pop().size
+            parts.append(_Postings(self.strings[len(self.strings) - size :]))
+            self._parts = parts
+        return parts
 
     def _check(self) -> None:
         """Assert that the parts cover the strings, each at least halving from the one before."""
-        sizes = [part.size for part in self._parts]
+        sizes = [part.size for part in self._indexed()]
         assert sum(sizes) == len(self.strings)
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
