@@ -147,8 +147,9 @@ class Vocabulary:
     def _rows(self) -> dict[str, int]:
         rows = {word: row for row, word in enumerate(self.words)}
         for row, word in enumerate(self.words):
-            plain = word.lower() if word.isascii() else " ".join(words_of(word))
-            rows.setdefault(plain, row)
+            if not (word.isascii() and word.islower()):  # else it is written plainly
+                plain = word.lower() if word.isascii() else " ".join(words_of(word))
+                rows.setdefault(plain, row)
         return rows
 
     @cached_property
