@@ -9,7 +9,7 @@ import numpy as np
 from fuzzydict.alignment import coverage
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
-from fuzzydict.scorers import Cosine, FunctionScorer, as_scorer
+from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import different, likenesses
 
 if TYPE_CHECKING:
@@ -95,11 +95,8 @@ class ByScorer:
             ShapeError: the scorer gives NaN or +inf.
         """
         if type(self.scorer) is Cosine:
-            scores = self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
-        else:
-            scores = self.scorer(vectors, index.vectors)
-        if scores.dtype != np.float32 or isinstance(self.scorer, FunctionScorer):
-            scores = np.array(scores, np.float32)  # a function may keep what it gave
+            return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
+        scores = np.array(self.scorer(vectors, index.vectors), np.float32)
         finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
 

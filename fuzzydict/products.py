@@ -100,9 +100,9 @@ class Cosine(Scorer):
 def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
     scores = products(unit, key)
     scores *= k_inverse[..., None, :]
-    # Rounding must not make a cosine that no angle has.
-    np.clip(scores, -1, 1, out=scores)
-    return scores
+    # Rounding must not make a cosine that no angle has. (np.clip takes twice as long.)
+    np.minimum(scores, 1, out=scores)
+    return np.maximum(scores, -1, out=scores)
 
 
 def _inverse_norms(**named: Array) -> Array:
