@@ -33,6 +33,8 @@ def words(text: str) -> list[str]:
     >>> words("?!")
     []
     """
+    if _PLAIN.fullmatch(text):
+        return text.split(" ")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
     text = _HUMP.sub(" ", text)

@@ -114,3 +114,4 @@ def test_a_blank_parts_texts(a: str, b: str) -> None:
 def test_what_is_compared_is_the_words_joined(text: str) -> None:
     assert plain(text) == " ".join(words(text))
     assert plain(plain(text)) == plain(text)
+    assert words(f"_{text}_") == words(text)  # which is not plain, whatever the text
