@@ -96,11 +96,11 @@ class ValueReader:
         Raises:
             FileFormatError: no writer wrote this.
         """
+        if type(value) in _PLAIN:
+            return value
         if depth > _DEEPEST:
             raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
         match value:
-            case str() | int() | float() | None:
-                return value
             case ["list", *items]:
                 return [self.decode(item, depth + 1) for item in items]
             case ["tuple", *items]:

@@ -120,7 +120,7 @@ class KeyIndex:
         trust: NDArray[np.float32],
     ) -> None:
         self.whole = False
-        lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
+        lengths = _lengths(vectors)
         self._vectors.extend(vectors)
         self._inverse_lengths.extend(np.divide(1, lengths, where=lengths > 0, out=lengths))
         self._trust.extend(trust)
@@ -174,6 +174,17 @@ class KeyIndex:
         return self._alive.rows
 
     @property
+    def dead(self) -> NDArray[np.intp]:
+        """The slots that hold no key of the dict."""
+        some = len(self._slots) < len(self)
+        return np.flatnonzero(~self.alive) if some else np.zeros(0, np.intp)
+
+    @property
+    def count(self) -> int:
+        """How many slots hold a key of the dict."""
+        return len(self._slots)
+
+    @property
     def background(self) -> Background:
         """What cosines to expect of unrelated texts."""
         if self._background is None:
@@ -204,6 +215,13 @@ def _plain(key: str) -> str:
     """Return the words of a key; the key itself, not another text, if it is plain already."""
     text = plain(key)
     return key if text == key else text
+
+
+def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
+    long = np.flatnonzero(np.isinf(lengths))  # their squares are beyond 32 bits
+    lengths[long] = np.linalg.norm(vectors[long].astype(np.float64), axis=1)
+    return np.asarray(lengths, np.float32)
 
 
 class _Column:

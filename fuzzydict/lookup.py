@@ -13,7 +13,7 @@ from fuzzydict.spelling import likeness
 from fuzzydict.text import LONGEST, plain, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attended", "Explained", "Lookup", "Scored", "unmatched"]
 
+_SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys that may tie for the first place and be compared as they are written
 
 
@@ -76,8 +77,8 @@ class Lookup:
 
     def nearest(self, queries: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; one that is equal to the query wins."""
-        _, scores = self._score(queries)
-        return self._best(queries, scores)
+        blocks = self._in_blocks(queries)
+        return [one for some, scores in blocks for one in self._best(some, scores)]
 
     def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.
@@ -85,8 +86,11 @@ class Lookup:
         Of keys that tie for the first place, the one that is written like the query comes first;
         otherwise the dict's order decides.
         """
-        _, scores = self._score(queries)
-        return [self._ranked(query, row, topn) for query, row in zip(queries, scores, strict=True)]
+        return [
+            self._ranked(query, row, topn)
+            for some, scores in self._in_blocks(queries)
+            for query, row in zip(some, scores, strict=True)
+        ]
 
     def attend(
         self, queries: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
@@ -133,15 +137,30 @@ class Lookup:
             ShapeError: the scorer gives NaN or +inf.
         """
         texts, vectors = self._encode(queries)
+        return vectors, self._log_weights(queries, texts, vectors)
+
+    def _in_blocks(
+        self, queries: Sequence[str]
+    ) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
+        """Yield queries, some at a time, and their scores as `_score` does; memory is bounded."""
+        texts, vectors = self._encode(queries)
+        size = max(1, _SCORES // len(self.index))
+        for start in range(0, len(queries), size):
+            some = slice(start, start + size)
+            yield queries[some], self._log_weights(queries[some], texts[some], vectors[some])
+
+    def _log_weights(
+        self, queries: Sequence[str], texts: Sequence[str], vectors: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
         scores = self.matching.log_weights(queries, texts, vectors, self.index)
-        scores[:, ~self.index.alive] = -np.inf
-        return vectors, scores
+        scores[:, self.index.dead] = -np.inf
+        return scores
 
     def _encode(self, queries: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
         """Return the queries' plain words, L, and their vectors, (L, E)."""
         texts = [_required(query) for query in queries]
         self.index.sync()
-        if not self.index.alive.any():
+        if not self.index.count:
             asked = queries[0] if queries else queries
             raise NoMatchError(
                 asked, f"no key matches {quoted(asked)}: the dict has no key with letters or digits"
@@ -150,7 +169,7 @@ class Lookup:
 
     def _explained(self, query: str, judgement: Judgement) -> Explained:
         scores, reasons = judgement
-        scores[~self.index.alive] = -np.inf
+        scores[self.index.dead] = -np.inf
         (best,) = self._best([query], scores[None])
         others = [one for one in self._ranked(query, scores, 2) if one.name != best.name]
         runner_up = others[0] if others else None
@@ -171,13 +190,13 @@ class Lookup:
         ]
 
     def _ranked(self, query: str, scores: NDArray[np.float32], topn: int | None) -> list[Scored]:
-        count = int(self.index.alive.sum())
-        count = count if topn is None else min(count, topn)
+        count = self.index.count if topn is None else min(self.index.count, topn)
         if not count:
             return []
         # With all that tie with the last one wanted, so that order is not left to the partition.
-        least = np.partition(scores, -count)[-count]
-        slots = np.flatnonzero((scores >= least) & self.index.alive)
+        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
+        slots = np.flatnonzero(scores >= least)
+        slots = slots[self.index.alive[slots]]
         best = slots[np.lexsort((slots, self._unlike(query, slots, scores), -scores[slots]))]
         return [self._scored(scores, slot) for slot in best[:count].tolist()]
 
@@ -189,7 +208,7 @@ class Lookup:
         It is how unlike the query their keys are written; 0 where there is nothing to part.
         """
         unlike = np.zeros(len(slots))
-        tied = np.flatnonzero(scores[slots] == scores.max())
+        tied = np.flatnonzero(scores[slots] == scores[slots].max())
         if 1 < len(tied) <= _TIED:
             names = [self.index.names[slot] for slot in slots[tied].tolist()]
             unlike[tied] = [-1 if n == query else 1 - _written_alike(query, n) for n in names]

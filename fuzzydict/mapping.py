@@ -23,9 +23,7 @@ __all__ = ["FuzzyDict"]
 
 V = TypeVar("V")
 D = TypeVar("D", bound="FuzzyDict[Any]")
-
-
-_OWN = {"_lock", "_index", "_told", "_adapted", "_seen"}  # which no pickle has
+_OWN = {"_lock", "_index", "_told", "_adapted", "_seen", "_recall"}  # which no pickle has
 
 
 class FuzzyDict(FuzzyFits[V]):
@@ -60,13 +58,12 @@ class FuzzyDict(FuzzyFits[V]):
     ('black', False)
     """
 
-    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
     _index: KeyIndex | None
     _told: int  # how many of the dict's keys the index was told of: the first ones
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
-        self.__dict__.update(_lock=RLock(), _index=None, _told=0)
+        self.__dict__.update(_lock=RLock(), _index=None, _told=0, _recall=None)
         return self
 
     def __init__(
@@ -192,7 +189,7 @@ class FuzzyDict(FuzzyFits[V]):
         """Remove every item."""
         with self._lock:
             super().clear()
-            self.__dict__["_index"] = None
+            self.__dict__.update(_index=None, _recall=None)
 
     def copy(self) -> Self:
         """Return a shallow copy with the same options; its keys are not encoded again."""
@@ -254,6 +251,7 @@ class FuzzyDict(FuzzyFits[V]):
         """Tell the index of what a write added, even if it fails half-way."""
         with self._lock:
             self._tell()
+            self.__dict__["_recall"] = None
             try:
                 yield
             finally:
@@ -278,6 +276,7 @@ class FuzzyDict(FuzzyFits[V]):
 
     def _forget(self, key: Any) -> None:
         """Tell the index of a key that is gone, if it is; a key of any type may equal a text."""
+        self.__dict__["_recall"] = None
         if self._index is not None and len(self) < self._told:
             self._index.discard(key)
             self.__dict__["_told"] -= 1

@@ -10,7 +10,7 @@ from fuzzydict.alignment import coverage
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.spelling import likenesses
+from fuzzydict.spelling import different, likenesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,6 +97,8 @@ class ByScorer:
         Raises:
             ShapeError: the scorer gives NaN or +inf.
         """
+        if type(self.scorer) is Cosine:
+            return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
         scores = np.array(self.scorer(vectors, index.vectors), np.float32)
         finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
@@ -151,7 +153,7 @@ class MeaningAndSpelling:
         calibration = index.embedding.calibration
         for alike, known in self.compare(queries, texts, vectors, index):
             odds = calibration.log_odds(alike, known=known)
-            odds[~index.alive] = -np.inf
+            odds[index.dead] = -np.inf
             logs = log_probabilities(odds).astype(np.float32)
             logs[logs > logs.max() - _TIE] = logs.max()
             yield Judgement(logs, Reasons(calibration, alike, known, odds))
@@ -164,7 +166,7 @@ class MeaningAndSpelling:
         index: KeyIndex,
     ) -> Iterator[tuple[Likeness, float]]:
         """Yield how alike each query and the slots are, and which share of its words is known."""
-        dead = np.flatnonzero(~index.alive)
+        dead = index.dead
         known_share = index.embedding.vocabulary.known_share
         for query, text, near in zip(
             queries, texts, _nearness(queries, vectors, index), strict=True
@@ -213,7 +215,9 @@ def _candidates(
     near = near.copy() if len(dead) else near
     shared[dead] = -1
     near[dead] = -np.inf
-    return np.union1d(_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE))
+    return different(
+        np.concatenate([_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE)])
+    )
 
 
 def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:

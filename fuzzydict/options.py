@@ -79,6 +79,7 @@ class Configured:
             )
         checked = check_option(name, value) if name in _CHECKS else None
         super().__setattr__(name, value)
+        self.__dict__["_recall"] = None
         if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
             self.__dict__.pop("_seen", None)
         if name == "embedding":

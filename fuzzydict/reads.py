@@ -14,6 +14,7 @@ from fuzzydict.explanations import Explanation, words_of
 from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
+from fuzzydict.recall import Recall
 from fuzzydict.text import plain, quoted
 from fuzzydict.values import as_output, pooled
 
@@ -32,10 +33,26 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     #: The keys as they are now, and as they stay until the context is left.
     _lookup: Callable[[], AbstractContextManager[Lookup]]
+    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
+    _recall: Recall | None  # None after a write, or another option
 
     def __missing__(self, query: Any) -> V:
-        value: V = self._matches([query])[0].value
-        return value
+        with self._lock:
+            recall = self._recalling()
+            key = recall.keys.get(query)
+            value: Any = _GONE if key is None else dict.get(self, key, _GONE)
+            if value is _GONE:
+                key, value, _ = self._matches([query])[0]
+                recall.note(query, key)
+        return cast("V", value)
+
+    def _recalling(self) -> Recall:
+        """Return what queries found, if that is what they would find now."""
+        recall = self._recall
+        if recall is None or not recall.is_of(self):
+            options = self.embedding, self.projections, self.scorer, self.score_cutoff
+            recall = self.__dict__["_recall"] = Recall(len(self), *options)
+        return recall
 
     def _pooled_item(self, query: Any) -> Any:
         return self.pool(query) if _has_words(query) else dict.__getitem__(self, query)

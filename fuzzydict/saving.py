@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Saved", "read_saved", "restore", "write_saved"]
 
 _KIND = "fuzzy dict"
+_JSON = json.JSONEncoder(ensure_ascii=False)
 _ENCODED = ("scorer", "projections")  # options that are no plain value
 _LEARNED = "projections "  # before the names of the arrays that projections are made of
 _NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
@@ -137,7 +138,7 @@ def restore(index: KeyIndex, saved: Saved) -> None:
 
 
 def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return _JSON.encode(value)
 
 
 def _as_bytes(content: str) -> NDArray[np.uint8]:

@@ -15,7 +15,14 @@ from rapidfuzz.process import cdist
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NgramIndex", "likeness", "likenesses", "ngram_buckets", "ngram_vector"]
+__all__ = [
+    "NgramIndex",
+    "different",
+    "likeness",
+    "likenesses",
+    "ngram_buckets",
+    "ngram_vector",
+]
 
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
@@ -57,7 +64,7 @@ def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.flo
     """
     alike = cdist(queries, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
-    heard, sounds = [sound(query) for query in queries], [sound(string) for string in strings]
+    heard, sounds = _sounds(queries), _sounds(strings)
     alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
     if asked := _numbers(queries):
@@ -82,6 +89,12 @@ def sound(string: str) -> str:
     return _short_sound(string) if len(string) <= _SHORT else _sound(string)
 
 
+def _sounds(strings: Sequence[str]) -> list[str]:
+    if all(len(string) <= _SHORT for string in strings):
+        return list(map(_short_sound, strings))
+    return list(map(sound, strings))
+
+
 def _sound(string: str) -> str:
     for spelled, heard in _HEARD:
         string = string.replace(spelled, heard)
@@ -94,8 +107,22 @@ def _short_sound(string: str) -> str:
 
 
 def ngram_buckets(string: str) -> NDArray[np.int64]:
-    """Return the numbers, below 65536, of the different n-grams of ``string``, in order."""
-    return _different(_ngrams([string])[0])
+    """Return the numbers, below 65536, of the different n-grams of ``string``, in order.
+
+    They are not to be written to, for the same ones may be returned again.
+    """
+    return _short_buckets(string) if len(string) <= _SHORT else _buckets(string)
+
+
+def _buckets(string: str) -> NDArray[np.int64]:
+    buckets = different(_ngrams([string])[0])
+    buckets.flags.writeable = False
+    return buckets
+
+
+@lru_cache(maxsize=256)  # a query is compared with keys, and with the vocabulary
+def _short_buckets(string: str) -> NDArray[np.int64]:
+    return _buckets(string)
 
 
 def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
@@ -107,10 +134,12 @@ def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
     ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
     mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
     mixed ^= mixed >> np.uint32(15)
-    signs = ((mixed * _OF_NGRAM) >> np.uint32(31)).astype(np.float32) * 2 - 1
-    # A sum of signs can be zero on every axis if there are few; the first sign breaks the tie.
-    summed: NDArray[np.float32] = signs.sum(axis=0) + signs[0] / 2
-    return summed
+    mixed *= _OF_NGRAM
+    bits = mixed >> np.uint32(31)
+    # Twice the bits less their number is the sum of signs, which can be zero on every axis if
+    # there are few; the first sign breaks the tie.
+    twice = bits.sum(axis=0, dtype=np.float32) * 2 + bits[0]
+    return np.asarray(twice - np.float32(len(ngrams) + 0.5), np.float32)
 
 
 class NgramIndex:
@@ -139,29 +168,36 @@ class NgramIndex:
         return new
 
     def extend(self, strings: Sequence[str]) -> None:
-        """Append ``strings``. A part that is not twice as large as what follows is merged with it.
+        """Append ``strings``, which are indexed once they are asked for."""
+        self.strings.extend(strings)
+
+    def similarities(self, query: str) -> NDArray[np.float32]:
+        """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
+        parts = self._indexed()
+        if not parts:
+            return np.zeros(0, np.float32)
+        buckets = ngram_buckets(query)
+        return np.concatenate([part.similarities(buckets) for part in parts])
+
+    def _indexed(self) -> list[_Postings]:
+        """Index what is new. A part that is not twice as large as what follows is merged with it.
 
         So the parts' sizes at least halve from one to the next: there are few of them, and as a
         part grows by half or more when it is merged, each string is indexed but log(n) times.
         """
-        if not strings:
-            return
-        self.strings.extend(strings)
-        size = len(strings)
-        while self._parts and self._parts[-1].size < 2 * size:
-            size += self._parts.pop().size
-        self._parts.append(_Postings(self.strings[len(self.strings) - size :]))
-
-    def similarities(self, query: str) -> NDArray[np.float32]:
-        """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
-        if not self._parts:
-            return np.zeros(0, np.float32)
-        buckets = ngram_buckets(query)
-        return np.concatenate([part.similarities(buckets) for part in self._parts])
+        parts = self._parts
+        size = len(self.strings) - sum(part.size for part in parts)
+        if size > 0:
+            parts = parts.copy()  # two threads may do this at once, and come to the same
+            while parts and parts[-1].size < 2 * size:
+                size += parts.pop().size
+            parts.append(_Postings(self.strings[len(self.strings) - size :]))
+            self._parts = parts
+        return parts
 
     def _check(self) -> None:
         """Assert that the parts cover the strings, each at least halving from the one before."""
-        sizes = [part.size for part in self._parts]
+        sizes = [part.size for part in self._indexed()]
         assert sum(sizes) == len(self.strings)
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
@@ -186,7 +222,7 @@ class _Postings:
         used = 0
         for start in range(0, self.size, _BLOCK):
             buckets, owners = _ngrams(strings[start : start + _BLOCK])
-            new = _different((buckets << 32) + (owners + start))
+            new = different((buckets << 32) + (owners + start))
             pairs[used : used + len(new)] = new
             used += len(new)
         pairs = pairs[:used]
@@ -200,12 +236,17 @@ class _Postings:
         if not rows:
             return np.zeros(self.size, np.float32)
         shared = np.bincount(np.concatenate(rows), minlength=self.size)
-        cosines: NDArray[np.float32] = shared / (self._norms * np.float32(len(buckets) ** 0.5))
-        return cosines.astype(np.float32, copy=False)
+        cosines: NDArray[np.float32] = shared.astype(np.float32)
+        cosines /= self._norms * np.float32(len(buckets) ** 0.5)
+        return cosines
 
 
-def _different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different numbers, sorted: what np.unique does, several times as fast."""
+def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers, sorted: what np.unique does, several times as fast.
+
+    >>> different(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
     ordered: NDArray[np.int64] = np.sort(numbers)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]

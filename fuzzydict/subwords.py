@@ -138,7 +138,9 @@ class Subwords:
             vectors = np.stack([self._word(word) for word in places])
             weights = np.array([self.weights.get(word, 1.0) for word in places], np.float32)
             for row, words in zip(encoded, split, strict=True):
-                if words:
+                if len(words) == 1:
+                    row[:] = vectors[places[words[0]]]
+                elif words:
                     rows = [places[word] for word in words]
                     row[:] = weights[rows] @ vectors[rows] / weights[rows].sum()
         return encoded

@@ -14,6 +14,7 @@ LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
@@ -32,6 +33,8 @@ def words(text: str) -> list[str]:
     >>> words("?!")
     []
     """
+    if _PLAIN.fullmatch(text):
+        return text.split(" ")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
     text = _HUMP.sub(" ", text)
@@ -45,7 +48,8 @@ def plain(text: str) -> str:
     >>> plain("topSpeed"), plain("?!")
     ('top speed', '')
     """
-    return " ".join(words(text[:LONGEST]))
+    text = text[:LONGEST]
+    return text if _PLAIN.fullmatch(text) else " ".join(words(text))
 
 
 def quoted(value: object, width: int = 80) -> str:

@@ -142,8 +142,8 @@ class Vocabulary:
             rows = rows[np.argpartition(-shared[rows], _CANDIDATES)[:_CANDIDATES]]
         if not len(rows):
             return StandIns(rows, np.zeros(0, np.float32), 0.0)
-        (alike,) = likenesses([word], [self._plain(row) for row in rows.tolist()])
-        scores = alike + _PRIOR * np.log10(np.maximum(self.counts[rows], 1)).astype(np.float32)
+        (alike,) = likenesses([word], [self._ngrams.strings[row] for row in rows.tolist()])
+        scores = alike + self._prior[rows]
         best = np.argsort(-scores, kind="stable")[:_KEPT]
         weights = softmax(scores[best], temperature=_TEMPERATURE)
         return StandIns(rows[best], weights, float(alike[best[0]]))
@@ -164,9 +164,14 @@ class Vocabulary:
     def _rows(self) -> dict[str, int]:
         rows = {word: row for row, word in enumerate(self.words)}
         for row, word in enumerate(self.words):
-            plain = word.lower() if word.isascii() else " ".join(words_of(word))
-            rows.setdefault(plain, row)
+            if not (word.isascii() and word.islower()):  # else it is written plainly
+                plain = word.lower() if word.isascii() else " ".join(words_of(word))
+                rows.setdefault(plain, row)
         return rows
+
+    @cached_property
+    def _prior(self) -> NDArray[np.float32]:
+        return _PRIOR * np.log10(np.maximum(self.counts, 1)).astype(np.float32)
 
     @cached_property
     def _ngrams(self) -> NgramIndex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from fuzzydict.reporting import environment
 from fuzzydict.retrofitting import Recipe
 from fuzzydict.training import Model
 from fuzzydict.wordnet import Synset, related_pairs
+from tests.benchmarks import __main__ as speed
 from tests.benchmarks import (
     fitting_speed,
     graded,
@@ -23,8 +25,10 @@ from tests.benchmarks import (
     pooling,
     recipes,
     retrofits,
+    speed_data,
     startup,
     tables,
+    turns,
 )
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
@@ -119,6 +123,50 @@ def test_what_is_held_out_is_asked_and_not_learned() -> None:
         assert not asked & learned
     named = {frozenset(s.lemmas) for s in synsets if s.name in split.meanings}
     assert named == pairs_of([split.asked["meanings held out"]])
+
+
+def test_speed_beside_peers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    least = speed_data.Sizes(
+        keys=(3, 30), given=(20,), samples=1, build=30, rows=5, pairs=8, hits=10, batch=3
+    )
+    monkeypatch.setattr(speed, "QUICK", least)
+    monkeypatch.setattr(turns, "optional", _not_installed("faiss", "semantic_dictionary"))
+    speed.main(["--quick", "--format", "json"])
+    told = json.loads(capsys.readouterr().out)
+    left_out = [note.removesuffix(" is not installed, and left out") for note in told["notes"]]
+    assert {"faiss flat", "semantic-dictionary"} <= set(left_out)
+    assert environment() in told["environment"]
+    for row in told["rows"]:
+        assert 0 < row["ours"][1] <= row["ours"][0] <= row["ours"][2]
+        assert row["peer"] is None or row["ratio"] == row["ours"][0] / row["theirs"][0]
+    whats = [row["what"] for row in told["rows"]]
+    for benchmark in ("exact hit", "first", "repeated", "given", "build", "save", "open", "map"):
+        assert any(benchmark in what for what in whats)
+
+
+def test_speed_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    for kind in ("text", "markdown"):
+        speed.main(["--quick", "--only", "exact", "--format", kind])
+        output = capsys.readouterr().out
+        assert output.count("exact hit") == 1
+        assert f"`python -m tests.benchmarks --quick --only exact --format {kind}`" in output
+
+
+def test_turns_are_taken_and_the_first_is_not_told() -> None:
+    calls: list[str] = []
+    case = turns.Case("it", lambda: calls.append("a"), {"b": lambda: calls.append("b")}, 2, 10)
+    (row,) = turns.measured(case)
+    assert calls == ["a", "b"] * 3
+    assert (row.what, row.peer, row.samples, row.times) == ("it", "b", 2, 10)
+    alone = turns.Case("it", lambda: calls.append("a"), {"gone": None}, 1)
+    assert [row.ratio for row in turns.measured(alone)] == [None]
+
+
+def _not_installed(*names: str) -> Callable[[str], object]:
+    optional = turns.optional
+    return lambda module: None if module in names else optional(module)
 
 
 def test_fitting_speed(capsys: pytest.CaptureFixture[str]) -> None:

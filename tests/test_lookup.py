@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import ArgumentTypeError, Boxcar, FuzzyDict, Match, NoMatchError, ShapeError
+from fuzzydict import (
+    ArgumentTypeError,
+    Boxcar,
+    FuzzyDict,
+    Match,
+    NoMatchError,
+    ShapeError,
+    lookup,
+)
 
 
 def test_most_similar_is_sorted_and_cut() -> None:
@@ -99,3 +107,43 @@ def test_no_queries_have_no_answers() -> None:
     assert some.pool([]).shape == (0, 2)
     with pytest.raises(NoMatchError, match="the dict has no key"):  # whose shape could be told
         FuzzyDict[Any]().pool([])
+
+
+def test_queries_that_are_scored_a_few_at_a_time_find_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "brand", "speed"], 1), score_cutoff=float("-inf"))
+    queries = ["colour", "brnad", "speeed", "hue", "color"]
+    for scorer in (None, "cosine", "dot"):
+        d.scorer = scorer
+        at_once = [match for row in d.most_similar(queries, 3) for match in row]
+        with monkeypatch.context() as patched:
+            patched.setattr(lookup, "_SCORES", 7)  # two queries over three keys
+            in_turn = [match for row in d.most_similar(queries, 3) for match in row]
+            assert [match.key for match in d.nearest(queries)] == [m.key for m in at_once[::3]]
+        assert [match.key for match in in_turn] == [match.key for match in at_once]
+        np.testing.assert_allclose(
+            [m.score for m in in_turn], [m.score for m in at_once], rtol=1e-4
+        )
+        assert d.nearest([]) == d.most_similar([]) == []
+
+
+def test_cosines_by_known_lengths_are_those_of_the_scorer() -> None:
+    axes = {"huge": [3e20, 4e20], "zero": [0.0, 0.0], "one": [1.0, 0.0], "ask": [3.0, 4.0]}
+    d = FuzzyDict({"huge": 1, "zero": 2, "one": 3}, embedding=axes, scorer="cosine")
+    found = {match.key: match.score for match in d.most_similar("ask")}
+    assert found == pytest.approx({"huge": 1.0, "zero": 0.0, "one": 0.6})
+    del d["huge"]
+    d.embedding = axes | {"ask": [3e20, 4e20]}
+    with pytest.raises(ShapeError, match="too large"):
+        d["ask"]
+
+
+def test_a_named_scorer_indexes_no_ngrams_until_the_default_one_asks() -> None:
+    d = FuzzyDict({"color": 1, "brand": 2}, scorer="cosine")
+    assert d["colour"] == 1
+    assert d._index is not None
+    assert d._index.ngrams._parts == []
+    d.scorer = None
+    assert d["colour"] == 1
+    assert [part.size for part in d._index.ngrams._parts] == [2]

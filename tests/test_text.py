@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.text import words
+from fuzzydict.text import plain, words
 
 # Any code points, half of the time from the alphabets in which rules of this module meet.
 ANY = st.text(st.characters(exclude_categories=())) | st.text(
@@ -108,3 +108,10 @@ def test_case_of_a_whole_text_does_not_matter(text: str) -> None:
 @given(ANY, ANY)
 def test_a_blank_parts_texts(a: str, b: str) -> None:
     assert words(f"{a} {b}") == words(a) + words(b)
+
+
+@given(ANY | st.text("ab1 A'", max_size=8))
+def test_what_is_compared_is_the_words_joined(text: str) -> None:
+    assert plain(text) == " ".join(words(text))
+    assert plain(plain(text)) == plain(text)
+    assert words(f"_{text}_") == words(text)  # which is not plain, whatever the text

@@ -60,7 +60,7 @@ def _report(torch: Any, candidates: int, queries: Array, keys: Array, turns: int
     losses = (0.0, 0.0)
     for _ in range(turns):
         ours, mine = _timed(lambda: _by_fuzzydict(queries, keys, right, settings))
-        theirs, other = _timed(lambda: _by_torch(torch, queries, keys, right, settings))
+        theirs, other = _timed(lambda: by_torch(torch, queries, keys, right, settings))
         taken.append((ours, theirs))
         losses = (mine, other)
     a, b = (statistics.median(side) for side in zip(*taken, strict=True))
@@ -73,7 +73,7 @@ def _by_fuzzydict(queries: Array, keys: Array, right: Any, settings: Settings) -
     return fit_retrieval(queries, keys, pairs, replace(settings)).history[-1].training
 
 
-def _by_torch(torch: Any, queries: Array, keys: Array, right: Any, settings: Settings) -> float:
+def by_torch(torch: Any, queries: Array, keys: Array, right: Any, settings: Settings) -> float:
     """Do the same: return the mean loss of the pass."""
     random = np.random.default_rng(0)
     x, y, wanted = (torch.from_numpy(array) for array in (queries, keys, right))

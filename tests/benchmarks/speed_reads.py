@@ -1,0 +1,135 @@
+"""Reads: an exact hit, fuzzy ones new and repeated, many at once, pooled."""
+
+from __future__ import annotations
+
+import timeit
+from collections.abc import Iterator
+from functools import partial
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from fuzzydict import FuzzyDict
+
+from . import turns
+from .speed_data import Sizes, keys_of, misspelled
+from .turns import Case, Run, each
+
+__all__ = ["exact", "first", "pooling", "repeated", "several", "similar"]
+
+_WARM = 64  # reads before the first that is measured: what they set up once is no read's cost
+_MANY = 10_000  # keys from which on a read is measured alone, not with others
+
+
+def exact(sizes: Sizes) -> Iterator[Case]:
+    """Measure ``d[key]``."""
+    plain = dict.fromkeys(keys_of(sizes.middle), 0)
+    d, key = FuzzyDict(plain), next(iter(plain))
+    runs = (
+        partial(timeit.Timer("d[key]", globals={"d": one, "key": key}).timeit, sizes.hits)
+        for one in (d, plain)
+    )
+    what = f"exact hit `d[key]`, {sizes.middle:,} keys"
+    yield Case(what, next(runs), {"dict": next(runs)}, sizes.samples, sizes.hits)
+
+
+def first(sizes: Sizes) -> Iterator[Case]:
+    """Measure ``d[query]`` of queries that were never asked."""
+    for count in sizes.keys:
+        keys = keys_of(count)
+        d, times = _dict_of(keys), 1 if count > _MANY else 10
+        queries = [misspelled(keys) for _ in range(2)]
+        ours, theirs = each(d.get, queries[0], times), _extract(keys, queries[1], times)
+        what = f"first fuzzy read, {count:,} keys"
+        yield Case(what, ours, {"rapidfuzz extractOne": theirs}, 3 * sizes.samples, times)
+
+
+def repeated(sizes: Sizes) -> Iterator[Case]:
+    """Measure ``d[query]`` of twenty queries that were asked before."""
+    for count in sizes.keys:
+        keys = keys_of(count)
+        d, asked = _dict_of(keys), list(islice(misspelled(keys), 20))
+        times = 20 if count > _MANY else 200
+        few = 1 if count > _MANY else 20
+        theirs = _extract(keys, cycle(asked), few)
+        what = f"repeated fuzzy read, {count:,} keys"
+        yield Case(
+            what,
+            each(d.get, cycle(asked), times),
+            {"rapidfuzz extractOne": _as_often(theirs, times // few)},
+            sizes.samples,
+            times,
+        )
+
+
+def similar(sizes: Sizes) -> Iterator[Case]:
+    """Measure the ten best."""
+    keys = keys_of(sizes.middle)
+    d, queries, others = _dict_of(keys), misspelled(keys), misspelled(keys)
+    theirs = each(lambda q: process.extract(q, keys, scorer=fuzz.ratio, limit=10), others, 10)
+    what = f"`most_similar`, ten of {sizes.middle:,} keys"
+    ours = each(d.most_similar, queries, 10)
+    yield Case(what, ours, {"rapidfuzz extract": theirs}, sizes.samples, 10)
+
+
+def several(sizes: Sizes) -> Iterator[Case]:
+    """Measure a list of queries, read at once."""
+    for count in sizes.keys[1:]:
+        keys = keys_of(count)
+        d, queries, others = _dict_of(keys), misspelled(keys), misspelled(keys)
+        samples = 3 if count > _MANY else sizes.samples
+        theirs = _extract(keys, others, sizes.batch)
+        what = f"{sizes.batch} queries at once, {count:,} keys; of one"
+        yield Case(
+            what,
+            partial(_read_several, d, queries, sizes.batch),
+            {"rapidfuzz extractOne": theirs},
+            samples,
+            sizes.batch,
+        )
+
+
+def pooling(sizes: Sizes) -> Iterator[Case]:
+    """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
+    for count in sizes.keys[1:]:
+        keys = keys_of(count)
+        numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
+        d = FuzzyDict(zip(keys, numbers, strict=True), scorer="scaled_dot")
+        asked = list(islice(misspelled(keys), sizes.batch))
+        seen = d.attend(asked)
+        for queries, samples in ((asked[:1], sizes.samples), (asked, 5)):
+            ours: Run = partial(d.pool, queries)
+            vectors = np.stack([one.query for one in seen[: len(queries)]])
+            theirs = _torch_pooling(vectors, seen[0].keys, numbers)
+            what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
+            yield Case(what, ours, {"torch SDPA, vectors given": theirs}, samples)
+
+
+def _dict_of(keys: list[str]) -> FuzzyDict[int]:
+    d = FuzzyDict(dict.fromkeys(keys, 0))
+    each(d.get, misspelled(keys, seed=2), _WARM)()
+    return d
+
+
+def _read_several(d: FuzzyDict[int], queries: Iterator[str], count: int) -> None:
+    d.most_similar(list(islice(queries, count)), 1)
+
+
+def _extract(keys: list[str], queries: Any, times: int) -> Run:
+    return each(lambda q: process.extractOne(q, keys, scorer=fuzz.ratio), queries, times)
+
+
+def _as_often(run: Run, times: int) -> Run:
+    """Return a run of ``times`` of them."""
+    return each(lambda _: run(), cycle([None]), times)
+
+
+def _torch_pooling(query: Any, keys: Any, values: Any) -> Run | None:
+    torch = turns.optional("torch")
+    if torch is None:
+        return None
+    # Four axes, for torch has its fast kernel for these alone.
+    tensors = [torch.from_numpy(np.array(array))[None, None] for array in (query, keys, values)]
+    return partial(torch.nn.functional.scaled_dot_product_attention, *tensors)

@@ -1,0 +1,96 @@
+"""What is paid before and beside reads: building, writing, saving, opening, bytes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import tracemalloc
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzzydict import Brown, FuzzyDict
+
+from .memory import keys_measured
+from .speed_data import Given, Sizes, keys_of
+from .turns import Case, Row, figures
+
+__all__ = ["build", "bytes_a_key", "files", "writes"]
+
+_SIZE = 100  # numbers a vector that is given
+
+
+def build(sizes: Sizes) -> Iterator[Case]:
+    """Measure a new dict until its first fuzzy read; what words are is learned anew by each."""
+    plain = dict.fromkeys(keys_of(sizes.build), 0)
+    what = f"build {sizes.build:,} keys, and read one"
+    yield Case(what, lambda: FuzzyDict(plain).get("colour"), {"dict": lambda: dict(plain)}, 3)
+    data = Given(sizes.build, _SIZE)
+    items = dict.fromkeys(data.keys, 0)
+    yield Case(
+        f"{what}, vectors given",
+        lambda: FuzzyDict(items, embedding=data.encode, scorer="cosine").get("+ 0"),
+        {"the vectors alone": lambda: data.encode(data.keys)},
+        3,
+    )
+
+
+def writes(sizes: Sizes) -> Iterator[Case]:
+    """Measure a new key and the fuzzy read after it."""
+    for size in sizes.keys[1:]:
+        plain: dict[str, int] = dict.fromkeys(keys_of(size), 0)
+        d = FuzzyDict(plain)
+        d.get("colour")
+        numbers = count()
+
+        def write(d: FuzzyDict[int] = d, numbers: Iterator[int] = numbers) -> None:
+            d[f"a new key {next(numbers)}"] = 1
+            d.get("colour")
+
+        yield Case(f"write a key and read, {size:,} keys", write, {}, sizes.samples)
+
+
+def files(sizes: Sizes) -> Iterator[Case]:
+    """Measure saving and opening, beside the same keys and vectors in numpy's format and JSON."""
+    plain = dict.fromkeys(keys_of(sizes.build), 0)
+    d = FuzzyDict(plain)
+    vectors = d.attend("colour").keys.copy()
+    with tempfile.TemporaryDirectory() as name:
+        ours, theirs = Path(name) / "d.fuzzydict", Path(name) / "vectors.npy"
+        what = f"{sizes.build:,} keys ({vectors.nbytes / 1e6:.0f} MB)"
+        save, load = partial(_save, plain, vectors, theirs), partial(_load, theirs)
+        yield Case(f"save {what}", partial(d.save, ours), {"numpy.save and JSON": save}, 5)
+        opened = partial(FuzzyDict.load, ours)
+        yield Case(f"open {what}", opened, {"numpy.load, mapped, and JSON": load}, 5)
+        yield Case(
+            f"open {what}, and read one",
+            lambda: opened().get("colour"),
+            {"numpy.load, mapped, and JSON; one product": lambda: load() @ vectors[0]},
+            5,
+        )
+
+
+def bytes_a_key(sizes: Sizes) -> Iterator[Row]:
+    """Measure what a dict asks for, beside what a plain dict takes, and beside its vectors."""
+    size = sizes.build
+    try:
+        row, *_ = keys_measured(size, traces=True)
+    finally:
+        tracemalloc.stop()
+    ours, theirs = (figures([megabytes * 1e6 / size]) for megabytes in (row.used, row.matrix))
+    peer = f"vectors of {Brown().size} numbers alone"
+    yield Row(f"bytes a key, {size:,} keys", 1, 1, "bytes", ours, peer, theirs)
+
+
+def _save(plain: dict[str, int], vectors: Any, path: Path) -> None:
+    np.save(path, vectors)
+    path.with_suffix(".json").write_text(json.dumps(plain))
+
+
+def _load(path: Path) -> Any:
+    json.loads(path.with_suffix(".json").read_text())
+    return np.load(path, mmap_mode="r")
