@@ -11,6 +11,7 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
+from fuzzydict.evidence import _SAME
 from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
@@ -83,18 +84,21 @@ class Reference:
                 mixed += share * (bias + of_likeness * likeness**2 + of_nearness * near)
             return mixed
 
-        found = [line("spelling", likeness_of(plain(query), plain(key))), line("meaning", 0)]
-        words, others = plain(query).split(), plain(key).split()
+        likeness = surface = likeness_of(plain(query), plain(key))
+        words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
-            found.append(line("words", self.coverage(words[:_WORDS], others[:_WORDS])))
-        return found
+            surface = self.coverage(words[:_WORDS], others[:_WORDS])
+            by_words = [line("words", surface)]
+        spelling = _SAME if likeness == 1 else line("spelling", likeness)
+        return [spelling, line("meaning", surface), *by_words]
 
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
         (vector,) = self.embedding.encode_queries([query])
         cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
-        return (cosine - self.mean) / self.spread * trust * trust_in_key
+        near = (cosine - self.mean) / self.spread * trust * trust_in_key
+        return 3 * math.tanh(near / 3) if near > 0 else near
 
     def coverage(self, words: list[str], others: list[str]) -> float:
         """Return how far each word of one has its like in the other."""

@@ -142,12 +142,12 @@ def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
 
 @pytest.mark.parametrize("calibration", [OF_WORDS, OF_WORDNET, OF_TEXTS])
 @pytest.mark.parametrize("which", ["known", "unknown"])
-def test_what_ships_never_takes_likeness_for_a_reason_against_a_key(
+def test_what_ships_takes_no_likeness_but_that_of_the_surface_for_a_reason_against_a_key(
     calibration: Calibration, which: str
 ) -> None:
     evidence = getattr(calibration, which)
     for name in REASONS:
-        bias, *slopes = getattr(evidence, name)
+        bias, of_likeness, of_nearness = getattr(evidence, name)
         assert math.isfinite(bias)
-        assert min(slopes) >= 0
-    assert evidence.meaning[1] == 0  # of meaning the nearness alone counts
+        assert of_nearness >= 0
+        assert of_likeness <= 0 if name == "meaning" else of_likeness >= 0

@@ -69,7 +69,8 @@ def test_the_parts_tell_what_they_were_told_from() -> None:
     assert phrase.best_parts.coverage == pytest.approx(1)
     word = FuzzyDict({"blue": 1}, embedding=AXES).explain("violet")
     mean, spread = background_of(np.array(list(AXES.values()), np.float32))
-    assert word.best_parts.nearness == pytest.approx((0.8 - mean) / spread)
+    near = (0.8 - mean) / spread
+    assert word.best_parts.nearness == pytest.approx(3 * np.tanh(near / 3))
 
 
 @given(st.lists(st.text("ab C"), min_size=1, max_size=6, unique=True), st.text("ab C"))

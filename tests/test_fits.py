@@ -112,7 +112,7 @@ def test_queries_never_seen_and_slips_still_find_their_keys(
 
 def test_a_word_that_the_corpus_never_had_can_be_taught() -> None:
     d = FuzzyDict({"color": "black", "model": "Taycan", "brand": "Porsche"})
-    assert d.most_similar("hue")[0].key != "color"
+    assert d.get("hue") is None
     assert d.fit(["hue", "make"], ["color", "brand"]).kept
     assert (d["hue"], d["make"], d["paint"]) == ("black", "Porsche", "black")
 
@@ -265,7 +265,7 @@ def test_a_fit_starts_afresh_or_goes_on(taught: tuple[FuzzyDict[int], Any]) -> N
     first = d.projections
     d.fit(["paint"], ["color"])
     assert d.projections.base == first.base  # not on top of the first
-    assert d.most_similar("maker")[0].key == car().most_similar("maker")[0].key
+    assert d.most_similar("maker")[0].key != "brand"  # which the first had taught
     d.fit(["maker"], ["brand"], warm_start=True)
     assert d.projections.base == first.base  # still one layer
     assert (d.nearest("maker").key, d.nearest("paint").key) == ("brand", "color")

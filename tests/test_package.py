@@ -57,7 +57,6 @@ ORDER = [
     *(
         "optimizers",
         "evidence",
-        "calibrating",
         "matrix",
         "subwords",
         "factors",

@@ -7,5 +7,5 @@ __all__ = ["DEMOS"]
 #: Their names, in an order to read them in.
 DEMOS = (
     *("dictionary", "column", "http_status", "colors"),
-    *("selfattention", "sentence", "heads", "kernels", "decoder"),
+    *("selfattention", "sentence", "heads", "kernels", "performance", "decoder"),
 )
