@@ -81,7 +81,7 @@ ORDER = [
     ),
     *("matching", "lookup", "values", "plotting", "answers", "explanations", "options"),
     *("codec", "saving", "reads"),
-    *("calibrating", "targets", "trials", "slips", "scorer_fitting", "learners"),
+    *("calibrating", "targets", "trials", "slips", "scorer_fitting", "spans", "learners"),
     *("fit_report", "exams", "judging", "learning", "teaching", "fits", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
     *("parquet", "tables", "asking", "review", "cleaning", "examples"),
