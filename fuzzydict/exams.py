@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Exam", "ExamOfScore"]
 
-_PRIOR = 0.5  # how strongly weights of the score are held, as if by so many examples
+_PRIOR = 4.0  # how strongly weights of the score are held, as if by so many examples
 _SLIPS = 32  # keys that are asked with a slip, to see that nothing breaks
 _SLIP_WEIGHT = 0.5  # all slips together, in parts of the examples
 

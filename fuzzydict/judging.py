@@ -60,7 +60,9 @@ def missed_by(errors: NDArray[np.float64]) -> Measures:
 def best_cutoff(outcomes: Sequence[Outcome]) -> float | None:
     """Return the score that best parts right answers from wrong; None if no query is without.
 
-    Of several such scores it is the middle of the widest gap between an answer and the next.
+    A right answer that is lost counts as two wrong ones that are kept, for of several right keys
+    each has but a share of the probability. Of several such scores it is the middle of the widest
+    gap between an answer and the next.
     """
     if all(outcome.rank for outcome in outcomes):
         return None
@@ -70,7 +72,7 @@ def best_cutoff(outcomes: Sequence[Outcome]) -> float | None:
     refused = np.concatenate([[0], np.cumsum(~right)])  # of the wrong, by a cutoff at this place
     lost = np.concatenate([[0], np.cumsum(right)])
     edges = np.concatenate([[scores[0] - 1e-6], scores, [scores[-1] + 1e-6]])
-    good = refused - lost
+    good = refused - 2 * lost
     gaps = np.where(good == good.max(), np.diff(edges), -1.0)
     place = int(gaps.argmax())
     return float((edges[place] + edges[place + 1]) / 2)

@@ -13,6 +13,7 @@ from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.projections import Projections
 from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
 from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as_scorer
+from fuzzydict.spans import Span
 from fuzzydict.trials import Keys, Trial
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ __all__ = ["Learned", "Subject", "learn_keys", "learn_values", "trained"]
 _COLD, _WARM = 0.03, 0.5
 _COPIED = 2**24  # numbers of queries' vectors that may be repeated
 _ENOUGH = 100  # examples, to learn what words never seen say
-_PULL = 1.0  # in examples, where the temperature is that of the default score
 _BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
 _PROJECTED = (Cosine, ScaledDot, Dot)  # scorers for which Q and K are learned
 
@@ -119,10 +119,14 @@ def learn_keys(
         found = fit_scorer(scorer, x, y, pairs, temperature, settings)
         return Learned(Projections(), found.scorer, subject.temperature, found.history)
     if subject.scorer is None:
-        settings = replace(settings, pull=_PULL, temperature=_as_in_the_score(subject))
-    fitted = fit_retrieval(x, y, pairs, _scored(settings, subject.scorer))
+        settings = replace(settings, temperature=_as_in_the_score(subject))
+    settings = _scored(settings, subject.scorer)
+    span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
+    settings = span.paced(settings)
+    fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
     temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
-    q, k = fitted.projections.query, fitted.projections.key
+    parts: tuple[Any, Any] = fitted.projections.query, fitted.projections.key
+    q, k = map(span.outside, parts)
     layer = Projections(q, k, words=_unseen(subject, asked))
     return Learned(layer, subject.scorer, temperature_of, fitted.history)
 

@@ -161,8 +161,10 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
-    same = questions(tmp_path, *(f"{key},{key}" for key in ("color", "price", "brand", "color")))
-    result = fit(car, same, "-o", output)
+    chance = questions(
+        tmp_path, "tomorrow,color", "yesterday,price", "Monday,brand", "colour,price"
+    )
+    result = fit(car, chance, "-o", output)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
     assert "nothing was saved" in result.stderr
@@ -192,7 +194,7 @@ def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     table = tmp_path / "car.csv"
     table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")
     output = tmp_path / "car.fuzzydict"
-    options = ["--key", "name", "--value", "of", "-o", output]
-    result = fit(table, questions(tmp_path, "hue,color", "maker,brand"), *options)  # type: ignore[arg-type]
+    asked = questions(tmp_path, "hue,color", "maker,brand")
+    result = fit(table, asked, "--key", "name", "--value", "of", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert FuzzyDict.load(output)["hue"] == "black"

@@ -83,7 +83,7 @@ ORDER = [
     *("matching", "lookup", "values", "html", "plotting", "curves", "answers", "explanations"),
     *("options",),
     *("codec", "saving", "recall", "reads"),
-    *("calibrating", "targets", "trials", "slips", "scorer_fitting", "learners"),
+    *("calibrating", "targets", "trials", "slips", "scorer_fitting", "spans", "learners"),
     *("fit_report", "exams", "judging", "learning", "teaching", "fits", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
     *("parquet", "tables", "asking", "review", "cleaning", "examples", "explore_data", "explore"),
