@@ -60,9 +60,8 @@ def missed_by(errors: NDArray[np.float64]) -> Measures:
 def best_cutoff(outcomes: Sequence[Outcome]) -> float | None:
     """Return the score that best parts right answers from wrong; None if no query is without.
 
-    A right answer that is lost counts as two wrong ones that are kept, for of several right keys
-    each has but a share of the probability. Of several such scores it is the middle of the widest
-    gap between an answer and the next.
+    Of several such scores it is the middle of the widest gap between an answer and the next. Where
+    several keys are right for a query, each has but a share of the probability, and may be refused.
     """
     if all(outcome.rank for outcome in outcomes):
         return None
@@ -72,7 +71,7 @@ def best_cutoff(outcomes: Sequence[Outcome]) -> float | None:
     refused = np.concatenate([[0], np.cumsum(~right)])  # of the wrong, by a cutoff at this place
     lost = np.concatenate([[0], np.cumsum(right)])
     edges = np.concatenate([[scores[0] - 1e-6], scores, [scores[-1] + 1e-6]])
-    good = refused - 2 * lost
+    good = refused - lost
     gaps = np.where(good == good.max(), np.diff(edges), -1.0)
     place = int(gaps.argmax())
     return float((edges[place] + edges[place + 1]) / 2)

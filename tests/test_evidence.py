@@ -106,12 +106,16 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         assert slot in alike.candidates or log_odds[slot] == pytest.approx(bias + slope * near)
     for i, slot in enumerate(alike.candidates.tolist()):
         near = float(alike.nearness[slot])
-        likes = {"spelling": float(alike.spelling[i]), "meaning": 0, "words": float(alike.words[i])}
+        spelled, by_words = float(alike.spelling[i]), float(alike.words[i])
+        surface = by_words if by_words >= 0 else spelled
+        likes = {"spelling": spelled, "meaning": surface, "words": by_words}
         odds = []
         for name, like in likes.items():
             bias, of_likeness, of_nearness = weights(name)
             if like >= 0:
                 expected = bias + of_likeness * like**2 + of_nearness * near
+                if name == "spelling" and spelled == 1:
+                    expected = 20.0  # the very words
                 assert parts[REASONS.index(name), i] == pytest.approx(expected, abs=1e-5)
                 odds.append(math.exp(expected))
             else:

@@ -11,10 +11,6 @@ Attention learns what to compare by two matrices, Q for queries and K for keys:
 Here both start as the identity, where nothing is learned, and turn a little with each example of a
 query and the keys that are right for it. What is learned is kept only if queries are answered
 better that were not learned from: a dozen examples is little, so each is held out in its turn.
-
-Run it with:    python cli/demos/performance.py --save learning.png
-
-It takes a few seconds.
 """
 
 from __future__ import annotations
@@ -24,6 +20,7 @@ from pathlib import Path
 import click
 
 from fuzzydict import FuzzyDict
+from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 KEYS = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats", "doors"]
 SPORT = ["battery", "top speed", "horse power"]
@@ -44,10 +41,8 @@ EXAMPLES = {
 UNSEEN = ["colour", "how fast", "velocity", "expense", "battry"]  # none is among the examples
 
 
-@click.command()
-@click.option("--save", type=click.Path(path_type=Path), help="Draw the learning curve to a file.")
-def main(save: Path | None) -> None:
-    """Let a dict learn what "performance" is, and show its attention before and after."""
+def lesson(save: Path | None) -> None:
+    """Learned Q and K: a dozen examples tell what "performance" means of a car."""
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
     # 1. Before: every key gets some of the weight.
@@ -66,8 +61,9 @@ def main(save: Path | None) -> None:
         now = d.most_similar(query)[0]
         click.echo(f"{query}: {was.key} ({was.score:.2f}) -> {now.key} ({now.score:.2f})")
     if save:
-        report.plot().figure.savefig(save, dpi=150)
+        save_picture(report.plot(), save)
 
 
+main = as_command(lesson)
 if __name__ == "__main__":
     main()
