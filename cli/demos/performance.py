@@ -42,7 +42,7 @@ UNSEEN = ["colour", "how fast", "velocity", "expense", "battry"]  # none is amon
 
 
 def lesson(save: Path | None) -> None:
-    """Learned Q and K: a dozen examples tell what "performance" means of a car."""
+    """Learned Q and K: a dozen examples tell what is meant."""
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
     # 1. Before: every key gets some of the weight.
