@@ -55,7 +55,8 @@ def test_queries_leave_nothing_but_what_bounded_caches_hold() -> None:
         d.get(next(queries))
     gc.collect()
     # The cache of sounds is the one that fills here: a query takes some 300 bytes of it.
-    assert memory.traced() * 1e6 < 1e6 + 400 * min(QUERIES, 65_536)
+    # What the last 1,024 found, and the n-grams of the last 256, take 0.2 MB at the most.
+    assert memory.traced() * 1e6 < 1.2e6 + 400 * min(QUERIES, 65_536)
     assert d._index is not None
     assert len(d._index) == 200
 
