@@ -59,7 +59,7 @@ def calibrate(
     total = sum(question.weight for question in questions)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        calibration, gradient = _calibration(weights), np.zeros_like(weights)
+        calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
         value = 0.0
         for question in questions:
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
@@ -71,7 +71,7 @@ def calibrate(
         return value, gradient + 2 * pull * (weights - first)
 
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=_BOUNDS * 2)
-    return _calibration(found.x)
+    return _calibration(found.x, start.reach)
 
 
 def _answered(
@@ -123,8 +123,8 @@ def _weights(evidence: Evidence) -> list[float]:
     return [*evidence.spelling, *evidence.meaning, *evidence.words]
 
 
-def _calibration(weights: NDArray[np.float64]) -> Calibration:
-    return Calibration(_evidence(weights[:_WEIGHTS]), _evidence(weights[_WEIGHTS:]))
+def _calibration(weights: NDArray[np.float64], reach: float) -> Calibration:
+    return Calibration(_evidence(weights[:_WEIGHTS]), _evidence(weights[_WEIGHTS:]), reach)
 
 
 def _evidence(weights: NDArray[np.float64]) -> Evidence:

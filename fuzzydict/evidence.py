@@ -35,7 +35,8 @@ class Likeness(NamedTuple):
 
     Attributes:
         nearness: of meaning, (n,): the cosine less that of unrelated texts, in units of how much
-            theirs varies, times the trust in both vectors; it grows less and less, to 3 at most.
+            theirs varies, times the trust in both vectors; it grows less and
+            less, to the calibration's reach.
         candidates: which keys' strings were compared, (c,).
         spelling: how alike the strings look, (c,), from 0 to 1.
         words: how far each word of one has its like in the other, (c,), from 0 to 1; -inf where
@@ -83,9 +84,14 @@ class Calibration:
 
     known: Evidence
     unknown: Evidence
+    reach: float = 3.0  # nearness grows less and less, to this at most
 
     def as_array(self) -> NDArray[np.float64]:
-        """Return all weights, (2, 3, 3): of known and unknown queries, for each of `REASONS`."""
+        """Return the reach, and all weights in order, (19,)."""
+        return np.append(self.reach, self.weights())
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return the weights, (2, 3, 3): of known and unknown queries, for each of `REASONS`."""
         return np.array([[e.spelling, e.meaning, e.words] for e in (self.known, self.unknown)])
 
     @classmethod
@@ -95,9 +101,9 @@ class Calibration:
         Raises:
             ValueError: it is of another shape, or not finite.
         """
-        if weights.shape != (2, 3, 3) or not np.isfinite(weights).all():
-            raise ValueError(f"a calibration is (2, 3, 3) finite numbers, not {weights.shape}")
-        return cls(*map(_evidence, weights))
+        if weights.shape != (19,) or not np.isfinite(weights).all() or not weights[0] > 0:
+            raise ValueError(f"a calibration is 19 finite numbers, not {weights.shape}")
+        return cls(*map(_evidence, weights[1:].reshape(2, 3, 3)), reach=float(weights[0]))
 
     def log_odds(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the log-odds of each key being right to none being right, (n,).
@@ -126,7 +132,7 @@ class Calibration:
     def _mixed(self, known: float) -> Evidence:
         if known in (0, 1):
             return self.known if known else self.unknown
-        mixed = np.array([[known, 1 - known]]) @ self.as_array().reshape(2, -1)
+        mixed = np.array([[known, 1 - known]]) @ self.weights().reshape(2, -1)
         return _evidence(mixed.reshape(3, 3))
 
 
@@ -244,9 +250,10 @@ OF_WORDNET = Calibration(
 #: Of models that encode whole texts.
 OF_TEXTS = Calibration(
     known=Evidence(
-        spelling=(-10.5, 3.43, 5.32), meaning=(-1.21, 0.0, 1.2), words=(-0.84, 2.44, 1.86)
+        spelling=(-2.83, 9.07, 0.6), meaning=(-1.53, 0.0, 1.22), words=(-1.66, 0.0, 1.31)
     ),
     unknown=Evidence(
-        spelling=(-8.69, 23.27, 0.23), meaning=(-9.78, 0.0, 3.59), words=(-8.04, 12.0, 0.0)
+        spelling=(-8.39, 22.42, 0.0), meaning=(-9.19, 0.0, 0.46), words=(-8.0, 12.0, 0.0)
     ),
+    reach=30.0,
 )

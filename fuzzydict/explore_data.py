@@ -64,7 +64,8 @@ def page_data(d: FuzzyDict[Any], words: int) -> dict[str, Any]:
         "cutoff": float(np.clip(cutoff, -1, 2)),  # beyond them nothing changes; JSON has no inf
         "temperature": d.temperature or found.matching.temperature,
         "background": background._asdict(),
-        "calibration": embedding.calibration.as_array().tolist(),
+        "calibration": embedding.calibration.weights().tolist(),
+        "reach": embedding.calibration.reach,
         **_constants(),
         "vocabulary": _vocabulary(of_words, rows),
         "strangers": [[word, of_words.vocabulary.trust(word)] for word in strangers],
@@ -230,7 +231,6 @@ def _constants() -> dict[str, Any]:
             "sharpness": matching._SHARPNESS,
             "words": matching._WORDS,
             "tie": matching._TIE,
-            "near": float(matching._NEAR),
             "same": evidence._SAME,
             "mostTied": lookup._TIED,
         },

@@ -26,7 +26,6 @@ _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the
 _MEANT_ALIKE = 16  # and for they mean the most alike
 _WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
 _TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
-_NEAR = np.float32(3.0)  # nearness beyond which nearer says little more
 _FAR = 12.0  # nearness at which two words are one
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
 
@@ -194,7 +193,8 @@ def _nearness(
     near *= index.trust / np.float32(spread)
     near *= index.embedding.trust(queries)[:, None]
     # What is very near is no more likely than what is near: opposites and siblings are nearest.
-    return np.where(near > 0, _NEAR * np.tanh(near / _NEAR), near)
+    reach = np.float32(index.embedding.calibration.reach)
+    return np.where(near > 0, reach * np.tanh(near / reach), near)
 
 
 def _likeness(

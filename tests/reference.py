@@ -98,7 +98,8 @@ class Reference:
         cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
         near = (cosine - self.mean) / self.spread * trust * trust_in_key
-        return 3 * math.tanh(near / 3) if near > 0 else near
+        reach = self.embedding.calibration.reach
+        return reach * math.tanh(near / reach) if near > 0 else near
 
     def coverage(self, words: list[str], others: list[str]) -> float:
         """Return how far each word of one has its like in the other."""

@@ -60,6 +60,7 @@ class Matching {
     this.calibration = new Calibration(data.calibration, data.matching);
     Object.assign(this, {
       background: data.background,
+      reach: data.reach,
       constants: data.matching,
       names: data.keys,
     });
@@ -103,7 +104,7 @@ class Matching {
     const asked = this.vectors.text(query, "query");
     const trust = this.vectors.trustOf(query);
     const { mean, spread } = this.background;
-    const most = this.constants.near;
+    const most = this.reach;
     return Float32Array.from(this.keys, (key, slot) => {
       const near = ((dot(key, asked) - mean) * this.trust[slot] * trust) / spread;
       return near > 0 ? most * Math.tanh(near / most) : near;

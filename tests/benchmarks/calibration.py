@@ -12,6 +12,7 @@ import argparse
 import random
 import string
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
     asked = [question for one in sets for question in _asked(one, embedding)]
-    calibration = calibrate([a.question for a in asked if a.is_fitted], _START)
+    start = replace(_START, reach=embedding.calibration.reach)
+    calibration = calibrate([a.question for a in asked if a.is_fitted], start)
     for name in ("known", "unknown"):
         print(f"{name}={_rounded(getattr(calibration, name))},")
     held_out = [a for a in asked if not a.is_fitted]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict import Brown, FuzzyDict
+from fuzzydict import FuzzyDict
 
 from .memory import keys_measured
 from .speed_data import Given, Sizes, keys_of
@@ -81,8 +81,9 @@ def bytes_a_key(sizes: Sizes) -> Iterator[Row]:
         row, *_ = keys_measured(size, traces=True)
     finally:
         tracemalloc.stop()
-    ours, theirs = (figures([megabytes * 1e6 / size]) for megabytes in (row.used, row.matrix))
-    peer = f"vectors of {Brown().size} numbers alone"
+    numbers = FuzzyDict({"key": 1}).attend("query").keys.shape[1]
+    ours, theirs = figures([row.used * 1e6 / size]), figures([4.0 * numbers])
+    peer = f"vectors of {numbers} numbers alone"
     yield Row(f"bytes a key, {size:,} keys", 1, 1, "bytes", ours, peer, theirs)
 
 
