@@ -103,7 +103,8 @@ class Calibration:
         """
         if weights.shape != (19,) or not np.isfinite(weights).all() or not weights[0] > 0:
             raise ValueError(f"a calibration is 19 finite numbers, not {weights.shape}")
-        return cls(*map(_evidence, weights[1:].reshape(2, 3, 3)), reach=float(weights[0]))
+        known, unknown = map(_evidence, weights[1:].reshape(2, 3, 3))
+        return cls(known, unknown, reach=float(weights[0]))
 
     def log_odds(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the log-odds of each key being right to none being right, (n,).

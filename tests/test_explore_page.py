@@ -121,7 +121,7 @@ def test_the_constants_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch)
     assert data["matching"]["far"] == 77.0
     with d._lookup() as lookup:
         calibration = lookup.index.embedding.calibration
-    assert data["calibration"] == calibration.as_array().tolist()
+    assert data["calibration"] == calibration.weights().tolist()
 
 
 @pytest.mark.parametrize(
