@@ -142,6 +142,12 @@ def _evidence(weights: NDArray[Any]) -> Evidence:
     return Evidence(spelling, meaning, words)  # type: ignore[arg-type] # of three numbers each
 
 
+def _of_surface(weights: tuple[float, float, float], like: float, near: float) -> float:
+    """Return which share of a line of weights comes from the likeness, the rest from nearness."""
+    by_likeness, by_nearness = weights[1] * like * like, weights[2] * max(near, 0.0)
+    return 1.0 if like == 1 or not by_nearness else by_likeness / (by_likeness + by_nearness)
+
+
 def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
     bias, of_likeness, of_nearness = weights
     likeness = like.astype(np.float64)
@@ -171,11 +177,11 @@ class Parts(NamedTuple):
     Attributes:
         spelling, meaning, words: the probability that the key is right, and for this reason: the
             query is the key misspelled; it means the same; most of its words are the same. They
-            add up to the key's probability. Nearness speaks for the first and the last, too, as
-            far as `Evidence` gives it a weight there.
+            add up to the key's probability. Where nearness has a say in the first or the last,
+            its share of that is the meaning's.
         likeness: how alike the two strings look, from 0 to 1; None if they were not compared.
         nearness: in meaning, in standard deviations of the cosines of unrelated texts from their
-            mean, times the trust in both vectors.
+            mean, times the trust in both vectors; less and less, to the calibration's reach.
         coverage: how far each word of one has its like in the other, from 0 to 1; None if both
             are single words, or were not compared.
     """
@@ -223,8 +229,13 @@ class Reasons:
         place = int(compared[0])
         odds = self.calibration.parts(alike, known=self.known)[:, place]
         shares = np.exp(odds - np.logaddexp.reduce(odds))
-        spelling, meaning, words = (probability * shares).tolist()
+        looked, meant, worded = (probability * shares).tolist()
         covered = float(alike.words[place])
+        # Nearness has a say in each line of weights; that share of it belongs to the meaning.
+        evidence = self.calibration._mixed(self.known)
+        spelling = looked * _of_surface(evidence.spelling, float(alike.spelling[place]), nearness)
+        words = worded * _of_surface(evidence.words, covered, nearness) if worded else 0.0
+        meaning = meant + (looked - spelling) + (worded - words)
         coverage = covered if covered >= 0 else None
         return Parts(spelling, meaning, words, float(alike.spelling[place]), nearness, coverage)
 

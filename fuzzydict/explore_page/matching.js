@@ -24,6 +24,12 @@ class Calibration {
   }
 }
 
+// Which share of a line of weights comes from the likeness, the rest from nearness.
+function ofSurface([, ofLikeness, ofNearness], like, near) {
+  const [byLikeness, byNearness] = [ofLikeness * like * like, ofNearness * Math.max(near, 0)];
+  return like === 1 || !byNearness ? 1 : byLikeness / (byLikeness + byNearness);
+}
+
 // Of a key whose string was not compared, nearness alone speaks.
 function byNearness([, [bias, , ofNearness]], near) {
   return bias + ofNearness * near;
@@ -96,7 +102,9 @@ class Matching {
     const told = judged.compared.get(slot);
     if (told === undefined) return { parts: [0, probability, 0], likeness: null, words: null };
     const all = logSum(told.parts);
-    return { ...told, parts: told.parts.map((part) => probability * Math.exp(part - all)) };
+    const [looked, meant, worded] = told.parts.map((part) => probability * Math.exp(part - all));
+    const [spelling, words] = [looked * told.surface[0], worded * told.surface[1]];
+    return { ...told, parts: [spelling, meant + (looked - spelling) + (worded - words), words] };
   }
 
   // In standard deviations of unrelated texts; the nearer, the less a little more counts.
@@ -120,7 +128,11 @@ class Matching {
       slots.map((slot, i) => {
         const likeness = this.spelling.likeness(text, this.plain[slot]);
         const parts = this.calibration.reasons(evidence, near[slot], likeness, words[i]);
-        return [slot, { parts, likeness, words: words[i] }];
+        const surface = [
+          ofSurface(evidence[0], likeness, near[slot]),
+          ofSurface(evidence[2], words[i] ?? 0, near[slot]),
+        ];
+        return [slot, { parts, surface, likeness, words: words[i] }];
       }),
     );
   }
