@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict import storage
-from fuzzydict.arrays import Array, as_floats
+from fuzzydict.arrays import Array
 from fuzzydict.errors import (
-    ArgumentTypeError,
     FileFormatError,
     OptionError,
     ReadOnlyError,
     ShapeError,
 )
 from fuzzydict.evidence import OF_WORDNET, Calibration
-from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
+from fuzzydict.factors import Factors
+from fuzzydict.projecting import Projection, frozen, made_of, project, shown, size_after
 from fuzzydict.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -37,10 +37,6 @@ _KIND = "projections"
 _BOTH = "both"  # the name of what projects queries and keys alike, kept once
 _WORDS = "words"  # the name of the words that were learned, as JSON
 _BASE = "base."  # before the names of what those are made of that come first
-
-
-#: A matrix (E, r), its factors, or one that reads texts as well; None is the identity.
-Projection = Array | Factors | Subwords | None
 
 
 class Projections:
@@ -91,19 +87,19 @@ class Projections:
         calibration: Calibration | None = None,
         words: Collection[str] = (),
     ) -> None:
-        frozen = _frozen("query", query)
-        object.__setattr__(self, "query", frozen)
-        object.__setattr__(self, "key", frozen if key is query else _frozen("key", key))
-        object.__setattr__(self, "value", _frozen("value", value))
+        asked = frozen("query", query)
+        object.__setattr__(self, "query", asked)
+        object.__setattr__(self, "key", asked if key is query else frozen("key", key))
+        object.__setattr__(self, "value", frozen("value", value))
         object.__setattr__(self, "embedding", embedding)
         object.__setattr__(self, "base", base)
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "words", frozenset(words))
-        sizes = {_size_after(projection) for projection in (self.query, self.key)} - {None}
+        sizes = {size_after(projection) for projection in (self.query, self.key)} - {None}
         if len(sizes) > 1:
             raise ShapeError(
                 f"query and key must lead to vectors of one size to be compared, "
-                f"got {_size_after(self.query)} and {_size_after(self.key)}"
+                f"got {size_after(self.query)} and {size_after(self.key)}"
             )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -240,7 +236,7 @@ class Projections:
             FileFormatError: The arrays are not those of projections.
         """
         try:
-            made = {role: _made(role, arrays) for role in (*ROLES, _BOTH)}
+            made = {role: made_of(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
             made |= {} if both is None else {"query": both, "key": both}
             first = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
@@ -272,73 +268,15 @@ class Projections:
         return hash(tuple((name, array.tobytes()) for name, array in self.arrays().items()))
 
     def __repr__(self) -> str:
-        shown = (
-            f"{role}={_shown(projection)}"
+        roles = (
+            f"{role}={shown(projection)}"
             for role in ROLES
             if (projection := getattr(self, role)) is not None
         )
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def project(
-    vectors: ArrayLike,
-    projection: Projection,
-    role: str = "query",
-    texts: Sequence[str] | None = None,
-) -> Array:
-    """Return ``vectors`` (..., E) times a projection, (..., r), in their own dtype.
-
-    Raises:
-        ShapeError: The vectors are not of the size that the projection takes.
-        ArgumentTypeError: It reads texts, and there are none.
-    """
-    if isinstance(projection, Subwords):
-        return projection.project(vectors, texts)
-    return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
-
-
-def _frozen(role: str, projection: Any) -> Projection:
-    """Return a checked copy that nobody writes to."""
-    if projection is None:
-        return None
-    if isinstance(projection, Subwords):
-        if role == "value":
-            raise ArgumentTypeError("value: expected a matrix or factors, for values are no texts")
-        return projection
-    if not isinstance(projection, Factors):
-        return checked_matrix(role, projection)
-    return checked_factors(role, projection)
-
-
-def _made(role: str, arrays: Mapping[str, Any]) -> Any:
-    """Return what `Projections` takes for a role, from the arrays named after it."""
-    parts = {
-        name.removeprefix(f"{role}."): array
-        for name, array in arrays.items()
-        if name.startswith(f"{role}.")
-    }
-    if "matrix" in parts:
-        return Subwords.from_arrays(parts)
-    return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
+        return f"{type(self).__name__}({', '.join(roles)})"
 
 
 def _unpickled(
     kind: type[Projections], arrays: Mapping[str, Array], embedding: str | None
 ) -> Projections:
     return kind.from_arrays(arrays, embedding=embedding)
-
-
-def _size_after(projection: Projection) -> int | None:
-    """Return the size of projected vectors; None where it is that of what is projected."""
-    if projection is None:
-        return None
-    return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
-
-
-def _shown(projection: Array | Factors | Subwords) -> str:
-    if isinstance(projection, Subwords):
-        return repr(projection)
-    if isinstance(projection, Factors):
-        size, rank = projection.left.shape
-        return f"<identity and rank {rank} ({size}, {size})>"
-    return f"<array {projection.shape}>"

@@ -60,6 +60,7 @@ ORDER = [
         "matrix",
         "subwords",
         "factors",
+        "projecting",
         "projections",
         "objectives",
         "descent",
