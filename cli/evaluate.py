@@ -39,6 +39,9 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     type=click.Path(path_type=Path),
     help="Word vectors that `fuzzydict train` made; by default those that ship.",
 )
+@click.option(
+    "--identity", is_flag=True, help="Measure FuzzyDict without projections (WordNet's) as well."
+)
 @click.option("--encoder", is_flag=True, help=f"Measure FuzzyDict with {ENCODER_NAME} as well.")
 @click.option(
     "--peer",
@@ -66,6 +69,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 def command(
     paths: tuple[Path, ...],
     vectors: Path | None,
+    identity: bool,
     encoder: bool,
     peers: tuple[str, ...],
     no_peers: bool,
@@ -91,7 +95,7 @@ def command(
     if not paths and not pairs:
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
-    systems = _fuzzy_dicts(vectors, encoder) + ([] if no_peers else _peers(peers))
+    systems = _fuzzy_dicts(vectors, identity, encoder) + ([] if no_peers else _peers(peers))
     total = len(systems) * sum(len(one.queries) for one in sets)
     terminal = sys.stderr is not None and sys.stderr.isatty()  # None if it was closed
     with click.progressbar(
@@ -106,11 +110,13 @@ def command(
     _print(report, form, _made_by(**click.get_current_context().params))
 
 
-def _fuzzy_dicts(vectors: Path | None, encoder: bool) -> list[System]:
+def _fuzzy_dicts(vectors: Path | None, identity: bool, encoder: bool) -> list[System]:
     if vectors is None:
         systems = [fuzzy_dict()]
     else:
         systems = [fuzzy_dict(f"FuzzyDict, {vectors.name}", WordVectors.load(vectors))]
+    if identity:
+        systems.append(fuzzy_dict("FuzzyDict, the vectors alone", projections="identity"))
     if encoder:
         systems.append(fuzzy_dict(f"FuzzyDict, {ENCODER_NAME}", sentence_encoder()))
     return systems
@@ -150,6 +156,7 @@ def _made_by(
     words += [word for peer in peers for word in ("--peer", peer)]
     words += [] if form == "table" else ["--format", form]
     given = {
+        "--identity": flags["identity"],
         "--encoder": flags["encoder"],
         "--no-peers": flags["no_peers"],
         "--no-pairs": not flags["pairs"],

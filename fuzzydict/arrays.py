@@ -25,6 +25,7 @@ __all__ = [
     "require_finite",
     "slices",
     "unbroadcast",
+    "units",
 ]
 
 Array: TypeAlias = NDArray[np.floating[Any]]
@@ -147,3 +148,15 @@ def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
 def slices(count: int, step: int) -> list[slice]:
     """Cut a count into slices of at most the step; an empty one makes one empty slice."""
     return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]
+
+
+def units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors (n, E) scaled to the length of one, but for zero vectors, which stay so.
+
+    >>> units(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
+    [[0.0, -1.0], [0.0, 0.0]]
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = np.zeros_like(vectors)
+    np.divide(vectors, lengths, where=lengths > 0, out=scaled)
+    return scaled

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fuzzydict.arrays import units
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,17 +40,10 @@ def background_of(
     >>> round(mean, 3), round(spread, 3)
     (0.002, 0.01)
     """
-    asked = _units(vectors if queries is None else queries)
-    cosines = (asked @ _units(vectors).T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
+    asked = units(vectors if queries is None else queries)
+    cosines = (asked @ units(vectors).T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
     usual_mean, usual_spread = _USUAL
     weight = len(cosines) + _DOUBT
     mean = (cosines.sum() + _DOUBT * usual_mean) / weight
     squares = np.square(cosines - mean).sum() + _DOUBT * usual_spread**2
     return Background(float(mean), float(np.sqrt(squares / weight)))
-
-
-def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: NDArray[np.float32] = np.zeros_like(vectors)
-    np.divide(vectors, lengths, where=lengths > 0, out=units)
-    return units

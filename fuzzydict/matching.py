@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.alignment import coverage
+from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
@@ -187,7 +188,7 @@ def _nearness(
 ) -> NDArray[np.float32]:
     """Return how near queries and keys are in meaning, (L, n); see `evidence.Likeness`."""
     mean, spread = index.background
-    near: NDArray[np.float32] = _units(vectors) @ index.vectors.T
+    near: NDArray[np.float32] = units(vectors) @ index.vectors.T
     near *= index.inverse_lengths
     near -= np.float32(mean)
     near *= index.trust / np.float32(spread)
@@ -245,21 +246,14 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
     """
     spelling = likenesses(words, others) ** _SHARPNESS
     embedding, (mean, spread) = index.embedding, index.background
-    asked = _units(embedding.token_vectors(words, of_query=True))
+    asked = units(embedding.token_vectors(words, of_query=True))
     if not asked.shape[1]:
         return spelling
-    nearness = (asked @ _units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    nearness = (asked @ units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
     trust = embedding.vocabulary.trust
     nearness *= np.outer([trust(word) for word in words], [trust(word) for word in others])
     meaning = np.clip(nearness / _FAR, 0, 1)
     return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
-
-
-def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: NDArray[np.float32] = np.zeros_like(vectors)
-    np.divide(vectors, lengths, where=lengths > 0, out=units)
-    return units
 
 
 def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:

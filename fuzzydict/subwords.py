@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict.arrays import Array, as_floats
+from fuzzydict.arrays import Array, as_floats, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.text import LONGEST
@@ -125,8 +125,7 @@ class Subwords:
                 f"expected a vector of {len(self.matrix)} numbers for each of {len(texts)} texts, "
                 f"got shape {x.shape}"
             )
-        lengths = np.linalg.norm(x, axis=1, keepdims=True)
-        unit = np.divide(x, lengths, where=lengths > 0, out=np.zeros_like(x))
+        unit = units(x)
         return np.concatenate([unit, unit @ self.matrix + self.encode(texts)], axis=1)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from fuzzydict.adapters import as_embedding
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import NoMatchError
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.projected import seen_through
+from fuzzydict.projected import as_projections, seen_through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,21 +61,24 @@ class System:
 # ---- FuzzyDict ----------------------------------------------------------------------------
 
 
-def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
+def fuzzy_dict(
+    name: str = "FuzzyDict", embedding: Any = None, projections: str | None = None
+) -> System:
     """Return `FuzzyDict` with an embedding, by default the shipped one, and its default score.
 
-    ``embedding`` is all that `FuzzyDict` takes as such.
+    ``embedding`` and ``projections`` are all that `FuzzyDict` takes as such.
 
     >>> ranker = fuzzy_dict().over(["brand", "color"])
     >>> ranker.best("colour"), [key for key, _ in ranker.ranked("colour", 1, without={"color"})]
     ('color', ['brand'])
     """
     adapted = as_embedding(embedding)
+    seen = seen_through(adapted, as_projections(projections))
     return System(
         name,
-        lambda keys: _FuzzyRanker(keys, embedding),
+        lambda keys: _FuzzyRanker(keys, embedding, projections),
         is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else seen_through(adapted, None),
+        encoder=embedding if isinstance(embedding, Remembering) else seen,
         never_seen=_has_unseen(adapted) if isinstance(adapted, WordVectors) else None,
     )
 
@@ -83,9 +86,12 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
 class _FuzzyRanker:
     """A `FuzzyDict` of the keys, without a cutoff."""
 
-    def __init__(self, keys: Sequence[str], embedding: Any) -> None:
+    def __init__(self, keys: Sequence[str], embedding: Any, projections: str | None) -> None:
         self._dict: FuzzyDict[str] = FuzzyDict(
-            zip(keys, keys, strict=True), embedding=embedding, score_cutoff=-math.inf
+            zip(keys, keys, strict=True),
+            embedding=embedding,
+            projections=projections,
+            score_cutoff=-math.inf,
         )
         self.ranked("a", 1)  # encodes the keys, which copies then need not
 
