@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "OF_TEXTS",
     "OF_WORDNET",
     "OF_WORDS",
     "REASONS",
+    "SAME",
     "Calibration",
     "Evidence",
     "Likeness",
     "Parts",
     "Reasons",
+    "line",
     "log_probabilities",
 ]
 
 #: The reasons for a key to be the right one, in the order in which parts of a score stand.
 REASONS = ("spelling", "meaning", "words")
 
-_SAME = 20.0  # log-odds of a key of the query's very words, "top_speed" of "topSpeed"
+#: Log-odds of a key of the query's very words, "top_speed" of "topSpeed".
+SAME = 20.0
 
 
 class Likeness(NamedTuple):
@@ -112,25 +115,26 @@ class Calibration:
         ``known`` is the share of the query's words that are; so "maximum spede" is judged half as
         words are, and half as slips.
         """
-        bias, _, of_nearness = self._mixed(known).meaning
+        bias, _, of_nearness = self.mixed(known).meaning
         odds = bias + of_nearness * alike.nearness.astype(np.float64)
         odds[alike.candidates] = np.logaddexp.reduce(self.parts(alike, known=known), axis=0)
         return odds
 
     def parts(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the candidates' log-odds for each of `REASONS`, (3, c)."""
-        evidence = self._mixed(known)
+        evidence = self.mixed(known)
         near = alike.nearness[alike.candidates]
         parts = np.empty((len(REASONS), len(near)))
-        parts[0] = _line(evidence.spelling, alike.spelling, near)
-        parts[0][alike.spelling == 1] = _SAME
-        parts[1] = _line(evidence.meaning, alike.surface(), near)
+        parts[0] = line(evidence.spelling, alike.spelling, near)
+        parts[0][alike.spelling == 1] = SAME
+        parts[1] = line(evidence.meaning, alike.surface(), near)
         with np.errstate(invalid="ignore"):
-            words = _line(evidence.words, alike.words, near)
+            words = line(evidence.words, alike.words, near)
         parts[2] = np.where(alike.words >= 0, words, -np.inf)
         return parts
 
-    def _mixed(self, known: float) -> Evidence:
+    def mixed(self, known: float) -> Evidence:
+        """Return the evidence of a query of which this share of the words is known."""
         if known in (0, 1):
             return self.known if known else self.unknown
         mixed = np.array([[known, 1 - known]]) @ self.weights().reshape(2, -1)
@@ -148,9 +152,10 @@ def _of_surface(weights: tuple[float, float, float], like: float, near: float) -
     return 1.0 if like == 1 or not by_nearness else by_likeness / (by_likeness + by_nearness)
 
 
-def _line(weights: tuple[float, float, float], like: NDArray[Any], near: NDArray[Any]) -> Any:
+def line(weights: tuple[float, float, float], like: ArrayLike, near: Any) -> Any:
+    """Return ``bias + like^2 + near``, each weighted: what one reason says, in log-odds."""
     bias, of_likeness, of_nearness = weights
-    likeness = like.astype(np.float64)
+    likeness = np.asarray(like, np.float64)
     return bias + of_likeness * likeness * likeness + of_nearness * near
 
 
@@ -232,7 +237,7 @@ class Reasons:
         looked, meant, worded = (probability * shares).tolist()
         covered = float(alike.words[place])
         # Nearness has a say in each line of weights; that share of it belongs to the meaning.
-        evidence = self.calibration._mixed(self.known)
+        evidence = self.calibration.mixed(self.known)
         spelling = looked * _of_surface(evidence.spelling, float(alike.spelling[place]), nearness)
         words = worded * _of_surface(evidence.words, covered, nearness) if worded else 0.0
         meaning = meant + (looked - spelling) + (worded - words)

@@ -226,12 +226,13 @@ def _constants() -> dict[str, Any]:
     return {
         "matching": {
             "spelledAlike": matching._SPELLED_ALIKE,
-            "meantAlike": matching._MEANT_ALIKE,
+            "meantAlike": matching.MEANT_ALIKE,
+            "meantLikeness": matching.MEANT_LIKENESS,
             "far": matching._FAR,
             "sharpness": matching._SHARPNESS,
             "words": matching._WORDS,
             "tie": matching._TIE,
-            "same": evidence._SAME,
+            "same": evidence.SAME,
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import NoMatchError
-from fuzzydict.matching import as_matching
+from fuzzydict.matching import MeaningAndSpelling, as_matching
 from fuzzydict.normalizers import softmax
+from fuzzydict.settling import settled
 from fuzzydict.spelling import likeness
 from fuzzydict.text import LONGEST, plain, quoted
 
@@ -79,6 +80,14 @@ class Lookup:
         """Return the best key of each query; one that is equal to the query wins."""
         blocks = self._in_blocks(queries)
         return [one for some, scores in blocks for one in self._best(some, scores)]
+
+    def settled(self, query: str, cutoff: float) -> str | None:
+        """Return the best key, if it reaches the cutoff and its score need not be told for that."""
+        self.index.sync()
+        if not isinstance(self.matching, MeaningAndSpelling) or not self.index.count:
+            return None
+        slot = settled(query, _required(query), self.index, cutoff)
+        return None if slot is None else self.index.names[slot]
 
     def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.

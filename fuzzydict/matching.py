@@ -11,7 +11,7 @@ from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.scorers import Cosine, as_scorer
-from fuzzydict.spelling import different, likenesses
+from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,10 +21,21 @@ if TYPE_CHECKING:
     from fuzzydict.index import KeyIndex
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
+__all__ = [
+    "MEANT_ALIKE",
+    "MEANT_LIKENESS",
+    "ByScorer",
+    "Judgement",
+    "Matching",
+    "MeaningAndSpelling",
+    "as_matching",
+    "nearness",
+    "spelled_alike",
+]
 
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
-_MEANT_ALIKE = 16  # and for they mean the most alike
+MEANT_ALIKE = 16  # and for they mean the most alike
+MEANT_LIKENESS = 0.6  # of spelling, at most, of these: what shares few n-grams is no slip
 _WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
 _TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
@@ -169,7 +180,7 @@ class MeaningAndSpelling:
         dead = index.dead
         known_share = index.embedding.vocabulary.known_share
         for query, text, near in zip(
-            queries, texts, _nearness(queries, vectors, index), strict=True
+            queries, texts, nearness(queries, vectors, index), strict=True
         ):
             yield _likeness(text, near, index, dead), known_share(query)
 
@@ -183,15 +194,21 @@ def as_matching(scorer: ScorerLike | None) -> Matching:
     return MeaningAndSpelling() if scorer is None else ByScorer(scorer)
 
 
-def _nearness(
-    queries: Sequence[str], vectors: NDArray[np.float32], index: KeyIndex
+def nearness(
+    queries: Sequence[str],
+    vectors: NDArray[np.float32],
+    index: KeyIndex,
+    slots: NDArray[np.intp] | slice = slice(None),
 ) -> NDArray[np.float32]:
-    """Return how near queries and keys are in meaning, (L, n); see `evidence.Likeness`."""
+    """Return how near queries and keys (all, or those of c slots) are in meaning, (L, n or c).
+
+    `evidence.Likeness` tells what it is.
+    """
     mean, spread = index.background
-    near: NDArray[np.float32] = units(vectors) @ index.vectors.T
-    near *= index.inverse_lengths
+    near: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
+    near *= index.inverse_lengths[slots]
     near -= np.float32(mean)
-    near *= index.trust / np.float32(spread)
+    near *= index.trust[slots] / np.float32(spread)
     near *= index.embedding.trust(queries)[:, None]
     # What is very near is no more likely than what is near: opposites and siblings are nearest.
     reach = np.float32(index.embedding.calibration.reach)
@@ -201,24 +218,26 @@ def _nearness(
 def _likeness(
     text: str, near: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
 ) -> Likeness:
-    """Compare a query with the keys that are worth it."""
-    slots = _candidates(text, near, index, dead)
-    strings = [index.plain[slot] for slot in slots.tolist()]
+    """Compare a query with the keys that are worth it, living ones where there are."""
+    spelled = spelled_alike(text, index, dead)
+    is_spelled = np.zeros(len(near), np.bool_)
+    is_spelled[spelled] = True
+    ranked = near.copy() if len(dead) else near
+    ranked[dead] = -np.inf
+    meant = _largest(ranked, MEANT_ALIKE)
+    slots = np.concatenate([spelled, meant[~is_spelled[meant]]])
+    plain = index.plain
+    strings = [plain[slot] for slot in slots.tolist()]
     (spelling,) = likenesses([text], strings)
+    spelling[len(spelled) :] = np.minimum(spelling[len(spelled) :], MEANT_LIKENESS)
     return Likeness(near, slots, spelling, _by_words(text, strings, index))
 
 
-def _candidates(
-    text: str, near: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """Return the slots that are worth a comparison of strings, of living keys where there are."""
+def spelled_alike(text: str, index: KeyIndex, dead: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the slots that share the most n-grams with a text, in no order."""
     shared = index.ngrams.similarities(text)
-    near = near.copy() if len(dead) else near
     shared[dead] = -1
-    near[dead] = -np.inf
-    return different(
-        np.concatenate([_largest(shared, _SPELLED_ALIKE), _largest(near, _MEANT_ALIKE)])
-    )
+    return _largest(shared, _SPELLED_ALIKE)
 
 
 def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:

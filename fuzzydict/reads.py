@@ -42,7 +42,7 @@ class FuzzyReads(Configured, dict[Any, V]):
             key = recall.keys.get(query)
             value: Any = _GONE if key is None else dict.get(self, key, _GONE)
             if value is _GONE:
-                key, value, _ = self._matches([query])[0]
+                key, value = self._found(query)
                 recall.note(query, key)
         return cast("V", value)
 
@@ -145,20 +145,10 @@ class FuzzyReads(Configured, dict[Any, V]):
             return []
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            values, embedding = self._values(attended.names), self._adapted_embedding()
-            projections = as_projections(self.projections)
+            names, keys, values = attended.names, attended.keys, self._values(attended.names)
+            by = self._adapted_embedding(), as_projections(self.projections)
         found = [
-            Attention(
-                text,
-                attended.names,
-                q,
-                attended.keys,
-                values,
-                scores,
-                weights,
-                embedding,
-                projections,
-            )
+            Attention(text, names, q, keys, values, scores, weights, *by)
             for text, q, scores, weights in zip(
                 queries, attended.query, attended.scores, attended.weights, strict=True
             )
@@ -192,6 +182,15 @@ class FuzzyReads(Configured, dict[Any, V]):
             embedding, projections = self._adapted_embedding(), as_projections(self.projections)
             outputs = pooled(scores, weights, names, values, embedding, projections)
         return outputs if isinstance(query, list) else as_output(outputs[0])
+
+    def _found(self, query: Any) -> tuple[str, V]:
+        """Return the nearest key and its value; what its score is may be left open."""
+        with self._lookup() as lookup:
+            key = lookup.settled(query, self._cutoff(lookup)) if isinstance(query, str) else None
+            if key is not None:
+                return key, self._values([key])[0]
+            key, value, _ = self._matches([query])[0]
+            return key, value
 
     def _matches(self, queries: list[Any]) -> Matches:
         with self._lookup() as lookup:

@@ -90,7 +90,7 @@ def sound(string: str) -> str:
 
 
 def _sounds(strings: Sequence[str]) -> list[str]:
-    if all(len(string) <= _SHORT for string in strings):
+    if max(map(len, strings), default=0) <= _SHORT:
         return list(map(_short_sound, strings))
     return list(map(sound, strings))
 

@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.evidence import _SAME
+from fuzzydict.evidence import SAME
 from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
@@ -89,7 +89,7 @@ class Reference:
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
             by_words = [line("words", surface)]
-        spelling = _SAME if likeness == 1 else line("spelling", likeness)
+        spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
 
     def nearness(self, query: str, key: str) -> float:

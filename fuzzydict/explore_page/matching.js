@@ -120,13 +120,15 @@ class Matching {
   }
 
   compare(text, near, evidence) {
-    const { spelledAlike, meantAlike } = this.constants;
+    const { spelledAlike, meantAlike, meantLikeness } = this.constants;
     const spelled = largest(this.ngrams.similarities(text), spelledAlike);
     const slots = Array.from(new Set([...spelled, ...largest(near, meantAlike)]));
+    const isSpelled = new Set(spelled);
     const words = this.byWords(text, slots);
     return new Map(
       slots.map((slot, i) => {
-        const likeness = this.spelling.likeness(text, this.plain[slot]);
+        const most = isSpelled.has(slot) ? 1 : meantLikeness;
+        const likeness = Math.min(this.spelling.likeness(text, this.plain[slot]), most);
         const parts = this.calibration.reasons(evidence, near[slot], likeness, words[i]);
         const surface = [
           ofSurface(evidence[0], likeness, near[slot]),
