@@ -15,6 +15,7 @@ from fuzzydict.background import SAMPLE, Background, background_of
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.evidence import OF_WORDS
 from fuzzydict.matrix import Matrix
+from fuzzydict.phrases import Phrases
 from fuzzydict.text import quoted
 from fuzzydict.unseen import Unseen
 from fuzzydict.vocabulary import Vocabulary
@@ -239,27 +240,17 @@ class WordVectors:
         Words seen count as 1, words never seen as far as a known one resembles them.
         """
         _require_texts(texts)
-        return np.array([self._trust(self.vocabulary.tokens(text)) for text in texts], np.float32)
-
-    def _trust(self, tokens: list[str]) -> float:
-        weights = [self.vocabulary.weight(token) for token in tokens]
-        trusts = [self.vocabulary.trust(token) for token in tokens]
-        return float(np.dot(weights, trusts) / sum(weights)) if tokens else 0.0
+        phrases = Phrases([self.vocabulary.tokens(text) for text in texts])
+        trust = [self.vocabulary.trust(word) for word in phrases.words]
+        means = phrases.means(np.array(trust, np.float32)[:, None], self._weights(phrases))
+        return np.minimum(means[:, 0], 1)  # the mean of ones may be more by a rounding
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        split = [self.vocabulary.tokens(text) for text in texts]
-        place = {token: i for i, token in enumerate(dict.fromkeys(t for s in split for t in s))}
-        encoded = np.zeros((len(texts), self.size), np.float32)
-        if not place:
-            return encoded
-        weights = np.array([self.vocabulary.weight(token) for token in place], np.float32)
-        vectors = self._token_vectors(list(place))
-        filled = [i for i, tokens in enumerate(split) if tokens]
-        flat = np.array([place[token] for tokens in split for token in tokens])
-        starts = np.cumsum([0] + [len(split[i]) for i in filled[:-1]])
-        sums = np.add.reduceat(vectors[flat] * weights[flat, None], starts, axis=0)
-        encoded[filled] = sums / np.add.reduceat(weights[flat], starts)[:, None]
-        return encoded
+        phrases = Phrases([self.vocabulary.tokens(text) for text in texts])
+        return phrases.means(self._token_vectors(phrases.words), self._weights(phrases))
+
+    def _weights(self, phrases: Phrases) -> NDArray[np.float32]:
+        return np.array([self.vocabulary.weight(word) for word in phrases.words], np.float32)
 
     def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
         """Return the vectors of single words, (n, E), seen or not."""
@@ -267,7 +258,7 @@ class WordVectors:
 
     def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
         rows = [self.vocabulary.row(token) for token in tokens]
-        vectors = self._matrix.rows(np.array([row or 0 for row in rows]))
+        vectors = self._matrix.rows(np.array([row or 0 for row in rows], np.intp))
         for i, row in enumerate(rows):
             if row is None:
                 vectors[i] = self._unseen.vector(tokens[i])

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fuzzydict.arrays import Array, as_floats, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
+from fuzzydict.phrases import Phrases
 from fuzzydict.text import LONGEST
 from fuzzydict.text import words as words_of
 
@@ -130,19 +131,12 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what the letters of each text say, (n, r); zero for a text without words."""
-        split = [words_of(text[:LONGEST])[:_WORDS] for text in texts]
-        places = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
-        encoded = np.zeros((len(texts), self.table.shape[1]), np.float32)
-        if places:
-            vectors = np.stack([self._word(word) for word in places])
-            weights = np.array([self.weights.get(word, 1.0) for word in places], np.float32)
-            for row, words in zip(encoded, split, strict=True):
-                if len(words) == 1:
-                    row[:] = vectors[places[words[0]]]
-                elif words:
-                    rows = [places[word] for word in words]
-                    row[:] = weights[rows] @ vectors[rows] / weights[rows].sum()
-        return encoded
+        phrases = Phrases([words_of(text[:LONGEST])[:_WORDS] for text in texts])
+        vectors = np.zeros((len(phrases.words), self.table.shape[1]), np.float32)
+        for vector, word in zip(vectors, phrases.words, strict=True):
+            vector[:] = self._word(word)
+        weights = [self.weights.get(word, 1.0) for word in phrases.words]
+        return phrases.means(vectors, np.array(weights, np.float32))
 
     def _of_word(self, word: str) -> NDArray[np.float32]:
         rows = ngram_rows(word, len(self.table))

@@ -87,9 +87,11 @@ class Vocabulary:
         long text the beginning is read.
         """
         text = text[:LONGEST]
-        whole = next((form for form in (text, text.lower()) if form in self._rows), None)
-        if whole is not None:
-            return [whole]
+        if text in self._rows:
+            return [text]
+        lower = text.lower()
+        if lower in self._rows:
+            return [lower]
         words = words_of(text)
         joined = "_".join(words)
         return [joined] if len(words) > 1 and joined in self._rows else words

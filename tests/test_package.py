@@ -58,6 +58,7 @@ ORDER = [
         "optimizers",
         "evidence",
         "matrix",
+        "phrases",
         "subwords",
         "factors",
         "projecting",

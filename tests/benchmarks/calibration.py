@@ -147,7 +147,7 @@ def _questions(
     index.sync()
     queries = [query.text for query in dictionary.queries]
     compared = MeaningAndSpelling().compare(
-        queries, list(map(plain, queries)), embedding.encode(queries), index
+        queries, list(map(plain, queries)), embedding.encode_queries(queries), index
     )
     for query, (alike, known) in zip(dictionary.queries, compared, strict=True):
         slots = sorted(index.slot(key, otherwise=-1) for key in query.accept)
