@@ -16,7 +16,7 @@ from .memory import key_texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Given", "Sizes", "keys_of", "misspelled"]
+__all__ = ["Given", "Sizes", "keys_of", "misspelled", "unlike"]
 
 _SINGLE = 20_000  # so many keys or fewer are single words, more are two words each
 
@@ -64,6 +64,18 @@ def misspelled(keys: Sequence[str], seed: int = 1) -> Iterator[str]:
         key = chance.choice(keys)
         place = chance.randrange(len(key) + 1)
         query = key[:place] + chance.choice(ascii_lowercase) + key[place:]
+        if query not in seen:
+            seen.add(query)
+            yield query
+
+
+def unlike(keys: Sequence[str], seed: int = 1) -> Iterator[str]:
+    """Yield without end texts of as many known words as the keys have, none of them a key."""
+    chance, seen = random.Random(seed), set(keys)
+    words = [word for word in Brown().words if word.isalpha() and word.islower()]
+    several = len(keys[0].split())
+    while True:
+        query = " ".join(chance.choices(words, k=several))
         if query not in seen:
             seen.add(query)
             yield query
