@@ -67,7 +67,7 @@ def page_data(d: FuzzyDict[Any], words: int) -> dict[str, Any]:
         "calibration": embedding.calibration.weights().tolist(),
         "reach": embedding.calibration.reach,
         **_constants(),
-        "vocabulary": _vocabulary(of_words, rows),
+        "vocabulary": _vocabulary(of_words, rows) | {"learned": _learned(embedding)},
         "strangers": [[word, of_words.vocabulary.trust(word)] for word in strangers],
         "vectors": _matrix(of_words.token_vectors([*inside, *strangers], of_query=False)),
         "rare": _rare(of_words),
@@ -138,10 +138,16 @@ def _vocabulary(of_words: WordVectors, rows: NDArray[np.intp]) -> dict[str, Any]
             "temperature": vocabulary._TEMPERATURE,
             "prior": vocabulary._PRIOR,
             "smoothing": vocabulary._SMOOTHING,
+            "saysMuch": vocabulary._SAYS_MUCH,
             "doubted": vocabulary._DOUBTED,
             "trusted": vocabulary._TRUSTED,
         },
     }
+
+
+def _learned(embedding: Embedding) -> list[str]:
+    """Return the words never seen of which the projections were taught what they mean."""
+    return sorted(embedding.projections.words) if isinstance(embedding, Projected) else []
 
 
 def _rare(of_words: WordVectors) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class KeyIndex:
         """Forget every key."""
         self.whole = True  # False once a change was broken off (by Ctrl-C, say) half-way
         self.names: list[str] = []
+        self.has_phrases = False  # whether a key has, or had, several words
         self.ngrams = NgramIndex()
         self._slots: dict[str, int] = {}
         self._pending: dict[str, None] = {}
@@ -126,6 +127,7 @@ class KeyIndex:
         self._trust.extend(trust)
         self._alive.extend(np.ones(len(names), np.bool_))
         self.ngrams.extend(texts)
+        self.has_phrases = self.has_phrases or any(" " in text for text in texts)
         self._slots.update(zip(names, range(len(self), len(self) + len(names)), strict=True))
         self.names.extend(names)
         self._background = None

@@ -31,15 +31,18 @@ __all__ = [
     "as_matching",
     "nearness",
     "spelled_alike",
+    "words_alike",
 ]
 
 _SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
 MEANT_ALIKE = 16  # and for they mean the most alike
-MEANT_LIKENESS = 0.6  # of spelling, at most, of these: what shares few n-grams is no slip
+MEANT_LIKENESS = 0.6  # of spelling and of words, at most, of these: they share few n-grams
 _WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
 _TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
-_SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
+# Likeness of two words to this power, of a word never seen, that may be a slip, and of one that is
+# known: those that hardly differ count as one.
+_SHARPNESS = (2, 4)
 
 
 class Judgement(NamedTuple):
@@ -229,8 +232,10 @@ def _likeness(
     plain = index.plain
     strings = [plain[slot] for slot in slots.tolist()]
     (spelling,) = likenesses([text], strings)
-    spelling[len(spelled) :] = np.minimum(spelling[len(spelled) :], MEANT_LIKENESS)
-    return Likeness(near, slots, spelling, _by_words(text, strings, index))
+    words = words_alike(text, strings, index)
+    for alike in (spelling, words):
+        np.minimum(alike, MEANT_LIKENESS, out=alike, where=np.arange(len(slots)) >= len(spelled))
+    return Likeness(near, slots, spelling, words)
 
 
 def spelled_alike(text: str, index: KeyIndex, dead: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -240,7 +245,7 @@ def spelled_alike(text: str, index: KeyIndex, dead: NDArray[np.intp]) -> NDArray
     return _largest(shared, _SPELLED_ALIKE)
 
 
-def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
+def words_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
     """Return how far the words of a query and of c keys have their like, (c,); see `Likeness`."""
     words, *split = (string.split()[:_WORDS] for string in (text, *strings))
     found = np.full(len(split), -np.inf, np.float32)
@@ -248,30 +253,31 @@ def _by_words(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.floa
     if not several:
         return found
     place = {word: i for i, word in enumerate(dict.fromkeys(w for i in several for w in split[i]))}
-    weight = index.embedding.vocabulary.weight
+    weights = index.embedding.vocabulary.weights
     found[several] = coverage(
-        _words_alike(words, list(place), index),
-        np.array([weight(word) for word in words], np.float32),
+        _alike(words, list(place), index),
+        weights(words),
         [[place[word] for word in split[i]] for i in several],
-        np.array([weight(word) for word in place], np.float32),
+        weights(list(place)),
     )
     return found
 
 
-def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.float32]:
+def _alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.float32]:
     """Return how alike words are, (m, U): in spelling or in meaning, a "noisy or" of the two.
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
-    spelling = likenesses(words, others) ** _SHARPNESS
     embedding, (mean, spread) = index.embedding, index.background
+    sharpness = [_SHARPNESS[embedding.vocabulary.knows(word)] for word in words]
+    spelling = likenesses(words, others) ** np.array(sharpness, np.float32)[:, None]
     asked = units(embedding.token_vectors(words, of_query=True))
     if not asked.shape[1]:
         return spelling
-    nearness = (asked @ units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    near = (asked @ units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
     trust = embedding.vocabulary.trust
-    nearness *= np.outer([trust(word) for word in words], [trust(word) for word in others])
-    meaning = np.clip(nearness / _FAR, 0, 1)
+    near *= np.outer([trust(word) for word in words], [trust(word) for word in others])
+    meaning = np.clip(near / _FAR, 0, 1)
     return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
 
 

@@ -49,6 +49,7 @@ class Configured:
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
+    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -78,12 +79,13 @@ class Configured:
                 f"{type(self).__name__}(d, mode={value!r})"
             )
         checked = check_option(name, value) if name in _CHECKS else None
-        super().__setattr__(name, value)
-        self.__dict__["_recall"] = None
-        if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
-            self.__dict__.pop("_seen", None)
-        if name == "embedding":
-            self.__dict__["_adapted"] = (value, checked)
+        with self._lock:
+            super().__setattr__(name, value)
+            if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
+                self.__dict__.pop("_seen", None)
+            if name == "embedding":
+                self.__dict__["_adapted"] = (value, checked)
+            self.__dict__["_recall"] = None
 
     def _adapted_embedding(self) -> Embedding:
         """Return the embedding as one kind of thing; whatever was given is converted once."""

@@ -33,7 +33,6 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     #: The keys as they are now, and as they stay until the context is left.
     _lookup: Callable[[], AbstractContextManager[Lookup]]
-    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
     _recall: Recall | None  # None after a write, or another option
 
     def __missing__(self, query: Any) -> V:

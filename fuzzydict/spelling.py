@@ -45,10 +45,10 @@ def likeness(a: str, b: str) -> float:
     string alignment); a quarter is the Jaro-Winkler similarity, which trusts beginnings (W. E.
     Winkler, 1990, "String Comparator Metrics and Enhanced Decision Rules"); and a quarter is the
     edit similarity of how the two sound in English. It is halved if both have numbers, and not the
-    same: 1961 is no slip for 1962.
+    same: 1961 is no slip for 1962. What differs by blanks alone is equal.
 
-    >>> likeness("color", "color")
-    1.0
+    >>> likeness("color", "color"), likeness("java script", "javascript")
+    (1.0, 1.0)
     >>> likeness("colour", "color") > likeness("colour", "collar") > likeness("colour", "dolor")
     True
     """
@@ -67,12 +67,24 @@ def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.flo
     heard, sounds = _sounds(queries), _sounds(strings)
     alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
+    _join(alike, queries, strings)
     if asked := _numbers(queries):
         found = _numbers(strings)
         for i, j in itertools.product(asked, found):
             if asked[i] != found[j]:
                 alike[i, j] *= _OTHER_NUMBER
     return alike
+
+
+def _join(alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]) -> None:
+    """Make equal what differs by blanks alone: "java script" is "javascript"."""
+    if " " not in "".join((*queries, *strings)):
+        return
+    whole = [string.replace(" ", "") for string in strings]
+    for row, query in zip(alike, queries, strict=True):
+        joined = query.replace(" ", "")
+        if joined in whole:
+            row[[i for i, string in enumerate(whole) if string == joined]] = 1
 
 
 def _numbers(strings: Sequence[str]) -> dict[int, list[str]]:

@@ -39,12 +39,12 @@ __all__ = ["main"]
 
 _COMMAND = "python -m tests.benchmarks.calibration"
 _CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
-_GIBBERISH = 300
+_GIBBERISH, _NOISE = 300, 0.5  # queries of random letters, and what all of them count
 _MANY, _LARGE = 1000, 3.0  # so many keys are the harder case, of which there are few dictionaries
 # Where the fit starts: spelling that must be close, meaning that says little.
 _START = Calibration(
-    known=Evidence((-3.0, 8.0, 0.5), (-3.0, 0.0, 1.0), (-3.0, 8.0, 0.5)),
-    unknown=Evidence((-9.0, 20.0, 0.0), (-9.0, 0.0, 0.5), (-8.0, 12.0, 0.0)),
+    known=Evidence((-3, 8, 0.5, 0), (-3, 0, 1, 0), (-3, 8, 0.5, 0)),
+    unknown=Evidence((-9, 20, 0, 0), (-9, 0, 0.5, 0), (-8, 12, 0, 0)),
 )
 
 
@@ -73,8 +73,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
     asked = [question for one in sets for question in _asked(one, embedding)]
+    noise = _gibberish(sets, embedding, seed=2)
     start = replace(_START, reach=embedding.calibration.reach)
-    calibration = calibrate([a.question for a in asked if a.is_fitted], start)
+    calibration = calibrate([*(a.question for a in asked if a.is_fitted), *noise], start)
+
     for name in ("known", "unknown"):
         print(f"{name}={_rounded(getattr(calibration, name))},")
     held_out = [a for a in asked if not a.is_fitted]
@@ -88,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print_report(
         "What a cutoff costs: shares of the best keys that it refuses",
         ("cutoff", "right", "wrong, a right key is there", "wrong, none is", "gibberish"),
-        _cutoffs(held_out, calibration, _gibberish(sets, embedding)),
+        _cutoffs(held_out, calibration, _gibberish(sets, embedding, seed=1)),
     )
 
 
@@ -154,15 +156,16 @@ def _questions(
         yield Question(alike, known, np.array(slots, np.intp), weight)
 
 
-def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding) -> list[Question]:
-    """Return questions of random letters to the dictionaries, small and large."""
-    rng = random.Random(1)
+def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding, seed: int) -> list[Question]:
+    """Return questions of random letters to the dictionaries, small and large; no key is right."""
+    rng = random.Random(seed)
     every = [dictionary for one in sets for dictionary in one.dictionaries]
     questions = list[Question]()
     for dictionary in rng.sample(every, min(_GIBBERISH, len(every))):
-        text = "".join(rng.choices(string.ascii_lowercase, k=rng.randint(4, 10)))
-        asked = dictionary.queries[0]._replace(text=text)
-        questions.extend(_questions(dictionary._replace(queries=[asked]), embedding))
+        text = "".join(rng.choices(string.ascii_lowercase, k=rng.randint(2, 10)))
+        asked = dictionary.queries[0]._replace(text=text, accept=frozenset())
+        weight = _NOISE / _GIBBERISH
+        questions.extend(_questions(dictionary._replace(queries=[asked]), embedding, weight))
     return questions
 
 
