@@ -31,7 +31,7 @@ REASONS = ("spelling", "meaning", "words")
 _SIGNS = (1, -1, 1)  # of the weight of the likeness, for each of them
 
 #: Log-odds of a key of the query's very words, "top_speed" of "topSpeed".
-SAME = 20.0
+SAME = 30.0
 
 
 Weights = tuple[float, float, float, float]
@@ -130,7 +130,7 @@ class Calibration:
     def parts(self, alike: Likeness, *, known: float) -> NDArray[np.float64]:
         """Return the candidates' log-odds for each of `REASONS`, (3, c)."""
         evidence = self.mixed(known)
-        near = alike.nearness[alike.candidates]
+        near = alike.nearness[alike.candidates].astype(np.float64)
         parts = np.empty((len(REASONS), len(near)))
         parts[0] = line(evidence.spelling, alike.spelling, near)
         parts[0][alike.spelling == 1] = SAME
@@ -264,14 +264,14 @@ class Reasons:
 #: Of word vectors, where nearness is that of the shipped ones.
 OF_WORDS = Calibration(
     known=Evidence(
-        spelling=(-2.46, 8.88, 1.31, 0.0),
-        meaning=(-1.03, -1.6, 0.91, 0.0),
-        words=(-1.52, 6.48, 1.24, 0.0),
+        spelling=(-2.54, 9.12, 1.28, 0.0),
+        meaning=(-1.06, -1.17, 0.74, 0.12),
+        words=(-1.51, 7.08, 1.2, 0.0),
     ),
     unknown=Evidence(
-        spelling=(-8.3, 20.58, 0.72, 0.0),
-        meaning=(-8.02, 0.0, 0.65, 0.0),
-        words=(-8.05, 11.99, 0.0, 0.0),
+        spelling=(-8.57, 21.51, 0.57, 0.0),
+        meaning=(-8.42, 0.0, 0.71, 0.79),
+        words=(-3.27, 20.16, 0.88, 0.0),
     ),
 )
 #: Of the shipped word vectors, projected by what was learned from WordNet.

@@ -15,6 +15,7 @@ from fuzzydict.evidence import (
     OF_WORDNET,
     OF_WORDS,
     REASONS,
+    SAME,
     Calibration,
     Evidence,
     Likeness,
@@ -118,7 +119,7 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
                 expected = bias + of_likeness * like**2 + of_nearness * near
                 expected += of_square * max(near, 0) ** 2
                 if name == "spelling" and spelled == 1:
-                    expected = 20.0  # the very words
+                    expected = SAME  # the very words
                 assert parts[REASONS.index(name), i] == pytest.approx(expected, abs=1e-5)
                 odds.append(math.exp(expected))
             else:

@@ -39,7 +39,7 @@ __all__ = ["main"]
 
 _COMMAND = "python -m tests.benchmarks.calibration"
 _CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
-_GIBBERISH, _NOISE = 300, 0.5  # queries of random letters, and what all of them count
+_GIBBERISH, _NOISE = 300, 2.0  # queries of random letters, and what all of them count
 _MANY, _LARGE = 1000, 3.0  # so many keys are the harder case, of which there are few dictionaries
 # Where the fit starts: spelling that must be close, meaning that says little.
 _START = Calibration(

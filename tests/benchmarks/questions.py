@@ -33,6 +33,7 @@ KINDS: Mapping[str, float] = {
     "random slips": 0.05,
     "a word of a phrase": 0.1,
     "a word of a phrase with a slip": 0.1,
+    "random slips beside phrases": 0.2,
 }
 # Dictionaries of each kind: how many, of how many keys, asked how many queries.
 _SIZES = ((2, 1000, 190), (3, 300, 60), (8, 100, 20), (16, 30, 6), (40, 8, 2))
@@ -64,6 +65,8 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
     apart, shared = _of_phrases(synonyms, common=False), _of_phrases(synonyms, common=True)
     barred = {text for pair in excluded for text in pair}
     of_names, of_slips, names = _words_of_names(counts, words)
+    beside = {word: phrase for phrase in phrases for word in phrase.split()}
+    beside = {word: beside[word] for word in words if word in beside}
     made: dict[str, tuple[Answers, Sequence[str]]] = {
         "typos": (_codespell("dictionary.txt", set(words), barred), words),
         "variants": (_variants(counts, barred), words),
@@ -75,9 +78,11 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
         "random slips": (_misspelled(words, counts, rng), words),
         "a word of a phrase": (of_names, names),
         "a word of a phrase with a slip": (of_slips, names),
+        "random slips beside phrases": (_misspelled(sorted(beside), counts, rng), words),
     }
     for kind in KINDS:
-        yield _set(kind, *made[kind], synonyms, excluded, rng)
+        companions = beside if "beside" in kind else {}
+        yield _set(kind, *made[kind], synonyms, excluded, rng, companions)
 
 
 def _set(
@@ -87,7 +92,9 @@ def _set(
     synonyms: Answers,
     excluded: Collection[frozenset[str]],
     rng: random.Random,
+    beside: Mapping[str, str],
 ) -> RetrievalSet:
+    """Return dictionaries of keys, each wanted one with the key that is to be beside it."""
     waiting = sorted(query for query in answers if answers[query])
     rng.shuffle(waiting)
     most = len(waiting) // 6 + 1  # so that small sets, too, make several dictionaries
@@ -99,7 +106,8 @@ def _set(
     for count, size, asked in _SIZES:
         for _ in range(count):
             wanted = _wanted(waiting, right, min(asked, most), rng)
-            keys = _filled(wanted, others, size, rng)
+            also = [beside[key] for key in wanted.values() if key in beside]
+            keys = _filled([*wanted.values(), *also], wanted, others, size, rng)
             queries = []
             for query in wanted:
                 alike = (*answers[query], *synonyms.get(query, ()))
@@ -125,12 +133,16 @@ def _wanted(
 
 
 def _filled(
-    wanted: Mapping[str, str], others: Sequence[str], size: int, rng: random.Random
+    some: Sequence[str],
+    queries: Collection[str],
+    others: Sequence[str],
+    size: int,
+    rng: random.Random,
 ) -> list[str]:
-    keys = dict.fromkeys(wanted.values())
+    keys = dict.fromkeys(some)
     while len(keys) < size:
         other = rng.choice(others)
-        if other not in wanted:
+        if other not in queries:
             keys[other] = None
     shuffled = list(keys)
     rng.shuffle(shuffled)
