@@ -11,6 +11,7 @@ from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.projections import Projections
+from fuzzydict.query_heads import QueryHeads
 from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
 from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as_scorer
 from fuzzydict.spans import Span
@@ -104,6 +105,8 @@ def learn_keys(
 ) -> Learned:
     """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
 
+    Where they have heads, x is (L, H, E) here and in `learn_values`, and each learns on.
+
     Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
     one at which cosines, less their background and in units of its spread, weigh as the evidence
     of meaning does: so that what makes the loss small makes the score right. Words never seen are
@@ -124,8 +127,8 @@ def learn_keys(
     span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
     settings = span.paced(settings)
     fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
-    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
-    parts: tuple[Any, Any] = fitted.projections.query, fitted.projections.key
+    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[-1])
+    parts: tuple[Any, Any] = _joined_at(temperature_of, fitted.projections), fitted.projections.key
     q, k = map(span.outside, parts)
     layer = Projections(q, k, words=_unseen(subject, asked))
     return Learned(layer, subject.scorer, temperature_of, fitted.history)
@@ -149,8 +152,18 @@ def learn_values(
     if settings.scorer == "cosine":
         settings = replace(settings, start_temperature=_BLURRED)
     fitted = fit_pooling(x, y, values, targets, settings)
-    temperature_of = _temperature(name, fitted.temperature, x.shape[1])
-    return Learned(fitted.projections, name, temperature_of, fitted.history)
+    temperature_of = _temperature(name, fitted.temperature, x.shape[-1])
+    learned = fitted.projections
+    layer = Projections(_joined_at(temperature_of, learned), learned.key, learned.value)
+    return Learned(layer, name, temperature_of, fitted.history)
+
+
+def _joined_at(temperature: float | None, projections: Projections) -> Any:
+    """Return Q; where it has heads, with their scores joined at the temperature of the scorer."""
+    query = projections.query
+    if temperature is None or not isinstance(query, QueryHeads):
+        return query
+    return query.at(temperature)
 
 
 def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
@@ -159,7 +172,7 @@ def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.in
     It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
     which there is no room for copies.
     """
-    if len(pairs) * x.shape[1] > _COPIED:
+    if len(pairs) * x[0].size > _COPIED:
         return x, pairs
     return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
 
