@@ -41,7 +41,7 @@ def background_of(vectors: NDArray[np.float32]) -> Background:
 
 
 def background_of_cosines(table: NDArray[np.float32]) -> Background:
-    """Return the background, told from the cosines of some texts, as queries and as keys, (n, n)."""
+    """Return the background, told from the cosines of texts, as queries and as keys, (n, n)."""
     cosines = table[np.triu_indices(len(table), 1)].astype(np.float64)
     usual_mean, usual_spread = _USUAL
     weight = len(cosines) + _DOUBT

@@ -105,7 +105,8 @@ def learn_keys(
 ) -> Learned:
     """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
 
-    Where they have heads, x is (L, H, E) here and in `learn_values`, and each learns on.
+    Where they have heads, x is (L, H, E) here and in `learn_values`, and each learns on. Of heads
+    the temperature is learned from there on, for they part the better the colder it is.
 
     Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
     one at which cosines, less their background and in units of its spread, weigh as the evidence
@@ -122,8 +123,10 @@ def learn_keys(
         found = fit_scorer(scorer, x, y, pairs, temperature, settings)
         return Learned(Projections(), found.scorer, subject.temperature, found.history)
     if subject.scorer is None:
-        settings = replace(settings, temperature=_as_in_the_score(subject))
-    settings = _scored(settings, subject.scorer)
+        told = _as_in_the_score(subject)
+        fixed = told if settings.num_heads == 1 else None
+        settings = replace(settings, temperature=fixed, start_temperature=told)
+    settings = _going_on(_scored(settings, subject.scorer), subject, x.shape[-1])
     span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
     settings = span.paced(settings)
     fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
@@ -151,6 +154,7 @@ def learn_values(
     settings = _scored(settings, name)
     if settings.scorer == "cosine":
         settings = replace(settings, start_temperature=_BLURRED)
+    settings = _going_on(settings, subject, x.shape[-1])
     fitted = fit_pooling(x, y, values, targets, settings)
     temperature_of = _temperature(name, fitted.temperature, x.shape[-1])
     learned = fitted.projections
@@ -200,6 +204,15 @@ def _as_in_the_score(subject: Subject) -> float:
 def _scored(settings: Settings, scorer: Any) -> Settings:
     cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
     return replace(settings, scorer="cosine" if cosine else "scaled_dot")
+
+
+def _going_on(settings: Settings, subject: Subject, size: int) -> Settings:
+    """Return settings by which heads that there are start as they are joined now."""
+    heads = subject.start.heads
+    if heads is None:
+        return settings
+    unit = _temperature(subject.scorer, 1.0, size) or 1.0
+    return replace(settings, start_temperature=heads.temperature / unit)
 
 
 def _temperature(scorer: Any, fitted: float, size: int) -> float | None:

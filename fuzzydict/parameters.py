@@ -1,4 +1,4 @@
-"""What fitting changes: the parameters of Q, K and V, where they start, and the way back to them."""
+"""What fitting changes: the parameters of Q, K and V, where they start, and the way back."""
 
 from __future__ import annotations
 

@@ -100,8 +100,8 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     The plane is the one in which the keys differ most (principal component analysis, by the
     singular value decomposition of their vectors less the mean). What is near in all dimensions
     is near in it; what is near in it need not be: the labels say how much of the keys' variance
-    it shows. A query of several heads is a point for each. A key is the larger and darker, the more weight it has. The ``n`` of the largest
-    weights are named, but for names that would cover others.
+    it shows. A key is the larger and darker, the more weight it has. The ``n`` of the largest
+    weights are named, but for names that would cover others. A query with heads is a point each.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

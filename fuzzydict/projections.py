@@ -70,7 +70,7 @@ class Projections:
     __slots__ = ("base", "calibration", "embedding", "key", "query", "value", "words")
 
     query: Projection
-    key: Projection
+    key: Array | Factors | Subwords | None
     value: Array | Factors | None
     embedding: str | None
     base: Projections | None
@@ -103,9 +103,8 @@ class Projections:
                 f"got {size_after(self.query)} and {size_after(self.key)}"
             )
         before = 1 if base is None else base.num_heads
-        if isinstance(asked, QueryHeads) and (before > 1 or (base and asked.of_heads)):
-            if not asked.of_heads or len(asked) != before:
-                raise ShapeError(f"query has {asked!r}, on top of a base of {before} heads")
+        if base and isinstance(asked, QueryHeads) and not asked.goes_on_from(before):
+            raise ShapeError(f"query: {asked!r} cannot go on from a base of heads: {before}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")

@@ -19,8 +19,9 @@ class QueryHeads:
     """H maps of a query, (E, r) each: so one query is near keys that lie far from each other.
 
     Keys keep one vector each (N. Shazeer 2019, "Fast Transformer Decoding: One Write-Head is All
-    You Need", section 3: multi-query attention). What the heads score is joined by `soft_maximum`:
-    the softmax over the keys is then that over all pairs of a head and a key, summed over the heads.
+    You Need", section 3: multi-query attention). What the heads score is joined by `soft_maximum`,
+    so that a softmax at its temperature is that over all pairs of a head and a key, summed over
+    the heads.
 
     Args:
         maps: (H, E, r); or `Factors`, both (H, E, k), of which each head is ``I + left right'``.
@@ -28,7 +29,7 @@ class QueryHeads:
         of_heads: whether each maps a vector of its own, of as many heads that come first.
 
     Raises:
-        ShapeError: The maps are no stack of matrices, or hold NaN or infinity.
+        ShapeError: The maps are no stack of two matrices or more, or hold NaN or infinity.
 
     Example:
         >>> turned = [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
@@ -60,12 +61,17 @@ class QueryHeads:
         """Return how many heads there are, H."""
         return len(self.maps.left if isinstance(self.maps, Factors) else self.maps)
 
+    def goes_on_from(self, heads: int) -> bool:
+        """Tell whether they map the vectors of queries that have so many heads, 1 if none."""
+        return self.of_heads and len(self) == heads if heads > 1 else not self.of_heads
+
     @property
     def shape(self) -> tuple[int, int]:
         """The sizes of a vector before and after: (E, r)."""
         if isinstance(self.maps, Factors):
             return self.maps.left.shape[1], self.maps.left.shape[1]
-        return self.maps.shape[1], self.maps.shape[2]
+        size, after = self.maps.shape[1:]
+        return size, after
 
     def project(self, vectors: ArrayLike) -> Array:
         """Return the vectors of the heads, (..., H, r), for vectors (..., E).
@@ -123,10 +129,8 @@ class QueryHeads:
         return cls(maps, temperature, of_heads=bool(of_heads))
 
     def __repr__(self) -> str:
-        size, after = self.shape
-        if isinstance(self.maps, Factors):
-            return f"<{len(self)} heads of identity and rank {self.maps.left.shape[2]} {size, size}>"
-        return f"<{len(self)} heads {size, after}>"
+        rank = self.maps.left.shape[2] if isinstance(self.maps, Factors) else None
+        return f"<{len(self)} heads {'' if rank is None else f'of rank {rank} '}{self.shape}>"
 
 
 def heads_forward(
@@ -207,8 +211,10 @@ def _outer(a: Array, b: Array) -> Array:
 def _checked(name: str, maps: ArrayLike) -> Array:
     """Return a copy of the maps of heads (H, E, r) that nobody writes to."""
     checked = np.array(as_floats(**{name: maps})[0])
-    if checked.ndim != 3 or not checked.size:
-        raise ShapeError(f"{name} of heads must be matrices (H, E, r), got shape {checked.shape}")
+    if checked.ndim != 3 or not checked.size or len(checked) < 2:
+        raise ShapeError(
+            f"{name}: expected matrices (H, E, r) of two heads or more, got shape {checked.shape}"
+        )
     require_finite(checked, **{name: checked})
     checked.flags.writeable = False
     return checked

@@ -63,12 +63,13 @@ def taught(
     pools = isinstance(examples, ValueExamples)
     size = subject.keys.vectors.shape[1]
     examples = _some(examples, subject.start.num_heads * size, _whole(seed))
-    is_slow = pools or trained(d.scorer) is not None
+    heads = _num_heads(d, num_heads, learn, subject)
+    is_slow = pools or heads > 1 or trained(d.scorer) is not None
     defaults = _slow_pace(len(examples.queries)) if is_slow else {}
     settings = Settings(
         **defaults | {name: value for name, value in given.items() if value is not None},
         **_roles(d, learn, pools=pools),
-        num_heads=_num_heads(d, num_heads, learn, subject),
+        num_heads=heads,
         seed=seed,
         progress=progress,
     )
@@ -176,7 +177,7 @@ def _num_heads(
 
 
 def _slow_pace(count: int) -> dict[str, Any]:
-    """Return how fast to learn what says little of where to go: values, parameters of a scorer."""
+    """Return how fast to learn what says little of where to go: values, heads, scorers' parts."""
     passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
     return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
 
