@@ -56,8 +56,7 @@ class FuzzyFits(FuzzyReads[V]):
                 or as many as there are to go on from. Their temperature is learned, too.
             epochs: passes over the examples, at most; by default 30. To pool, and of heads and a
                 scorer's own parameters, as many as take about 2,000 steps: from 30 to 200.
-            learning_rate: how far a step may turn a vector, in parts of its length; by default
-                0.03, and 0.1 for what takes those steps.
+            learning_rate: how far a step may turn a vector, in parts of its length: 0.03, then 0.1.
             validation: share of examples held out, by default 0.2; of 0 the examples decide alone.
             seed: another seed, other parts and batches.
             progress: is told ``(done, total)``; may stop by raising, and the dict is as it was.
