@@ -109,7 +109,7 @@ class Reference:
             return cosine_of(query, key)
         t = self.heads.temperature
         powers = [math.exp(cosine_of(head, key) / t) for head in query]
-        return t * math.log(sum(powers) / len(powers))
+        return float(t * math.log(sum(powers) / len(powers)))
 
     def coverage(self, words: list[str], others: list[str]) -> float:
         """Return how far each word of one has its like in the other."""

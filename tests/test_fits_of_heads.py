@@ -14,6 +14,10 @@ from fuzzydict import ArgumentTypeError, Bilinear, FuzzyDict, OptionError
 from fuzzydict.projections import Projections
 from fuzzydict.query_heads import QueryHeads
 
+from .test_fits import EXAMPLES as A_DOZEN
+from .test_fits import SPORT, car
+from .test_fits import UNSEEN as OF_THE_CAR
+
 EXAMPLES, UNSEEN, SIZE = 300, 200, 4
 QUERIES = [f"query{i}" for i in range(EXAMPLES + UNSEEN)]
 KEYS = [f"key{i}" for i in range(40)]
@@ -105,22 +109,11 @@ def test_the_same_seed_learns_the_same(three: tuple[Any, Any]) -> None:
 
 
 def test_a_dozen_examples_teach_heads_and_break_nothing() -> None:
-    keys = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats"]
-    examples: dict[str, Any] = {
-        "performance": ["battery", "top speed", "horse power"],
-        "power": ["horse power", "battery"],
-        "how quick is it": "top speed",
-        "paint": "color",
-        "cost": "price",
-        "maker": "brand",
-    }
-    d = FuzzyDict(dict.fromkeys(keys, 1))
-    report = d.fit(list(examples), list(examples.values()), num_heads=3, epochs=40)
+    d = car()
+    report = d.fit(list(A_DOZEN), list(A_DOZEN.values()), num_heads=3, epochs=40)
     assert report.kept
-    found = {key for key, _, _ in d.attend("performance").top(3)}
-    assert found == {"battery", "top speed", "horse power"}
-    unseen = {"colour": "color", "battry": "battery", "hors power": "horse power", "car": None}
-    assert {q: d.nearest(q).key if key else None for q, key in unseen.items()} == unseen
+    assert {key for key, _, _ in d.attend("performance").top(3)} == set(SPORT)
+    assert {query: d.nearest(query).key for query in OF_THE_CAR} == OF_THE_CAR
     parts = d.explain("colour").best_parts
     assert parts is not None
     assert parts.probability == pytest.approx(d.nearest("colour").score)
