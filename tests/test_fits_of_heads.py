@@ -14,27 +14,15 @@ from fuzzydict import ArgumentTypeError, Bilinear, FuzzyDict, OptionError
 from fuzzydict.projections import Projections
 from fuzzydict.query_heads import QueryHeads
 
+from .benchmarks.heads import lying_apart
 from .test_fits import EXAMPLES as A_DOZEN
 from .test_fits import SPORT, car
 from .test_fits import UNSEEN as OF_THE_CAR
 
 EXAMPLES, UNSEEN, SIZE = 300, 200, 4
-QUERIES = [f"query{i}" for i in range(EXAMPLES + UNSEEN)]
-KEYS = [f"key{i}" for i in range(40)]
-
-
-def turned_three_ways() -> tuple[list[list[str]], dict[str, Any]]:
-    """Return the right keys of each query, each where another turn of it leads, and all vectors."""
-    random = np.random.default_rng(0)
-    turns = [np.linalg.qr(random.standard_normal((SIZE, SIZE)))[0] for _ in range(3)]
-    keys, queries = (random.standard_normal((len(texts), SIZE)) for texts in (KEYS, QUERIES))
-    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
-    rows = np.stack([(queries @ turn @ keys.T).argmax(axis=1) for turn in turns], axis=1)
-    right = [list(dict.fromkeys(KEYS[i] for i in row)) for row in rows.tolist()]
-    return right, dict(zip([*KEYS, *QUERIES], [*keys, *queries], strict=True))
-
-
-RIGHT, TABLE = turned_three_ways()
+DATA = lying_apart(EXAMPLES + UNSEEN, 40, SIZE, seed=0)
+QUERIES, KEYS, RIGHT = DATA.names()
+TABLE = DATA.embedding()
 
 
 def fitted(num_heads: int | None, scorer: Any = "cosine", **options: Any) -> tuple[Any, Any]:

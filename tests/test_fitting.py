@@ -18,6 +18,7 @@ from fuzzydict.fitting import Settings, fit_pooling, fit_retrieval
 from fuzzydict.parameters import Model
 from fuzzydict.projections import Factors, Projections
 
+from .benchmarks.heads import lying_apart
 from .gradients import check_gradients
 
 
@@ -191,25 +192,16 @@ def test_fits_in_several_threads_do_not_mix() -> None:
 # ---- heads --------------------------------------------------------------------------------
 
 
-def three_turns(examples: int, unseen: int, size: int = 8) -> tuple[Array, Array, NDArray[np.intp]]:
-    """Return queries, 60 keys, and the three that are right for each: a turn away from it each."""
-    random = np.random.default_rng(0)
-    turns = [np.linalg.qr(random.standard_normal((size, size)))[0] for _ in range(3)]
-    keys, queries = (random.standard_normal((n, size)) for n in (60, examples + unseen))
-    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
-    right = np.stack([(queries @ turn @ keys.T).argmax(axis=1) for turn in turns], axis=1)
-    return queries.astype(np.float32), keys.astype(np.float32), right
-
-
-def each_alone(queries: Array, right: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
+def pairs_apart(count: int) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Return queries, one for each of the three keys that are right for it, keys, and pairs."""
+    queries, keys, right = lying_apart(count, 60, 8, seed=0)
     pairs = np.stack([np.arange(right.size), right.ravel()], axis=1)
-    return np.repeat(queries, right.shape[1], axis=0), pairs
+    return np.repeat(queries, right.shape[1], axis=0), keys, pairs
 
 
 @pytest.mark.parametrize("rank", [None, 3])
 def test_heads_start_as_one_would(rank: int | None) -> None:
-    queries, keys, right = three_turns(60, 0)
-    x, pairs = each_alone(queries, right)
+    x, keys, pairs = pairs_apart(60)
     starts = [
         fit_retrieval(x, keys, pairs, Settings(epochs=1, rank=rank, num_heads=n)).history[0]
         for n in (1, 3)
@@ -236,8 +228,7 @@ def test_the_gradients_of_heads(rank: int | None, of_heads: bool) -> None:
 
 
 def test_heads_go_on_from_heads() -> None:
-    queries, keys, right = three_turns(200, 0)
-    x, pairs = each_alone(queries, right)
+    x, keys, pairs = pairs_apart(200)
     first = fit_retrieval(x, keys, pairs, Settings(num_heads=3, epochs=20, temperature=0.2))
     heads, k = first.projections.project_queries(x), first.projections.project_keys(keys)
     settings = Settings(num_heads=3, epochs=20, temperature=0.2)
