@@ -50,13 +50,13 @@ class FuzzyFits(FuzzyReads[V]):
             queries: L texts.
             targets: one for each: a key, a list of keys that are all right, or None where no key
                 should match, by which ``score_cutoff`` is learned; or, for all, a number or array.
-            learn: which of "query", "key" and, to pool, "value" to learn; by default Q and K.
+            learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            num_heads: learn so many Q, for queries with keys that lie far apart; by default one,
-                or as many as there are to go on from. Their temperature is learned, too.
+            num_heads: learn so many Q, for keys that lie apart; by default those there are, or one.
             epochs: passes over the examples, at most; by default 30. To pool, and of heads and a
                 scorer's own parameters, as many as take about 2,000 steps: from 30 to 200.
-            learning_rate: how far a step may turn a vector, in parts of its length: 0.03, then 0.1.
+            learning_rate: how far a step may turn a vector, in parts of its length: 0.03; or 0.1,
+                to pool and of a scorer's own parameters.
             validation: share of examples held out, by default 0.2; of 0 the examples decide alone.
             seed: another seed, other parts and batches.
             progress: is told ``(done, total)``; may stop by raising, and the dict is as it was.

@@ -64,8 +64,8 @@ def taught(
     size = subject.keys.vectors.shape[1]
     examples = _some(examples, subject.start.num_heads * size, _whole(seed))
     heads = _num_heads(d, num_heads, learn, subject)
-    is_slow = pools or heads > 1 or trained(d.scorer) is not None
-    defaults = _slow_pace(len(examples.queries)) if is_slow else {}
+    is_slow = pools or trained(d.scorer) is not None
+    defaults = _pace(len(examples.queries), heads, is_slow=is_slow)
     settings = Settings(
         **defaults | {name: value for name, value in given.items() if value is not None},
         **_roles(d, learn, pools=pools),
@@ -176,10 +176,16 @@ def _num_heads(
     return int(wanted)
 
 
-def _slow_pace(count: int) -> dict[str, Any]:
-    """Return how fast to learn what says little of where to go: values, heads, scorers' parts."""
+def _pace(count: int, heads: int, *, is_slow: bool) -> dict[str, Any]:
+    """Return how fast to learn, where not as usual.
+
+    What says little of where to go, as values do, takes many long steps. Heads, which start alike,
+    take time to part.
+    """
     passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
-    return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+    if is_slow:
+        return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+    return {"epochs": passes, "patience": passes // 10} if heads > 1 else {}
 
 
 def _share(validation: float | None) -> float:
