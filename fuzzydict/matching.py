@@ -10,6 +10,7 @@ from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
+from fuzzydict.projected import scored
 from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import likenesses
 
@@ -70,7 +71,7 @@ class Matching(Protocol):
         Args:
             queries: L of them, as asked.
             texts: their plain words.
-            vectors: theirs, (L, E).
+            vectors: theirs, (L, E), or (L, H, E) of heads, whose scores are joined.
             index: the keys; what is returned for its dead slots is not looked at.
         """
 
@@ -108,6 +109,9 @@ class ByScorer:
         Raises:
             ShapeError: the scorer gives NaN or +inf.
         """
+        return scored(lambda asked: self._scores(asked, index), vectors, index.embedding)
+
+    def _scores(self, vectors: NDArray[np.float32], index: KeyIndex) -> NDArray[np.float32]:
         if type(self.scorer) is Cosine:
             return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
         scores = np.array(self.scorer(vectors, index.vectors), np.float32)
@@ -205,14 +209,21 @@ def nearness(
     `evidence.Likeness` tells what it is.
     """
     mean, spread = index.background
-    near: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
-    near *= index.inverse_lengths[slots]
+    near = scored(lambda asked: _cosines(asked, index, slots), vectors, index.embedding)
     near -= np.float32(mean)
     near *= index.trust[slots] / np.float32(spread)
     near *= index.embedding.trust(queries)[:, None]
     # What is very near is no more likely than what is near: opposites and siblings are nearest.
     reach = np.float32(index.embedding.calibration.reach)
     return np.where(near > 0, reach * np.tanh(near / reach), near)
+
+
+def _cosines(
+    vectors: NDArray[np.float32], index: KeyIndex, slots: NDArray[np.intp] | slice
+) -> NDArray[np.float32]:
+    cosines: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
+    cosines *= index.inverse_lengths[slots]
+    return cosines
 
 
 def _likeness(
@@ -265,10 +276,11 @@ def _words_alike(words: list[str], others: list[str], index: KeyIndex) -> NDArra
     """
     spelling = likenesses(words, others) ** _SHARPNESS
     embedding, (mean, spread) = index.embedding, index.background
-    asked = units(embedding.token_vectors(words, of_query=True))
-    if not asked.shape[1]:
+    asked = embedding.token_vectors(words, of_query=True)
+    if not asked.shape[-1]:
         return spelling
-    nearness = (asked @ units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    keys = units(embedding.token_vectors(others, of_query=False))
+    nearness = (scored(lambda q: units(q) @ keys.T, asked, embedding) - mean) / spread
     trust = embedding.vocabulary.trust
     nearness *= np.outer([trust(word) for word in words], [trust(word) for word in others])
     meaning = np.clip(nearness / _FAR, 0, 1)
