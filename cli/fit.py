@@ -45,6 +45,11 @@ _PROJECTIONS = Path("wordnet.projections")
     help=f"Where to save; by default {_PROJECTIONS}, with --wordnet alone.",
 )
 @click.option(
+    "--num-heads",
+    type=click.IntRange(1),
+    help="Learn so many maps of a query, for queries with keys that lie far apart; by default 1.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     help="Another seed, another result; by default 0, and 1 with --wordnet.",
@@ -56,6 +61,7 @@ def command(
     exclude: tuple[Path, ...],
     vectors: Path | None,
     output: Path | None,
+    num_heads: int | None,
     seed: int | None,
     **reading: str | None,
 ) -> None:
@@ -69,7 +75,7 @@ def command(
     With --wordnet this makes what ships with the package as projections="wordnet".
     """
     if wordnet:
-        _check_wordnet(files, exclude, reading)
+        _check_wordnet(files, exclude, {**reading, "num-heads": num_heads})
         fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
         return
     if not files:
@@ -78,17 +84,18 @@ def command(
         raise click.UsageError("expected two files, DICT and EXAMPLES; --exclude needs --wordnet")
     if output is None:
         raise click.UsageError("say where to save the dict: -o FILE.fuzzydict")
-    _fit_dict(*files, output, vectors, seed or 0, reading)
+    learning = {"num_heads": num_heads, "seed": seed or 0}
+    _fit_dict(*files, output, vectors, learning, reading)
 
 
 def _check_wordnet(
-    files: tuple[Path, ...], exclude: tuple[Path, ...], reading: dict[str, str | None]
+    files: tuple[Path, ...], exclude: tuple[Path, ...], of_dict: dict[str, Any]
 ) -> None:
     if files and not exclude:
         raise click.UsageError(
             f"unexpected argument {str(files[0])!r}; retrieval sets follow --exclude"
         )
-    given = [f"--{name}" for name, value in reading.items() if value is not None]
+    given = [f"--{name}" for name, value in of_dict.items() if value is not None]
     if given:
         raise click.UsageError(f"{given[0]} is for DICT, and --wordnet reads none")
 
@@ -98,7 +105,7 @@ def _fit_dict(
     examples_file: Path,
     output: Path,
     vectors: Path | None,
-    seed: int,
+    learning: dict[str, Any],
     reading: dict[str, Any],
 ) -> None:
     sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
@@ -115,7 +122,7 @@ def _fit_dict(
         report = d.fit(
             queries,
             targets,
-            seed=seed,
+            **learning,
             progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
         )
     click.echo(str(report))

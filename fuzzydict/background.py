@@ -11,7 +11,7 @@ from fuzzydict.arrays import units
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SAMPLE", "Background", "background_of"]
+__all__ = ["SAMPLE", "Background", "background_of", "background_of_cosines"]
 
 #: So many vectors are enough to tell.
 SAMPLE = 128
@@ -26,12 +26,8 @@ class Background(NamedTuple):
     spread: float
 
 
-def background_of(
-    vectors: NDArray[np.float32], queries: NDArray[np.float32] | None = None
-) -> Background:
+def background_of(vectors: NDArray[np.float32]) -> Background:
     """Return the background of an embedding, told from the vectors of some texts, (n, E).
-
-    ``queries`` are the vectors of the same texts as queries, where these differ.
 
     Each embedding has its own: of some, all cosines lie between 0.7 and 1. Where there are few
     texts, it is drawn towards what is usual.
@@ -40,8 +36,13 @@ def background_of(
     >>> round(mean, 3), round(spread, 3)
     (0.002, 0.01)
     """
-    asked = units(vectors if queries is None else queries)
-    cosines = (asked @ units(vectors).T)[np.triu_indices(len(vectors), 1)].astype(np.float64)
+    unit = units(vectors)
+    return background_of_cosines(unit @ unit.T)
+
+
+def background_of_cosines(table: NDArray[np.float32]) -> Background:
+    """Return the background, told from the cosines of texts, as queries and as keys, (n, n)."""
+    cosines = table[np.triu_indices(len(table), 1)].astype(np.float64)
     usual_mean, usual_spread = _USUAL
     weight = len(cosines) + _DOUBT
     mean = (cosines.sum() + _DOUBT * usual_mean) / weight

@@ -25,6 +25,7 @@ class FuzzyFits(FuzzyReads[V]):
         *,
         learn: Sequence[str] | None = None,
         rank: int | None = None,
+        num_heads: int | None = None,
         epochs: int | None = None,
         learning_rate: float | None = None,
         validation: float | None = None,
@@ -37,30 +38,28 @@ class FuzzyFits(FuzzyReads[V]):
         With keys as targets, queries shall find them: Q and K are learned, and what the score
         says (or, with a scorer that is named, the temperature). With numbers or arrays, queries
         shall pool them: Q, K and the temperature are learned, and the scorer "cosine" takes the
-        place of the default one. A scorer with parameters, as ``Bilinear(M)`` or a kernel, learns
-        these instead. What is learned starts at the identity and is held near it, the more so the
-        fewer examples there are.
+        place of the default one. A scorer with parameters, as ``Bilinear(M)``, learns these.
+        What is learned starts at the identity, and is held near it the more the fewer the examples.
 
         It is kept if examples that were not learned from are answered better (with keys: more
         probably, and no fewer of them first), and if keys with a slip are found as before. Fewer
         than a hundred examples are held out in turn, in eight parts; of fewer than four none is.
-        However many there are, about 2^26 numbers of their vectors are learned from at most.
+        About 2^26 numbers of the queries' vectors are learned from at most.
 
         Args:
             queries: L texts.
             targets: one for each: a key, a list of keys that are all right, or None where no key
                 should match, by which ``score_cutoff`` is learned; or, for all, a number or array.
-            learn: which of "query", "key" and, to pool, "value" to learn; by default Q and K.
+            learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            epochs: passes over the examples, at most; by default 30. To pool, and of a scorer's
-                own parameters, as many as take about 2,000 steps: from 30 to 200.
-            learning_rate: how far a step may turn a vector, in parts of its length: by default
-                0.03, and 0.1 to pool and of a scorer's own parameters.
-            validation: share of the examples that is held out, by default 0.2; of none, what is
-                learned must only be better on the examples themselves.
+            num_heads: learn so many Q, for keys that lie apart; by default those there are, or one.
+            epochs: passes over the examples, at most; by default 30. To pool, and of heads and a
+                scorer's own parameters, as many as take about 2,000 steps: from 30 to 200.
+            learning_rate: how far a step may turn a vector, in parts of its length: 0.03; or 0.1,
+                to pool and of a scorer's own parameters.
+            validation: share of examples held out, by default 0.2; of 0 the examples decide alone.
             seed: another seed, other parts and batches.
-            progress: is told ``(done, total)`` now and then; may stop by raising, and the dict is
-                as it was.
+            progress: is told ``(done, total)``; may stop by raising, and the dict is as it was.
             warm_start: go on from what was learned before; by default it starts afresh.
 
         Raises:
@@ -83,6 +82,7 @@ class FuzzyFits(FuzzyReads[V]):
             targets,
             learn=learn,
             rank=rank,
+            num_heads=num_heads,
             epochs=epochs,
             learning_rate=learning_rate,
             validation=validation,

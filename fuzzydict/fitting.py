@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from fuzzydict.arrays import Array, as_floats, require_finite
 from fuzzydict.descent import Epoch, Gradients, Settings, descend
 from fuzzydict.errors import ArgumentTypeError, ShapeError
-from fuzzydict.factors import Factors, project_forward
-from fuzzydict.objectives import lengths_forward, pooling_loss, retrieval_loss
+from fuzzydict.objectives import pooling_loss, retrieval_loss
+from fuzzydict.parameters import Model
 from fuzzydict.projections import Projections
 
 __all__ = ["Epoch", "Fitted", "Settings", "fit_pooling", "fit_retrieval"]
 
 _HELD_OUT = 2048  # queries that tell when to stop, at most: more would take longer to no end
 _ROWS = 512  # of them scored at a time, so that memory stays bounded
-
-#: The way back from the gradient of projected vectors to those of the projection's parts.
-_Backward = Callable[[Array], Gradients]
 
 
 class Fitted(NamedTuple):
@@ -41,7 +37,7 @@ def fit_retrieval(
     them. Q and K start at the identity and are pulled towards it as an example each would.
 
     Args:
-        queries: (L, E).
+        queries: (L, E), or (L, H, E) of heads that go on.
         keys: (S, E).
         pairs: (n, 2), whole numbers: the row of a query, the row of a key that is right for it.
             A query may have several right keys; it is enough that it finds one.
@@ -62,7 +58,7 @@ def fit_retrieval(
     settings = settings or Settings()
     x, y = _matrices(queries=queries, keys=keys)
     examples = _Pairs(x, y, _checked_pairs(pairs, len(x), len(y)), settings)
-    model = _Model(x.shape[1], settings)
+    model = Model(x.shape[-1], settings, of_heads=_of_heads(x, settings))
     random = np.random.default_rng(settings.seed)
 
     def losses(rows: NDArray[np.intp], batch: _Batch) -> tuple[float, Gradients]:
@@ -101,7 +97,7 @@ def fit_pooling(
     The loss is `objectives.pooling_loss`, in units of a third of the targets' spread.
 
     Args:
-        queries: (L, E).
+        queries: (L, E), or (L, H, E) of heads that go on.
         keys: (S, E).
         values: (S, Ev).
         targets: (L, Ev), what each query should pool.
@@ -127,7 +123,7 @@ def fit_pooling(
             f"expected a value for each of {len(y)} keys and a target for each of {len(x)} "
             f"queries, got {len(v)} and {len(wanted)}"
         )
-    model = _Model(x.shape[1], settings, v.shape[1])
+    model = Model(x.shape[-1], settings, v.shape[1], of_heads=_of_heads(x, settings))
 
     def losses(rows: NDArray[np.intp]) -> tuple[float, Gradients]:
         query, query_back = model.forward("query", x[rows])
@@ -145,62 +141,6 @@ def fit_pooling(
 
     history = descend(model.parameters, np.arange(len(x)), losses, held_out_loss, settings)
     return Fitted(model.projections(), model.temperature, history)
-
-
-class _Model:
-    """Parameters by name, as `Projections.arrays` names them, and the temperature's logarithm."""
-
-    def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
-        self.settings = settings
-        self.parameters: dict[str, Array] = {}
-        random = np.random.default_rng(settings.seed)
-        for role in (role for role in ("query", "key") if role not in settings.fixed):
-            self.parameters |= _start(role, size, settings.rank, random)
-        if value_size is not None and settings.learn_value:
-            self.parameters |= _start("value", value_size, None, random)
-        if settings.temperature is None:
-            start = np.log(settings.first_temperature)
-            self.parameters["log_temperature"] = np.array(start, np.float32)
-
-    @property
-    def temperature(self) -> float:
-        learned = self.parameters.get("log_temperature")
-        return float(self.settings.temperature or 0) if learned is None else float(np.exp(learned))
-
-    def temperature_gradient(self, slope: float) -> Gradients:
-        learned = "log_temperature" in self.parameters
-        return {"log_temperature": np.array(slope, np.float32)} if learned else {}
-
-    def forward(self, role: str, vectors: Array) -> tuple[Array, _Backward]:
-        """Project vectors (N, E), and make a dot product what the scorer says."""
-        left = self.parameters.get(f"{role}.left")
-        whole = self.parameters.get(role)
-        factors = None if left is None else Factors(left, self.parameters[f"{role}.right"])
-        projected, way = project_forward(vectors, whole if factors is None else factors, role)
-        if role == "value":
-            return projected, lambda d: _named(role, way.to_projection(d))
-        scaled, scale_back = lengths_forward(projected, self.settings.scorer)
-        return scaled, lambda d: _named(role, way.to_projection(scale_back(d)))
-
-    def projections(self) -> Projections:
-        return Projections.from_arrays(self.parameters)
-
-
-def _start(role: str, size: int, rank: int | None, random: np.random.Generator) -> dict[str, Array]:
-    """Return parameters that make the identity."""
-    if rank is None:
-        return {role: np.eye(size, dtype=np.float32)}
-    left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
-    left /= np.float32(size**0.5)
-    return {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
-
-
-def _named(role: str, gradient: Array | Factors | None) -> Gradients:
-    if gradient is None:
-        return {}
-    if isinstance(gradient, Factors):
-        return {f"{role}.{name}": part for name, part in gradient._asdict().items()}
-    return {role: gradient}
 
 
 class _Batch(NamedTuple):
@@ -252,17 +192,30 @@ def _matrices(**named: ArrayLike) -> tuple[Array, ...]:
     found = []
     for name, given in named.items():
         matrix = as_floats(**{name: given})[0].astype(np.float32, copy=False)
-        if matrix.ndim != 2 or not matrix.size:
+        axes = (2, 3) if name == "queries" else (2,)
+        if matrix.ndim not in axes or not matrix.size:
             raise ShapeError(f"{name} must be a matrix with a row each, got shape {matrix.shape}")
         require_finite(matrix, **{name: matrix})
         found.append(matrix)
-    widths = {name: matrix.shape[1] for name, matrix in zip(named, found, strict=True)}
+    widths = {name: matrix.shape[-1] for name, matrix in zip(named, found, strict=True)}
     if len(set(widths.values())) > 1:
         raise ShapeError(
             " and ".join(f"{name} of {width} numbers" for name, width in widths.items())
             + " do not go together: expected vectors of one size"
         )
     return tuple(found)
+
+
+def _of_heads(queries: Array, settings: Settings) -> bool:
+    """Return whether queries have heads already, (L, H, E): then as many as are to be learned."""
+    if queries.ndim == 2:
+        return False
+    if queries.shape[1] != settings.num_heads:
+        raise ShapeError(
+            f"queries of {queries.shape[1]} heads do not go with num_heads={settings.num_heads}; "
+            f"expected (L, E), or (L, {settings.num_heads}, E)"
+        )
+    return True
 
 
 def _checked_pairs(pairs: ArrayLike, queries: int, keys: int) -> NDArray[np.intp]:

@@ -12,6 +12,7 @@ from fuzzydict.errors import OptionError
 from fuzzydict.evidence import line
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.projections import Projections
+from fuzzydict.query_heads import QueryHeads
 from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
 from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as_scorer
 from fuzzydict.spans import Span
@@ -105,6 +106,9 @@ def learn_keys(
 ) -> Learned:
     """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
 
+    Where they have heads, x is (L, H, E) here and in `learn_values`, and each learns on. Of heads
+    the temperature is learned from there on, for they part the better the colder it is.
+
     Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
     one at which cosines, less their background and in units of its spread, weigh as the evidence
     of meaning does: so that what makes the loss small makes the score right. Words never seen are
@@ -120,13 +124,15 @@ def learn_keys(
         found = fit_scorer(scorer, x, y, pairs, temperature, settings)
         return Learned(Projections(), found.scorer, subject.temperature, found.history)
     if subject.scorer is None:
-        settings = replace(settings, temperature=_as_in_the_score(subject))
-    settings = _scored(settings, subject.scorer)
+        told = _as_in_the_score(subject)
+        fixed = told if settings.num_heads == 1 else None
+        settings = replace(settings, temperature=fixed, start_temperature=told)
+    settings = _going_on(_scored(settings, subject.scorer), subject, x.shape[-1])
     span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
     settings = span.paced(settings)
     fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
-    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[1])
-    parts: tuple[Any, Any] = fitted.projections.query, fitted.projections.key
+    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[-1])
+    parts: tuple[Any, Any] = _joined_at(temperature_of, fitted.projections), fitted.projections.key
     q, k = map(span.outside, parts)
     layer = Projections(q, k, words=_unseen(subject, asked))
     return Learned(layer, subject.scorer, temperature_of, fitted.history)
@@ -149,9 +155,20 @@ def learn_values(
     settings = _scored(settings, name)
     if settings.scorer == "cosine":
         settings = replace(settings, start_temperature=_BLURRED)
+    settings = _going_on(settings, subject, x.shape[-1])
     fitted = fit_pooling(x, y, values, targets, settings)
-    temperature_of = _temperature(name, fitted.temperature, x.shape[1])
-    return Learned(fitted.projections, name, temperature_of, fitted.history)
+    temperature_of = _temperature(name, fitted.temperature, x.shape[-1])
+    learned = fitted.projections
+    layer = Projections(_joined_at(temperature_of, learned), learned.key, learned.value)
+    return Learned(layer, name, temperature_of, fitted.history)
+
+
+def _joined_at(temperature: float | None, projections: Projections) -> Any:
+    """Return Q; where it has heads, with their scores joined at the temperature of the scorer."""
+    query = projections.query
+    if temperature is None or not isinstance(query, QueryHeads):
+        return query
+    return query.at(temperature)
 
 
 def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
@@ -160,7 +177,7 @@ def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.in
     It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
     which there is no room for copies.
     """
-    if len(pairs) * x.shape[1] > _COPIED:
+    if len(pairs) * x[0].size > _COPIED:
         return x, pairs
     return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
 
@@ -189,6 +206,15 @@ def _as_in_the_score(subject: Subject) -> float:
 def _scored(settings: Settings, scorer: Any) -> Settings:
     cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
     return replace(settings, scorer="cosine" if cosine else "scaled_dot")
+
+
+def _going_on(settings: Settings, subject: Subject, size: int) -> Settings:
+    """Return settings by which heads that there are start as they are joined now."""
+    heads = subject.start.heads
+    if heads is None:
+        return settings
+    unit = _temperature(subject.scorer, 1.0, size) or 1.0
+    return replace(settings, start_temperature=heads.temperature / unit)
 
 
 def _temperature(scorer: Any, fitted: float, size: int) -> float | None:

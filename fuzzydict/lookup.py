@@ -40,7 +40,7 @@ class Attended(NamedTuple):
     """What L queries find among S keys."""
 
     names: list[str]  # S, in the dict's order
-    query: NDArray[np.float32]  # (L, E)
+    query: NDArray[np.float32]  # (L, E), or (L, H, E) where queries have H heads
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
     weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves

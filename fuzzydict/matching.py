@@ -10,6 +10,7 @@ from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
 from fuzzydict.normalizers import finite_tops
+from fuzzydict.projected import scored
 from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spelling import likenesses
 
@@ -73,7 +74,7 @@ class Matching(Protocol):
         Args:
             queries: L of them, as asked.
             texts: their plain words.
-            vectors: theirs, (L, E).
+            vectors: theirs, (L, E), or (L, H, E) of heads, whose scores are joined.
             index: the keys; what is returned for its dead slots is not looked at.
         """
 
@@ -111,6 +112,9 @@ class ByScorer:
         Raises:
             ShapeError: the scorer gives NaN or +inf.
         """
+        return scored(lambda asked: self._scores(asked, index), vectors, index.embedding)
+
+    def _scores(self, vectors: NDArray[np.float32], index: KeyIndex) -> NDArray[np.float32]:
         if type(self.scorer) is Cosine:
             return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
         scores = np.array(self.scorer(vectors, index.vectors), np.float32)
@@ -208,14 +212,21 @@ def nearness(
     `evidence.Likeness` tells what it is.
     """
     mean, spread = index.background
-    near: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
-    near *= index.inverse_lengths[slots]
+    near = scored(lambda asked: _cosines(asked, index, slots), vectors, index.embedding)
     near -= np.float32(mean)
     near *= index.trust[slots] / np.float32(spread)
     near *= index.embedding.trust(queries)[:, None]
     # What is very near is no more likely than what is near: opposites and siblings are nearest.
     reach = np.float32(index.embedding.calibration.reach)
     return np.where(near > 0, reach * np.tanh(near / reach), near)
+
+
+def _cosines(
+    vectors: NDArray[np.float32], index: KeyIndex, slots: NDArray[np.intp] | slice
+) -> NDArray[np.float32]:
+    cosines: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
+    cosines *= index.inverse_lengths[slots]
+    return cosines
 
 
 def _likeness(
@@ -271,10 +282,11 @@ def _alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.f
     embedding, (mean, spread) = index.embedding, index.background
     sharpness = [_SHARPNESS[embedding.vocabulary.knows(word)] for word in words]
     spelling = likenesses(words, others) ** np.array(sharpness, np.float32)[:, None]
-    asked = units(embedding.token_vectors(words, of_query=True))
-    if not asked.shape[1]:
+    asked = embedding.token_vectors(words, of_query=True)
+    if not asked.shape[-1]:
         return spelling
-    near = (asked @ units(embedding.token_vectors(others, of_query=False)).T - mean) / spread
+    keys = units(embedding.token_vectors(others, of_query=False))
+    near = (scored(lambda q: units(q) @ keys.T, asked, embedding) - mean) / spread
     trust = embedding.vocabulary.trust
     near *= np.outer([trust(word) for word in words], [trust(word) for word in others])
     meaning = np.clip(near / _FAR, 0, 1)

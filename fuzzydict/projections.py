@@ -22,6 +22,7 @@ from fuzzydict.errors import (
 from fuzzydict.evidence import OF_WORDNET, Calibration
 from fuzzydict.factors import Factors
 from fuzzydict.projecting import Projection, frozen, made_of, project, shown, size_after
+from fuzzydict.query_heads import QueryHeads
 from fuzzydict.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Projections:
 
     Args:
         query: Q (E, r), or `Factors`, which say ``I + left right'`` in 2 E r numbers; None is the
-            identity. `Subwords` read the texts as well.
+            identity. `Subwords` read the texts as well; `QueryHeads` are several maps.
         key: K, in the same ways.
         value: V (Ev, Ev'), a matrix or factors.
         embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
@@ -57,8 +58,8 @@ class Projections:
 
     Raises:
         ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
-            of different sizes.
-        ArgumentTypeError: One does not hold numbers, or V reads texts.
+            of different sizes; or heads do not go on from those of the base.
+        ArgumentTypeError: One does not hold numbers, V reads texts, or K or V has heads.
 
     Example:
         >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
@@ -69,7 +70,7 @@ class Projections:
     __slots__ = ("base", "calibration", "embedding", "key", "query", "value", "words")
 
     query: Projection
-    key: Projection
+    key: Array | Factors | Subwords | None
     value: Array | Factors | None
     embedding: str | None
     base: Projections | None
@@ -78,7 +79,7 @@ class Projections:
 
     def __init__(
         self,
-        query: ArrayLike | Factors | Subwords | None = None,
+        query: ArrayLike | Factors | QueryHeads | Subwords | None = None,
         key: ArrayLike | Factors | Subwords | None = None,
         value: ArrayLike | Factors | None = None,
         *,
@@ -101,6 +102,9 @@ class Projections:
                 f"query and key must lead to vectors of one size to be compared, "
                 f"got {size_after(self.query)} and {size_after(self.key)}"
             )
+        before = 1 if base is None else base.num_heads
+        if base and isinstance(asked, QueryHeads) and not asked.goes_on_from(before):
+            raise ShapeError(f"query: {asked!r} cannot go on from a base of heads: {before}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
@@ -120,8 +124,20 @@ class Projections:
         own = isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
         return own or (self.base is not None and self.base.reads_texts)
 
+    @property
+    def heads(self) -> QueryHeads | None:
+        """The heads of queries, the last of them where some go on from others; None of one."""
+        if isinstance(self.query, QueryHeads):
+            return self.query
+        return None if self.base is None else self.base.heads
+
+    @property
+    def num_heads(self) -> int:
+        """How many vectors a query has."""
+        return 1 if self.heads is None else len(self.heads)
+
     def project_queries(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
-        """Return ``vectors Q`` for vectors (..., E): (..., r).
+        """Return ``vectors Q`` for vectors (..., E): (..., r), or of H heads (..., H, r).
 
         Raises:
             ShapeError: The vectors are not of the size that Q takes.
@@ -214,7 +230,7 @@ class Projections:
         for role, projection in parts.items():
             if isinstance(projection, Factors):
                 found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
-            elif isinstance(projection, Subwords):
+            elif isinstance(projection, QueryHeads | Subwords):
                 found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
             elif projection is not None:
                 found[role] = projection

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.factors import Factors
+from fuzzydict.query_heads import QueryHeads
 
 if TYPE_CHECKING:
     from fuzzydict.arrays import Array
@@ -33,11 +34,12 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, *vectors: Array) -> Span:
-        """Return the space of all the vectors, (n, E) each."""
-        size = vectors[0].shape[1]
-        if 2 * sum(map(len, vectors)) > size:
+        """Return the space of all the vectors, (n, E) each, or (n, H, E) of heads."""
+        size = vectors[0].shape[-1]
+        rows = [each.reshape(-1, size) for each in vectors]
+        if 2 * sum(map(len, rows)) > size:
             return cls(None)
-        return cls(np.linalg.qr(np.concatenate(vectors).T)[0])
+        return cls(np.linalg.qr(np.concatenate(rows).T)[0])
 
     def paced(self, settings: Settings) -> Settings:
         """Return settings by which steps are as long as they are in the whole space."""
@@ -47,13 +49,15 @@ class Span(NamedTuple):
         return replace(settings, learning_rate=settings.learning_rate * (size / inside) ** 0.5)
 
     def inside(self, vectors: Array) -> Array:
-        """Return vectors (n, E) by these axes, (n, r)."""
+        """Return vectors (..., E) by these axes, (..., r)."""
         return vectors if self.axes is None else vectors @ self.axes
 
-    def outside(self, projection: Array | Factors | None) -> Any:
+    def outside(self, projection: Array | Factors | QueryHeads | None) -> Any:
         """Return a projection (r, r) of these axes as one of the whole space, (E, E)."""
         if self.axes is None or projection is None:
             return projection
+        if isinstance(projection, QueryHeads):
+            return projection.mapped(self.outside)
         if isinstance(projection, Factors):
             return Factors(*(self.axes @ part for part in projection))
         change = projection - np.eye(len(projection), dtype=projection.dtype)

@@ -11,11 +11,11 @@ import numpy as np
 from fuzzydict.arrays import require_counts
 from fuzzydict.descent import Settings
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.factors import composed
 from fuzzydict.learners import Learned, Subject, trained
 from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.projected import Projected
 from fuzzydict.projections import ROLES, Projections
+from fuzzydict.query_heads import composed_heads
 from fuzzydict.subwords import Subwords
 from fuzzydict.targets import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.trials import Keys
@@ -45,6 +45,7 @@ def taught(
     *,
     learn: Sequence[str] | None,
     rank: int | None,
+    num_heads: int | None,
     epochs: int | None,
     learning_rate: float | None,
     validation: float | None,
@@ -60,16 +61,19 @@ def taught(
     places = {name: place for place, name in enumerate(subject.keys.names)}
     examples = checked_examples(queries, targets, places, d)
     pools = isinstance(examples, ValueExamples)
-    examples = _some(examples, subject.keys.vectors.shape[1], _whole(seed))
+    size = subject.keys.vectors.shape[1]
+    examples = _some(examples, subject.start.num_heads * size, _whole(seed))
+    heads = _num_heads(d, num_heads, learn, subject)
     is_slow = pools or trained(d.scorer) is not None
-    defaults = _slow_pace(len(examples.queries)) if is_slow else {}
+    defaults = _pace(len(examples.queries), heads, is_slow=is_slow)
     settings = Settings(
         **defaults | {name: value for name, value in given.items() if value is not None},
         **_roles(d, learn, pools=pools),
+        num_heads=heads,
         seed=seed,
         progress=progress,
     )
-    _check_rank(rank, subject.keys.vectors.shape[1])
+    _check_rank(rank, size)
     x = _encoded(Projected(subject.keys.embedding, subject.start), examples.queries)
     if isinstance(examples, KeyExamples):
         lesson = lesson_of_keys(subject, examples, x, settings, share)
@@ -146,10 +150,42 @@ def _roles(d: FuzzyFits[Any], learn: Sequence[str] | None, *, pools: bool) -> di
     return {"fixed": fixed, "learn_value": "value" in roles}
 
 
-def _slow_pace(count: int) -> dict[str, Any]:
-    """Return how fast to learn what says little of where to go: values, parameters of a scorer."""
+def _num_heads(
+    d: FuzzyFits[Any], num_heads: int | None, learn: Sequence[str] | None, subject: Subject
+) -> int:
+    """Return how many heads of the query to learn: as many as there are, where it goes on."""
+    there, keys = subject.start.num_heads, len(subject.keys.names)
+    wanted = there if num_heads is None else num_heads
+    require_counts(num_heads=wanted)
+    if wanted == there == 1:
+        return 1
+    if there not in (1, wanted):
+        raise OptionError(
+            f"num_heads: queries have {there} heads, and the fit goes on from them, got {wanted}; "
+            f"leave num_heads out, or set d.projections = None first"
+        )
+    if wanted > max(keys, there):
+        raise OptionError(f"num_heads: expected {keys} at most, a head for each key, got {wanted}")
+    if trained(d.scorer) is not None:
+        raise OptionError(
+            f"num_heads: the scorer {d.scorer!r} learns its own parameters, of queries of one "
+            f"head, got {wanted}; expected the default, 'cosine', 'scaled_dot' or 'dot'"
+        )
+    if learn is not None and "query" not in learn:
+        raise OptionError(f"num_heads: learn={learn!r} leaves the query as it is, got {wanted}")
+    return int(wanted)
+
+
+def _pace(count: int, heads: int, *, is_slow: bool) -> dict[str, Any]:
+    """Return how fast to learn, where not as usual.
+
+    What says little of where to go, as values do, takes many long steps. Heads, which start alike,
+    take time to part.
+    """
     passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
-    return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+    if is_slow:
+        return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+    return {"epochs": passes, "patience": passes // 10} if heads > 1 else {}
 
 
 def _share(validation: float | None) -> float:
@@ -208,7 +244,7 @@ def _projections(
     if onto is not None and onto.base is not None and not isinstance(onto.query, Subwords):
         base = onto.base  # one layer for all that was learned
         before: list[Any] = [onto.query, onto.key, onto.value]
-        parts = [composed(first, then) for first, then in zip(before, parts, strict=True)]
+        parts = [composed_heads(first, then) for first, then in zip(before, parts, strict=True)]
     words = layer.words if onto is None else layer.words | onto.words
     return Projections(
         *parts,

@@ -84,6 +84,8 @@ def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
         (["d.json", "e.csv"], "say where to save the dict: -o FILE.fuzzydict"),
         (["d.json", "e.csv", "--exclude", "f.json"], "--exclude needs --wordnet"),
         (["--wordnet", "--format", "json"], "--format is for DICT"),
+        (["--wordnet", "--num-heads", "2"], "--num-heads is for DICT"),
+        (["d.json", "e.csv", "--num-heads", "0"], "0 is not in the range"),
         (["--wordnet", "some.json"], "unexpected argument 'some.json'"),
         (["--wordnet", "--epochs", "3"], "No such option"),
         (["--wordnet", "--seed", "-1"], "-1 is not in the range"),
@@ -159,6 +161,14 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
     assert (d["hue"], d["maker"], d.get("zebra")) == ("black", "Porsche", None)
 
 
+def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    asked = questions(tmp_path, "hue,color", "maker,brand")
+    result = fit(car, asked, "--num-heads", "2", "-o", output)
+    assert result.exit_code == 0, result.stderr
+    assert FuzzyDict.load(output).projections.num_heads == 2
+
+
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     chance = questions(
@@ -182,6 +192,7 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
         ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
         ([car, good, "-o", car], "one of the files to read"),
         ([car, good, "-o", output, "--format", "xml"], "format: expected one of"),
+        ([car, good, "-o", output, "--num-heads", "9"], "num_heads: expected 3 at most"),
     ]
     for arguments, message in cases:
         result = fit(*arguments)

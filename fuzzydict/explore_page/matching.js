@@ -40,13 +40,6 @@ function byNearness([, meaning], near) {
   return meaning[0] + ofNearness(meaning, near);
 }
 
-function logSum(logs) {
-  const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
-  return top === -Infinity
-    ? top
-    : top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0));
-}
-
 // The mean of two shares: of the query's words in the key, and of the key's words in the query.
 function coverage(alike, queryWeights, key, keyWeights) {
   const share = (weights, best) => {
@@ -77,7 +70,9 @@ class Matching {
     });
     this.plain = this.names.map((name) => this.text.plain(name));
     this.ngrams = new NgramIndex(this.plain);
-    this.keys = this.names.map((name) => Float32Array.from(this.vectors.text(name, "key")));
+    this.keys = this.names.map((name) =>
+      this.vectors.text(name, "key").map((key) => Float32Array.from(key)),
+    );
     this.trust = Float32Array.from(this.names, (name) => this.vectors.trustOf(name));
   }
 
@@ -119,7 +114,8 @@ class Matching {
     const { mean, spread } = this.background;
     const most = this.reach;
     return Float32Array.from(this.keys, (key, slot) => {
-      const near = ((dot(key, asked) - mean) * this.trust[slot] * trust) / spread;
+      const cosine = this.vectors.cosine(asked, key);
+      const near = ((cosine - mean) * this.trust[slot] * trust) / spread;
       return near > 0 ? most * Math.tanh(near / most) : near;
     });
   }
@@ -165,7 +161,8 @@ class Matching {
   wordsAlike(word, other) {
     const { far, sharpness } = this.constants;
     const { mean, spread } = this.background;
-    const cosine = dot(this.vectors.word(word, "query"), this.vectors.word(other, "key"));
+    const [asked, key] = [this.vectors.word(word, "query"), this.vectors.word(other, "key")];
+    const cosine = this.vectors.cosine(asked, key);
     const trust = this.vectors.trust(word) * this.vectors.trust(other);
     const meaning = Math.min(Math.max((((cosine - mean) / spread) * trust) / far, 0), 1);
     const power = sharpness[this.vocabulary.knows(word) ? 1 : 0];

@@ -143,6 +143,13 @@ function softmax(scores, temperature) {
   return powers.map((power) => power / total);
 }
 
+function logSum(logs) {
+  const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
+  return top === -Infinity
+    ? top
+    : top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0));
+}
+
 // Subwords: [x; x A + C f(text)], x of length one.
 class Subwords {
   constructor({ matrix, table, weights, most }, text) {
@@ -198,11 +205,22 @@ class Factors {
   }
 }
 
-const STEPS = { subwords: Subwords, factors: Factors, matrix: Matrix };
+// One map for each head of a query; of heads that come first each maps its own.
+class Heads {
+  constructor({ maps }, text) {
+    this.maps = maps.map((map) => new STEPS[map.kind](map, text));
+  }
+
+  project(vectors) {
+    return this.maps.map((map, head) => map.project(vectors[vectors.length > 1 ? head : 0]));
+  }
+}
+
+const STEPS = { subwords: Subwords, factors: Factors, matrix: Matrix, heads: Heads };
 
 class Vectors {
-  constructor({ vectors, strangers, rare, steps, projections }, vocabulary) {
-    Object.assign(this, { vocabulary, projections });
+  constructor({ vectors, strangers, rare, steps, projections, temperatureOfHeads }, vocabulary) {
+    Object.assign(this, { vocabulary, projections, temperature: temperatureOfHeads });
     this.matrix = new Matrix(vectors);
     const first = vocabulary.words.length; // the rows of words never seen come last
     this.strangers = new Map(
@@ -248,22 +266,34 @@ class Vectors {
     return into;
   }
 
+  // One vector, or one for each head of a query.
   project(vector, text, role) {
-    return this.projections[role].reduce((x, step) => this.steps[step].project(x, text), vector);
+    const go = (heads, step) =>
+      step instanceof Heads
+        ? step.project(heads)
+        : heads.map((head) => step.project(head, text));
+    return this.projections[role].map((step) => this.steps[step]).reduce(go, [vector]);
   }
 
-  // The vector of length one of a text, as a "query" or as a "key".
+  // The vectors of length one of a text, as a "query" or as a "key".
   text(text, role) {
-    return unit(this.project(this.encode(text), text, role));
+    return this.project(this.encode(text), text, role).map(unit);
   }
 
-  // That of a single word, which is asked for again and again.
+  // The cosine of a query and a key; of several heads the soft maximum of theirs.
+  cosine(asked, [key]) {
+    if (asked.length === 1) return dot(asked[0], key);
+    const cold = asked.map((head) => dot(head, key) / this.temperature);
+    return this.temperature * (logSum(cold) - Math.log(asked.length));
+  }
+
+  // Those of a single word, which are asked for again and again.
   word(token, role) {
     const made = this.made[role];
     if (!made.has(token)) {
       if (made.size > 20000) made.clear();
       const raw = this.add(new Float64Array(this.matrix.size), token, 1);
-      made.set(token, unit(this.project(raw, token, role)));
+      made.set(token, this.project(raw, token, role).map(unit));
     }
     return made.get(token);
   }
