@@ -30,16 +30,19 @@ class Question(NamedTuple):
         known: the share of its words that are.
         right: which keys are right, (r,); none if no key is.
         weight: how much the question counts.
+        absent: whether it is asked once more with its right keys taken out, so that "none" is
+            right: the score then tells "it is here" from "it is not".
     """
 
     alike: Likeness
     known: float
     right: NDArray[np.intp]
     weight: float = 1.0
+    absent: bool = True
 
 
 def calibrate(
-    questions: Sequence[Question], start: Calibration, *, absent: bool = True, pull: float = _PULL
+    questions: Sequence[Question], start: Calibration, *, pull: float = _PULL
 ) -> Calibration:
     """Return the calibration under which the right answers are the most probable.
 
@@ -49,8 +52,6 @@ def calibrate(
     Args:
         questions: one or more, not used to measure what comes out.
         start: where to start, and whereto weights are drawn of which the questions say nothing.
-        absent: whether each question is asked once more with its right keys taken out, so that
-            "none" is right: the score then tells "it is here" from "it is not".
         pull: how strongly weights are drawn to where they start: what is added to the mean loss,
             times the sum of their squared differences. Of few questions, give more.
     """
@@ -64,7 +65,7 @@ def calibrate(
         value = 0.0
         for question in questions:
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
-            for gone in (False, True) if absent and len(question.right) else (False,):
+            for gone in (False, True) if question.absent and len(question.right) else (False,):
                 nll, back = _answered(question, calibration, gone=gone)
                 value += question.weight * nll / total
                 gradient += question.weight / total * shares * np.tile(back, 2)

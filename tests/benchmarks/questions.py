@@ -78,7 +78,10 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
         "random slips": (_misspelled(words, counts, rng), words),
         "a word of a phrase": (of_names, names),
         "a word of a phrase with a slip": (of_slips, names),
-        "random slips beside phrases": (_misspelled(sorted(beside), counts, rng), words),
+        "random slips beside phrases": (
+            _misspelled(sorted(beside), counts, random.Random(_SEED)),
+            words,
+        ),
     }
     for kind in KINDS:
         companions = beside if "beside" in kind else {}
