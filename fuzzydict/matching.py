@@ -9,8 +9,10 @@ import numpy as np
 from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness, Reasons, log_probabilities
+from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
+from fuzzydict.neighbours import COSINE, DOT
 from fuzzydict.normalizers import finite_tops
-from fuzzydict.scorers import Cosine, as_scorer
+from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.spelling import different, likenesses
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.index import KeyIndex
     from fuzzydict.scorers import ScorerLike
+    from fuzzydict.shortlist import Shortlist
 
 __all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
 
@@ -28,6 +31,7 @@ _MEANT_ALIKE = 16  # and for they mean the most alike
 _WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
 _TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
 _FAR = 12.0  # nearness at which two words are one
+_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 _SHARPNESS = 4  # likeness of two words to this power: those that hardly differ count as one
 
 
@@ -46,6 +50,8 @@ class Matching(Protocol):
 
     temperature: float  # where none is given
     score_cutoff: float  # where none is given
+    measure: str | None  # by which its best keys are near the query; None if by none of them
+    spelled_alike: int  # how many keys are worth a comparison for their spelling
 
     def log_weights(
         self,
@@ -72,6 +78,12 @@ class Matching(Protocol):
     ) -> Iterator[Judgement]:
         """Yield what `log_weights` returns, query by query, with the reasons."""
 
+    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
+        """Return what a key can score that is no nearer to a query, (1, E), than one, twice listed.
+
+        It is a log-weight; or where there are reasons, log-odds.
+        """
+
     def score(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
 
@@ -79,11 +91,14 @@ class Matching(Protocol):
 class ByScorer:
     """A scorer's scores, as they are."""
 
+    spelled_alike = 0
+
     def __init__(self, scorer: ScorerLike) -> None:
         self.scorer = as_scorer(scorer)
         # Low for scores that end at 1: an exact key among a thousand then has most of the weight.
         self.temperature = 0.05 if isinstance(self.scorer, Cosine) else 1.0
         self.score_cutoff = -np.inf  # the scale of a scorer is the user's to know
+        self.measure = _MEASURES.get(type(self.scorer))
 
     def log_weights(
         self,
@@ -114,6 +129,10 @@ class ByScorer:
         for scores in self.log_weights(queries, texts, vectors, index):
             yield Judgement(scores, None)
 
+    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
+        """Return the score of the one key."""
+        return float(self.log_weights([query], [query], vector, last).max())
+
     def score(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
@@ -128,6 +147,8 @@ class MeaningAndSpelling:
 
     temperature = 1.0  # weights are then the keys' shares of the probability
     score_cutoff = 0.02  # loses next to no right answer; see the README
+    measure: str | None = COSINE
+    spelled_alike = _SPELLED_ALIKE
 
     def log_weights(
         self,
@@ -151,12 +172,25 @@ class MeaningAndSpelling:
     ) -> Iterator[Judgement]:
         """Yield the logarithms of the keys' probabilities, query by query, and the reasons."""
         calibration = index.embedding.calibration
-        for alike, known in self.compare(queries, texts, vectors, index):
-            odds = calibration.log_odds(alike, known=known)
+        for i, (alike, known) in enumerate(self.compare(queries, texts, vectors, index)):
+            odds, count = calibration.log_odds(alike, known=known), None
             odds[index.dead] = -np.inf
-            logs = log_probabilities(odds).astype(np.float32)
+            if index.others is not None:
+                others, sample = index.others, index.others.sample
+                told = self._by_meaning(queries[i], vectors[i : i + 1], sample)
+                odds, count = np.append(odds, log_odds_together(told, others)), others.total
+            logs = log_probabilities(odds, count)[: len(index)].astype(np.float32)
             logs[logs > logs.max() - _TIE] = logs.max()
-            yield Judgement(logs, Reasons(calibration, alike, known, odds))
+            yield Judgement(logs, Reasons(calibration, alike, known, odds, count))
+
+    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
+        """Return the log-odds by meaning alone, whatever the trust in the vector of the key."""
+        return float(self._by_meaning(query, vector, last.believed([0.0, 1.0])).max())
+
+    def _by_meaning(
+        self, query: str, vector: NDArray[np.float32], index: KeyIndex
+    ) -> NDArray[np.float64]:
+        return log_odds_by_meaning(query, _nearness([query], vector, index)[0], index.embedding)
 
     def compare(
         self,
