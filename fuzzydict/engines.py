@@ -44,8 +44,8 @@ class Index(Protocol):
     def save(self) -> NDArray[np.uint8]:
         """Return what spares the work of adding the same vectors again; empty if nothing does."""
 
-    def restore(self, saved: NDArray[np.uint8], blocks: Blocks) -> bool:
-        """Become, while empty, what was saved with the vectors that come in blocks.
+    def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
+        """Become, while empty, what was saved with the vectors of this size that come in blocks.
 
         Return False, and stay empty, where that cannot be, whatever the bytes are: the vectors
         are to be added then.

@@ -67,6 +67,6 @@ class ExactIndex:
         """Return nothing: a matrix is as soon made of the vectors as read."""
         return np.zeros(0, np.uint8)
 
-    def restore(self, saved: NDArray[np.uint8], blocks: Blocks) -> bool:  # noqa: ARG002
+    def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:  # noqa: ARG002
         """Return False: the vectors are to be added."""
         return False

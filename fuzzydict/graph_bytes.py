@@ -4,7 +4,8 @@ Layout of format 2, all numbers little-endian, with 32 bits for a place:
 
     8 bytes     rows n and bytes a row, of the matrix
     matrix      the vectors, n rows
-    64 bytes    "usearch", version, kinds of numbers, counts, dimensions
+    64 bytes    "usearch", version (3 of 2 bytes), kinds of numbers, how many vectors are there and
+                how many gone (8 bytes each), their size
     40 bytes    n, neighbours a node, of the lowest layer, highest layer, where a walk enters
     2 n bytes   the highest layer of each node
     nodes       each its label (8 bytes), its layer (2), and for each layer of it, from the lowest,
@@ -16,7 +17,7 @@ number that a walk follows is checked first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,20 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Whole", "with_vectors", "without_vectors"]
+__all__ = ["with_vectors", "without_vectors"]
 
 _MATRIX, _HEAD, _COUNTS = 8, 64, 40  # bytes
-_MAGIC = b"usearch\x02\x00"  # with the first half of the version
-_DIMENSIONS = slice(33, 41)  # bytes of the head
-_GONE = -1  # label of a node that was removed
+_MINOR, _HELD = slice(9, 13), slice(17, 33)  # bytes of the head: all but the major version; counts
+_SIZE = slice(33, 41)
 _BLOCK = 1 << 16  # nodes checked at a time
-
-
-class Whole(NamedTuple):
-    """The bytes of a graph with its vectors, and how many numbers each of these has."""
-
-    data: bytes
-    size: int
 
 
 def without_vectors(graph: bytes | bytearray) -> NDArray[np.uint8]:
@@ -50,45 +43,37 @@ def without_vectors(graph: bytes | bytearray) -> NDArray[np.uint8]:
 
 def with_vectors(
     head: NDArray[np.uint8],
+    like: NDArray[np.uint8],
     blocks: Iterable[tuple[NDArray[np.int64], NDArray[np.float16]]],
-    connectivity: int,
-) -> Whole | None:
+) -> bytes | None:
     """Return the bytes of a graph with the vectors of its labels, which come in blocks.
 
-    None where they are not those of a graph with exactly these labels and this connectivity, or
-    not of the format above.
+    None where they are not of the format above, or not those of a graph with exactly these labels
+    and vectors of this size, that was made as the empty one was whose bytes it should be ``like``.
     """
-    nodes = _nodes(head, connectivity)
-    if nodes is None:
+    nodes = _nodes(head, like)
+    if nodes is None or _held(head).tolist() != [len(nodes), 0]:
         return None
-    places = np.argsort(nodes)
-    places = places[np.searchsorted(nodes, 0, sorter=places) :]  # without those that are gone
-    size = _number(head[_DIMENSIONS])
-    matrix, given = None, 0
+    order = np.argsort(nodes)
+    matrix, given = np.zeros((len(nodes), _size(like)), np.float16), np.zeros(len(nodes), np.bool_)
     for labels, vectors in blocks:
-        if vectors.shape[1] != size:
+        at = order.take(np.searchsorted(nodes, labels, sorter=order), mode="clip")
+        if not np.array_equal(nodes[at], labels) or given[at].any():
             return None
-        if matrix is None:
-            matrix = np.zeros((len(nodes), size), np.float16)
-        at = places[given : given + len(labels)]
-        if not np.array_equal(nodes[at], labels):
-            return None
-        matrix[at] = vectors
-        given += len(labels)
-    if matrix is None or given < len(places):
+        matrix[at], given[at] = vectors, True
+    if not given.all():
         return None
-    shape = np.array([len(nodes), 2 * size], np.uint32)
-    return Whole(b"".join([shape.tobytes(), matrix.tobytes(), head.tobytes()]), size)
+    shape = np.array([len(nodes), matrix.itemsize * matrix.shape[1]], np.uint32)
+    return b"".join([shape.tobytes(), matrix.tobytes(), head.tobytes()])
 
 
-def _nodes(head: NDArray[np.uint8], connectivity: int) -> NDArray[np.int64] | None:
+def _nodes(head: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.int64] | None:
     """Return the label of each node, (n,), if a walk among them stays among them; else None."""
-    if len(head) < _HEAD + _COUNTS or head[: len(_MAGIC)].tobytes() != _MAGIC:
+    if len(head) < _HEAD + _COUNTS or not np.array_equal(_made(head), _made(like)):
         return None
-    counts = head[_HEAD : _HEAD + _COUNTS].tobytes()
-    count, many, most, top, entry = np.frombuffer(counts, np.uint64).tolist()
+    count, many, most, top, entry = _counts(head)
     start = _HEAD + _COUNTS + 2 * count
-    if (many, most) != (connectivity, 2 * connectivity) or start > len(head) or entry >= count:
+    if [many, most] != _counts(like)[1:3] or start > len(head) or entry >= count:
         return None
     layers = np.frombuffer(head[_HEAD + _COUNTS : start].tobytes(), np.int16)
     if layers.min() < 0 or layers.max() != top or layers[entry] != top:
@@ -129,5 +114,21 @@ def _gathered(head: NDArray[np.uint8], starts: NDArray[np.int64], length: int) -
     return np.ascontiguousarray(windows[starts])
 
 
-def _number(data: NDArray[np.uint8]) -> int:
-    return int.from_bytes(data.tobytes(), "little")
+def _made(head: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return what the head tells of how a graph was made, not of what it holds."""
+    told = head[:_HEAD].copy()
+    told[_MINOR] = told[_HELD] = 0
+    return told
+
+
+def _held(head: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    return np.frombuffer(head[_HELD].tobytes(), np.uint64)
+
+
+def _counts(head: NDArray[np.uint8]) -> list[int]:
+    told = np.frombuffer(head[_HEAD : _HEAD + _COUNTS].tobytes(), np.uint64)
+    return [int(number) for number in told]
+
+
+def _size(head: NDArray[np.uint8]) -> int:
+    return int.from_bytes(head[_SIZE].tobytes(), "little")

@@ -146,7 +146,7 @@ class KeyIndex:
         )
         vectors, trust, pending = self.vectors[slots], self.trust[slots], self._pending
         if self.neighbours is not None:
-            self.neighbours.pack(slots)
+            self.neighbours.renumber()
         self.clear()
         self.whole, self._pending = False, pending
         if names:

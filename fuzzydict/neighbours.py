@@ -38,8 +38,7 @@ class Sample(NamedTuple):
 class Neighbours:
     """An engine, and which of its labels stands for which slot of a `KeyIndex`.
 
-    Writes only note what changed; the engine is told in one batch when it is asked. Slots are
-    numbered anew when an index is packed, labels never are.
+    Writes only note what changed; the engine is told in one batch when it is asked.
 
     Args:
         engine: the name of one.
@@ -48,12 +47,7 @@ class Neighbours:
 
     def __init__(self, engine: str, measure: str) -> None:
         self.engine, self.measure = engine, measure
-        self._index: Index | None = None
-        self._labels = np.zeros(0, np.int64)  # of each slot that the engine was told of, rising
-        self._unused = 0  # the least label that was never used
-        self._gone: list[int] = []  # labels of keys that were removed
-        self._sample: Sample | None = None
-        self._saved: NDArray[np.uint8] | None = None
+        self.renumber()
 
     def __copy__(self) -> Self:
         new = type(self).__new__(type(self))
@@ -63,22 +57,26 @@ class Neighbours:
 
     # ---- writes ---------------------------------------------------------------------------
 
+    def renumber(self) -> None:
+        """Forget all, for slots have other numbers now: most were dead, and let go."""
+        self._index: Index | None = None
+        self._labels = np.zeros(0, np.int64)  # of each slot that the engine was told of, rising
+        self._unused = 0  # the least label that was never used
+        self._gone: list[int] = []  # labels of keys that were removed
+        self._sample: Sample | None = None
+        self._saved: NDArray[np.uint8] | None = None
+
     def forget(self, slot: int) -> None:
         """Note that a slot is dead."""
         self._sample = None
         if slot < len(self._labels):
             self._gone.append(int(self._labels[slot]))
 
-    def pack(self, slots: NDArray[np.intp]) -> None:
-        """Note that these slots, rising, are the only ones now, and are numbered in order."""
-        self._sample = None
-        self._labels = self._labels[slots[slots < len(self._labels)]]
-
     def tell(self, keys: KeyIndex) -> Index:
         """Bring the engine up to date with the keys, and return it."""
         if self._index is not None and not self._gone and len(self._labels) == len(keys):
             return self._index
-        index = self._index or self._made(keys)
+        index = self._made(keys) if self._index is None else self._index
         self._index = None  # and none it is if what follows is broken off
         if self._gone:
             index.remove(np.array(self._gone, np.int64))
@@ -98,7 +96,8 @@ class Neighbours:
         saved, self._saved = self._saved, None
         if saved is not None:
             told = np.ones(len(self._labels), np.bool_)  # those that died since as well
-            if index.restore(saved, self._blocks(keys, self._labels, 0, told)):
+            blocks = self._blocks(keys, self._labels, 0, told)
+            if index.restore(saved, blocks, keys.vectors.shape[1]):
                 return index
         self._labels, self._unused, self._gone = np.zeros(0, np.int64), 0, []
         return index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
 _WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 384  # candidates kept on the way
 _IN_TURN = 4096  # vectors at most that one thread adds, so that a small graph is always the same
 _LARGEST = 6e4  # number of 16 bits
-_OF_LONGEST = 8  # bytes of the longest length, before those of the graph
+_LEAST = 1e-37  # length by which 32 bits can be divided
 
 
 class UsearchIndex:
@@ -34,7 +34,12 @@ class UsearchIndex:
     neighbours. So each gets one number more, which makes all of them as long as the longest of the
     first that are added; that of queries is 0, so that the products with them stay the same (Y.
     Bachrach et al., 2014, "Speeding up the Xbox recommender system using a Euclidean
-    transformation for inner-product spaces"). The graph keeps numbers of 16 bits.
+    transformation for inner-product spaces"). The graph keeps numbers of 16 bits. Of hundreds of
+    equal vectors it may not reach all.
+
+    What is removed stays in the graph, as a place on the way to others, and is passed over in what
+    was found: the places that usearch frees and uses again are not always found afterwards. So
+    make a new index once most are gone.
 
     See `engines.Index` for what an engine does.
 
@@ -45,76 +50,97 @@ class UsearchIndex:
     def __init__(self) -> None:
         self._usearch = _usearch()
         self._graph: Any = None  # made when the size of the vectors is known
-        self._longest = 1.0
+        self._gone = np.zeros(0, np.int64)  # labels, rising
+        self._longest: float | None = None  # of the first vectors that came
 
     def __len__(self) -> int:
-        return 0 if self._graph is None else len(self._graph)
+        return 0 if self._graph is None else len(self._graph) - len(self._gone)
 
     def __copy__(self) -> Self:
         new = type(self)()
-        new._longest = self._longest
+        new._longest, new._gone = self._longest, self._gone
         if self._graph is not None:
-            new._graph = copy(self._graph)
+            new._graph = self._graph.copy()
             new._graph.expansion_search = _WIDTH_OF_SEARCH
         return new
 
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add vectors to the graph; of many at a time, by as many threads as there are cores."""
+        if not len(labels):
+            return
         if self._graph is None:
-            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-            self._longest = float(lengths.max(initial=0)) or 1.0
             self._graph = self._empty(vectors.shape[1])
         threads = 1 if len(vectors) <= _IN_TURN else 0
         self._graph.add(labels.astype(np.uint64), self._points(vectors), threads=threads)
 
     def remove(self, labels: NDArray[np.int64]) -> None:
-        """Mark vectors as gone; their places are used again."""
-        if len(labels):
-            self._graph.remove(labels.astype(np.uint64))
+        """Note that vectors are gone."""
+        self._gone = np.union1d(self._gone, labels)
 
     def search(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """Return the labels of nearly always the largest products."""
         found = np.full((len(queries), count), -1, np.int64)
-        if not len(self) or not len(queries):
+        wanted = min(count, len(self))
+        if not wanted or not len(queries):
             return found
+        asked = wanted + min(wanted, len(self._gone))
+        while True:
+            labels = self._walked(queries, asked)
+            there = (labels >= 0) & ~np.isin(labels, self._gone)
+            if asked >= len(self._graph) or there.sum(axis=1).min() >= wanted:
+                break
+            asked = min(2 * asked, len(self._graph))
+        for row, some, are in zip(found, labels, there, strict=True):
+            best = some[are][:wanted]
+            row[: len(best)] = best
+        return found
+
+    def _walked(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the labels that walks arrive at, (L, count), gone or not; -1 where no more are."""
         points = np.zeros((len(queries), queries.shape[1] + 1), np.float32)
         points[:, :-1] = queries
         matches = self._graph.search(points, count, threads=1)
         keys = np.atleast_2d(matches.keys.astype(np.int64))
         # Of one query there are the keys that were found; of several, room for all.
         counts = matches.counts if len(queries) > 1 else np.array([keys.shape[1]])
-        there = np.arange(keys.shape[1]) < counts[:, None]
-        found[:, : keys.shape[1]][there] = keys[there]
-        return found
+        keys[np.arange(keys.shape[1]) >= counts[:, None]] = -1
+        return keys
 
     def save(self) -> NDArray[np.uint8]:
-        """Return the longest length, and who is whose neighbour; not the vectors."""
+        """Return who is whose neighbour, and the vectors that are gone, not those that are not."""
         if self._graph is None:
             return np.zeros(0, np.uint8)
-        longest = np.frombuffer(np.float64(self._longest).tobytes(), np.uint8)
-        return np.concatenate([longest, without_vectors(self._graph.save())])
+        gone = self._graph.get(self._gone.astype(np.uint64)) if len(self._gone) else ()
+        vectors = np.array(gone, np.float16)
+        count = np.array([len(gone)], np.int64)
+        parts = count, self._gone, vectors, without_vectors(self._graph.save())
+        return np.concatenate([np.frombuffer(part.tobytes(), np.uint8) for part in parts])
 
-    def restore(self, saved: NDArray[np.uint8], blocks: Blocks) -> bool:
+    def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
         """Take neighbours from what `save` returned, if it holds those of these vectors."""
-        longest, rest = saved[:_OF_LONGEST], saved[_OF_LONGEST:]
-        if len(longest) < _OF_LONGEST or not 0 < float(longest.view(np.float64)[0]) < np.inf:
+        graph = self._empty(size)
+        told = _gone(saved, size + 1)
+        if told is None:
             return False
-        self._longest = float(longest.view(np.float64)[0])
+        gone, vectors, rest = told
         halves = ((labels, self._points(some).astype(np.float16)) for labels, some in blocks)
-        whole = with_vectors(rest, halves, _CONNECTIVITY)
+        whole = with_vectors(rest, without_vectors(graph.save()), chain([(gone, vectors)], halves))
         if whole is None:
             return False
-        graph = self._empty(whole.size - 1)
         try:
-            graph.load(whole.data)
+            graph.load(whole)
         except (RuntimeError, ValueError):  # it is of a version that this one does not read
             return False
         graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
-        self._graph = graph
+        self._graph, self._gone = graph, gone
         return True
 
     def _points(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return vectors (n, E) with one number more, (n, E + 1), that makes them equally long."""
+        if self._longest is None:
+            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+            longest = float(lengths.max(initial=0))
+            self._longest = max(longest, _LEAST) if longest else 1.0
         points = np.empty((len(vectors), vectors.shape[1] + 1), np.float32)
         with np.errstate(over="ignore"):
             np.divide(vectors, self._longest, out=points[:, :-1])
@@ -132,6 +158,23 @@ class UsearchIndex:
             expansion_add=_WIDTH_OF_ADD,
             expansion_search=_WIDTH_OF_SEARCH,
         )
+
+
+def _gone(
+    saved: NDArray[np.uint8], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.float16], NDArray[np.uint8]] | None:
+    """Return labels and vectors that were gone, (g,) and (g, E), and the rest of what was saved."""
+    if len(saved) < 8:
+        return None
+    count = int(saved[:8].view(np.int64)[0])
+    end = 8 + 8 * count
+    rest = end + 2 * size * count
+    if count < 0 or rest > len(saved):
+        return None
+    vectors = saved[end:rest].view(np.float16).reshape(count, size)
+    labels = saved[8:end].view(np.int64)
+    is_sound = (np.diff(labels) > 0).all() and np.isfinite(vectors).all()
+    return (labels, vectors, saved[rest:]) if is_sound else None
 
 
 def _usearch() -> Any:
