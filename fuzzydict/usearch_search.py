@@ -19,7 +19,7 @@ __all__ = ["UsearchIndex"]
 
 _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
 _WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 384  # candidates kept on the way
-_IN_TURN = 4096  # vectors at most that one thread adds, so that a small graph is always the same
+_IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = 6e4  # number of 16 bits
 _LEAST = 1e-37  # length by which 32 bits can be divided
 
@@ -65,13 +65,19 @@ class UsearchIndex:
         return new
 
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Add vectors to the graph; of many at a time, by as many threads as there are cores."""
+        """Add vectors to the graph, all but its first ones by as many threads as there are cores.
+
+        What threads add at the same moment may miss each other, so that two graphs of the same
+        many vectors are not the same.
+        """
         if not len(labels):
             return
         if self._graph is None:
             self._graph = self._empty(vectors.shape[1])
-        threads = 1 if len(vectors) <= _IN_TURN else 0
-        self._graph.add(labels.astype(np.uint64), self._points(vectors), threads=threads)
+        points, few = self._points(vectors), max(_IN_TURN - len(self._graph), 0)
+        for part, threads in ((slice(few), 1), (slice(few, None), 0)):
+            if len(points[part]):
+                self._graph.add(labels[part].astype(np.uint64), points[part], threads=threads)
 
     def remove(self, labels: NDArray[np.int64]) -> None:
         """Note that vectors are gone."""
