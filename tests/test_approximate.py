@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Bilinear, FuzzyDict, MissingExtraError, NoMatchError, OptionError
+from fuzzydict import (
+    Bilinear,
+    FileFormatError,
+    FuzzyDict,
+    MissingExtraError,
+    NoMatchError,
+    OptionError,
+    storage,
+)
 from fuzzydict.approximate import MOST
 from fuzzydict.engines import ENGINES
 from fuzzydict.exact_search import ExactIndex
@@ -385,8 +393,6 @@ def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
 
 
 def test_a_dict_from_a_time_before_engines_compares_with_every_key(tmp_path: Path) -> None:
-    from fuzzydict import storage
-
     FuzzyDict({"color": 1}).save(tmp_path / "d")
     meta, arrays = storage.read(tmp_path / "d", "fuzzy dict")
     del meta["options"]["index"]
@@ -400,3 +406,44 @@ def test_learning_leaves_the_engine_in_place(engine: str) -> None:
     d.fit(["crimson", "navy", "ash"] * 4, ["red", "blue", "grey"] * 4)
     assert d.index == engine
     assert d["crimson"] in (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: arrays.pop("graph labels"),
+        lambda arrays: arrays.update({"graph labels": arrays["graph labels"][1:]}),
+        lambda arrays: arrays.update({"graph labels": arrays["graph labels"][::-1].copy()}),
+        lambda arrays: arrays.update({"graph labels": arrays["graph labels"] - 1}),
+        lambda arrays: arrays.update({"graph labels": arrays["graph labels"].astype("f4")}),
+        lambda arrays: arrays.update({"graph labels": arrays["graph labels"][:, None]}),
+        lambda arrays: arrays.update({"graph by cosine": arrays["graph by cosine"].view("i1")}),
+        lambda arrays: arrays.update({"graph by cosine": arrays["graph by cosine"][None]}),
+        lambda arrays: arrays.update({"graph by length": arrays.pop("graph by cosine")}),
+    ],
+)
+def test_a_file_whose_graph_is_none_is_refused(tmp_path: Path, change: Any) -> None:
+    meta, arrays = saved_with_graph(tmp_path)
+    change(arrays)
+    storage.write(tmp_path / "damaged", "fuzzy dict", meta, arrays)
+    with pytest.raises(FileFormatError, match=r"damaged.*restore it from a copy"):
+        FuzzyDict.load(tmp_path / "damaged", embedding=hashed)
+
+
+def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path) -> None:
+    meta, arrays = saved_with_graph(tmp_path)
+    for graph in (arrays["graph by cosine"][:-1], np.zeros(3, np.uint8), np.zeros(0, np.uint8)):
+        changed = {**arrays, "graph by cosine": graph}
+        storage.write(tmp_path / "other", "fuzzy dict", meta, changed)
+        d: FuzzyDict[int] = FuzzyDict.load(tmp_path / "other", embedding=hashed)
+        assert_same(d.most_similar("red sky"), compared(d).most_similar("red sky"))
+
+
+def saved_with_graph(tmp_path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return what the file of a dict with a graph holds."""
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    d = FuzzyDict({"red sea": 1, "blue sky": 2}, embedding=hashed, index="usearch")
+    assert d["blue"] == 2
+    d.save(tmp_path / "d")
+    meta, arrays = storage.read(tmp_path / "d", "fuzzy dict")
+    return meta, {name: np.array(array) for name, array in arrays.items()}
