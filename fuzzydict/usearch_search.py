@@ -60,8 +60,8 @@ class UsearchIndex:
         new = type(self)()
         new._longest, new._gone = self._longest, self._gone
         if self._graph is not None:
-            new._graph = self._graph.copy()
-            new._graph.expansion_search = _WIDTH_OF_SEARCH
+            # By bytes, for a copy by usearch 2.12 ends the process.
+            new._graph = self._loaded(bytes(self._graph.save()), self._graph.ndim - 1)
         return new
 
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -125,21 +125,20 @@ class UsearchIndex:
 
     def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
         """Take neighbours from what `save` returned, if it holds those of these vectors."""
-        graph = self._empty(size)
         told = _gone(saved, size + 1)
         if told is None:
             return False
         gone, vectors, rest = told
         halves = ((labels, self._points(some).astype(np.float16)) for labels, some in blocks)
-        whole = with_vectors(rest, without_vectors(graph.save()), chain([(gone, vectors)], halves))
+        like = without_vectors(self._empty(size).save())
+        whole = with_vectors(rest, like, chain([(gone, vectors)], halves))
         if whole is None:
             return False
         try:
-            graph.load(whole)
+            self._graph = self._loaded(whole, size)
         except (RuntimeError, ValueError):  # it is of a version that this one does not read
             return False
-        graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
-        self._graph, self._gone = graph, gone
+        self._gone = gone
         return True
 
     def _points(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -155,6 +154,12 @@ class UsearchIndex:
         squares = np.einsum("ne,ne->n", points[:, :-1], points[:, :-1])
         points[:, -1] = np.sqrt(np.maximum(1 - squares, 0))
         return points
+
+    def _loaded(self, data: bytes, size: int) -> Any:
+        graph = self._empty(size)
+        graph.load(data)
+        graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
+        return graph
 
     def _empty(self, size: int) -> Any:
         return self._usearch.Index(
