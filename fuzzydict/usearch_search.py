@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
@@ -75,7 +76,7 @@ class UsearchIndex:
         if self._graph is None:
             self._graph = self._empty(vectors.shape[1])
         points, few = self._points(vectors), max(_IN_TURN - len(self._graph), 0)
-        many = 0 if len(points) - few > _IN_TURN else 1
+        many = (os.cpu_count() or 1) if len(points) - few > _IN_TURN else 1
         for part, threads in ((slice(few), 1), (slice(few, None), many)):
             if len(points[part]):
                 self._graph.add(labels[part].astype(np.uint64), points[part], threads=threads)

@@ -92,8 +92,10 @@ def given(count: int) -> Subject:
     made, chance = Structured(count), random.Random(1)
     d = FuzzyDict(dict.fromkeys(made.keys, 0), embedding=made.encode, scorer="cosine")
     kinds = {"near a key": "near", "sharing a word": "word"}
-    numbers = {kind: chance.sample(range(count), count) for kind in kinds.values()}
-    queries = {what: (f"{kind} {i}" for i in numbers[kind]) for what, kind in kinds.items()}
+    queries = {
+        what: map(f"{kind} {{}}".format, chance.sample(range(count), count))
+        for what, kind in kinds.items()
+    }
     return Subject(f"vectors given, {SIZE} numbers, cosine", d, queries)
 
 
