@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.comparing import MEANT_ALIKE, MEANT_LIKENESS, nearness, spelled_alike
 from fuzzydict.evidence import SAME, line
-from fuzzydict.matching import MEANT_ALIKE, MEANT_LIKENESS, nearness, spelled_alike
 from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
+from fuzzydict.comparing import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.evidence import SAME
-from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 

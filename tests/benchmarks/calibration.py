@@ -21,9 +21,9 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.adapters import Embedding, as_embedding
 from fuzzydict.calibrating import Question, calibrate
+from fuzzydict.comparing import compare
 from fuzzydict.evidence import Calibration, Evidence, log_probabilities
 from fuzzydict.index import KeyIndex
-from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.measures import auroc, expected_calibration_error
 from fuzzydict.peers import sentence_encoder
 from fuzzydict.projected import NAMES, as_projections, seen_through
@@ -146,9 +146,7 @@ def _questions(
         index.add(key)
     index.sync()
     queries = [query.text for query in dictionary.queries]
-    compared = MeaningAndSpelling().compare(
-        queries, list(map(plain, queries)), embedding.encode_queries(queries), index
-    )
+    compared = compare(queries, list(map(plain, queries)), embedding.encode_queries(queries), index)
     for query, (alike, known) in zip(dictionary.queries, compared, strict=True):
         slots = sorted(index.slot(key, otherwise=-1) for key in query.accept)
         yield Question(alike, known, np.array(slots, np.intp), weight)
