@@ -174,7 +174,9 @@ def _of_nearness(weights: Weights, near: Any) -> Any:
     return near * (of_nearness + of_square * np.maximum(near, 0) if of_square else of_nearness)
 
 
-def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_probabilities(
+    log_odds: NDArray[np.float64], count: int | None = None
+) -> NDArray[np.float64]:
     """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
 
     Before anything is known, that none is right is as likely as that some key is, and every key
@@ -182,8 +184,10 @@ def log_probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Args:
         log_odds: of each key being right to none being right, (n,); -inf for keys that are gone.
+        count: how many keys there are, where one of these odds is that of several together.
     """
-    count = max(int(np.count_nonzero(log_odds > -np.inf)), 1)
+    if count is None:
+        count = max(int(np.count_nonzero(log_odds > -np.inf)), 1)
     none = math.log(count)
     top = float(log_odds.max(initial=none))
     total = np.exp(log_odds - top).sum() + math.exp(none - top)
@@ -221,16 +225,21 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Reasons:
-    """What the log-odds of n keys, (n,), -inf for those that are gone, were made from."""
+    """What the log-odds of n keys, (n,), -inf for those that are gone, were made from.
+
+    Where keys were left out, those of all of these together follow, and ``count`` is how many keys
+    there are with them.
+    """
 
     calibration: Calibration
     alike: Likeness
     known: float
     log_odds: NDArray[np.float64]
+    count: int | None = None
 
     def none(self) -> float:
         """Return the probability that no key is right: what those of the keys leave of 1."""
-        return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds)).sum()))
+        return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds, self.count)).sum()))
 
     def parts(self, slot: int, probability: float) -> Parts:
         """Return what the probability of a key is made of: each reason has the share of its odds.

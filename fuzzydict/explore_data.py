@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import evidence, lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict import comparing, evidence, lookup, matching, spelling, subwords, text, vocabulary
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
@@ -239,12 +239,13 @@ def _constants() -> dict[str, Any]:
     """Return the numbers of the score, and what Unicode says of characters."""
     return {
         "matching": {
-            "spelledAlike": matching._SPELLED_ALIKE,
-            "meantAlike": matching.MEANT_ALIKE,
-            "meantLikeness": matching.MEANT_LIKENESS,
-            "far": matching._FAR,
-            "sharpness": matching._SHARPNESS,
-            "words": matching._WORDS,
+            "spelledAlike": comparing.SPELLED_ALIKE,
+            "meantAlike": comparing.MEANT_ALIKE,
+            "meantLikeness": comparing.MEANT_LIKENESS,
+            "far": comparing._FAR,
+            "sharpness": comparing._SHARPNESS,
+            "doubted": comparing._DOUBTED,
+            "words": comparing._WORDS,
             "tie": matching._TIE,
             "same": evidence.SAME,
             "mostTied": lookup._TIED,

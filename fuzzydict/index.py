@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
+    from fuzzydict.neighbours import Neighbours
+    from fuzzydict.shortlist import Others
 
 __all__ = ["KeyIndex"]
 
@@ -40,8 +42,11 @@ class KeyIndex:
     [False, True]
     """
 
+    others: Others | None = None  # keys that are no part of it, and compete with its own
+
     def __init__(self, embedding: Embedding) -> None:
         self.embedding = embedding
+        self.neighbours: Neighbours | None = None  # what finds near keys, where it is asked for
         self.clear()
 
     def clear(self) -> None:
@@ -100,6 +105,8 @@ class KeyIndex:
         if slot is not None:
             self._alive.rows[slot] = False
             self._background = None
+            if self.neighbours is not None:
+                self.neighbours.forget(slot)
 
     def sync(self) -> None:
         """Bring the arrays up to date with what was written."""
@@ -140,6 +147,8 @@ class KeyIndex:
             [strings[i] for i in slots.tolist()] for strings in (self.names, self.plain)
         )
         vectors, trust, pending = self.vectors[slots], self.trust[slots], self._pending
+        if self.neighbours is not None:
+            self.neighbours.renumber()
         self.clear()
         self.whole, self._pending = False, pending
         if names:

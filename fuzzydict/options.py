@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
+from fuzzydict.engines import EXACT, check_engine
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
 from fuzzydict.projected import as_projections, seen_through
 from fuzzydict.scorers import as_scorer
@@ -25,6 +26,7 @@ __all__ = [
     "check_option",
     "class_of_mode",
     "declared_class",
+    "empty_of",
     "unknown_option",
 ]
 
@@ -46,6 +48,7 @@ class Configured:
     temperature: float | None = None
     score_cutoff: float | None = None
     projections: Any = None
+    index: str = EXACT
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
@@ -132,6 +135,12 @@ def class_of_mode(cls: Any, mode: str) -> Any:
     return declared._of_other_mode
 
 
+def empty_of(declared: Any, mode: str) -> Any:
+    """Return an empty dict of the class that was written down, in this mode."""
+    cls = class_of_mode(declared, mode)
+    return cls.__new__(cls)
+
+
 def check_option(name: str, value: Any) -> object:
     """Raise OptionError or ArgumentTypeError unless the option ``name`` takes ``value``.
 
@@ -179,6 +188,7 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "temperature": _check_temperature,
     "score_cutoff": _check_cutoff,
     "projections": as_projections,
+    "index": check_engine,
 }
 
 OPTIONS = frozenset(_CHECKS)

@@ -49,7 +49,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         """Return what queries found, if that is what they would find now."""
         recall = self._recall
         if recall is None or not recall.is_of(self):
-            options = self.embedding, self.projections, self.scorer, self.score_cutoff
+            options = (self.embedding, self.projections, self.scorer, self.score_cutoff, self.index)
             recall = self.__dict__["_recall"] = Recall(len(self), *options)
         return recall
 
@@ -144,12 +144,14 @@ class FuzzyReads(Configured, dict[Any, V]):
             return []
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            names, keys, values = attended.names, attended.keys, self._values(attended.names)
-            by = self._adapted_embedding(), as_projections(self.projections)
+            values = [self._values(some.names) for some in attended]
+            pooling = self._adapted_embedding(), as_projections(self.projections)
+        texts = iter(queries)
         found = [
-            Attention(text, names, q, keys, values, scores, weights, *by)
-            for text, q, scores, weights in zip(
-                queries, attended.query, attended.scores, attended.weights, strict=True
+            Attention(next(texts), some.names, q, some.keys, held, scores, weights, *pooling, left)
+            for some, held in zip(attended, values, strict=True)
+            for q, scores, weights, left in zip(
+                some.query, some.scores, some.weights, some.left_out.tolist(), strict=True
             )
         ]
         return found if isinstance(query, list) else found[0]
@@ -174,13 +176,15 @@ class FuzzyReads(Configured, dict[Any, V]):
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            for text, best in zip(queries, attended.best, strict=True):
-                self._require(text, best, lookup)
-            names, scores, weights = attended.names, attended.scores, attended.weights
-            values = self._values(names)
+            best = [one for some in attended for one in some.best]
+            for text, one in zip(queries, best, strict=True):
+                self._require(text, one, lookup)
             embedding, projections = self._adapted_embedding(), as_projections(self.projections)
-            outputs = pooled(scores, weights, names, values, embedding, projections)
-        return outputs if isinstance(query, list) else as_output(outputs[0])
+            outputs = [
+                pooled(s.scores, s.weights, s.names, self._values(s.names), embedding, projections)
+                for s in attended
+            ]
+        return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
     def _found(self, query: Any) -> tuple[str, V]:
         """Return the nearest key and its value; what its score is may be left open."""
@@ -247,7 +251,9 @@ class FuzzyReads(Configured, dict[Any, V]):
     def _match(self, scored: Scored) -> Match:
         return Match(scored.name, self._values([scored.name])[0], scored.score)
 
-    def _attended(self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None) -> Attended:
+    def _attended(
+        self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None
+    ) -> list[Attended]:
         allowed = None if attn_mask is None else self._allowed(attn_mask, lookup.names())
         return lookup.attend(_texts(queries), allowed, self.temperature)
 

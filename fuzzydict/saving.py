@@ -10,7 +10,9 @@ import numpy as np
 from fuzzydict import scorers, storage
 from fuzzydict.adapters import require_same
 from fuzzydict.codec import ValueReader, ValueWriter
+from fuzzydict.engines import EXACT
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
+from fuzzydict.graph_saving import Graph, graph_arrays, graph_of, restore_graph
 from fuzzydict.options import OPTIONS, check_option
 from fuzzydict.projections import Projections
 from fuzzydict.text import plain, quoted
@@ -49,6 +51,7 @@ class Saved(NamedTuple):
     names: list[str]  # of the keys that have vectors, S of them, in the dict's order
     vectors: NDArray[np.float32]  # (S, E), memory-mapped
     trust: NDArray[np.float32]  # (S,)
+    graph: Graph | None  # what finds keys near a query, if that was made
 
 
 def write_saved(
@@ -79,6 +82,7 @@ def write_saved(
         "names": _as_bytes(_dumped(index.living())),
         "vectors": index.vectors if alive.all() else index.vectors[alive],
         "trust": index.trust[alive],
+        **graph_arrays(index),
     }
     arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
     if isinstance(options["projections"], Projections):
@@ -99,6 +103,7 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         learned = {
             n.removeprefix(_LEARNED): arrays.pop(n) for n in [*arrays] if n.startswith(_LEARNED)
         }
+        graph = graph_of(arrays, {"index": EXACT, **meta["options"]})
         reader = ValueReader([arrays[f"values {i}"] for i in range(len(arrays) - 4)])
         saved = Saved(
             items=[_item(reader, pair) for pair in _loaded(arrays["items"])],
@@ -107,6 +112,7 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
             names=_loaded(arrays["names"]),
             vectors=arrays["vectors"],
             trust=arrays["trust"],
+            graph=graph,
         )
         _check(saved)
         if not reader.finished:
@@ -135,6 +141,8 @@ def restore(index: KeyIndex, saved: Saved) -> None:
             f"gives vectors of {size}; restore it from a copy"
         )
     index.restore(saved.names, saved.vectors, saved.trust)
+    if saved.graph is not None:
+        restore_graph(index, saved.options["index"], saved.graph)
 
 
 def _dumped(value: Any) -> str:
@@ -179,6 +187,7 @@ def _options(
     reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
     options = {
+        "index": EXACT,  # of files that were written before there was a choice
         **saved,
         "scorer": _scorer(reader, saved["scorer"]),
         "projections": _projections(saved["projections"], learned),
@@ -259,5 +268,7 @@ def _check(saved: Saved) -> None:
         extremes = (array.min(), array.max()) if array.size else ()
         if array.dtype != np.float32 or not np.isfinite(extremes).all():
             raise ValueError(f"its {name} are not finite numbers of 32 bits")
+    if saved.graph is not None and saved.graph.labels.shape != shape[:1]:
+        raise ValueError("its graph has not one label for each of its vectors")
     if saved.names and not 0 <= saved.trust.min() <= saved.trust.max() <= 1:
         raise ValueError("its trust is not from 0 to 1")

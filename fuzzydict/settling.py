@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.evidence import SAME, Likeness, line
-from fuzzydict.matching import (
+from fuzzydict.comparing import (
     MEANT_ALIKE,
     MEANT_LIKENESS,
     nearness,
     spelled_alike,
     words_alike,
 )
+from fuzzydict.evidence import SAME, Likeness, line
 from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:

@@ -185,14 +185,16 @@ class NgramIndex:
 
     def similarities(self, query: str) -> NDArray[np.float32]:
         """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
-        parts = self._indexed()
+        parts = self.parts()
         if not parts:
             return np.zeros(0, np.float32)
         buckets = ngram_buckets(query)
         return np.concatenate([part.similarities(buckets) for part in parts])
 
-    def _indexed(self) -> list[_Postings]:
-        """Index what is new. A part that is not twice as large as what follows is merged with it.
+    def parts(self) -> list[_Postings]:
+        """Index what is new, and return the parts of the index, in order.
+
+        A part that is not twice as large as what follows is merged with it.
 
         So the parts' sizes at least halve from one to the next: there are few of them, and as a
         part grows by half or more when it is merged, each string is indexed but log(n) times.
@@ -209,7 +211,7 @@ class NgramIndex:
 
     def _check(self) -> None:
         """Assert that the parts cover the strings, each at least halving from the one before."""
-        sizes = [part.size for part in self._indexed()]
+        sizes = [part.size for part in self.parts()]
         assert sum(sizes) == len(self.strings)
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
@@ -241,10 +243,21 @@ class _Postings:
         pairs.sort()
         return pairs
 
-    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+    def rows(self, buckets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        """Return the strings that have each n-gram which any of them has, rising."""
         places = np.searchsorted(self._buckets, buckets)
         places = places[self._buckets.take(places, mode="clip") == buckets]
-        rows = [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
+        return [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
+
+    def cosines(
+        self, shared: NDArray[np.int64], places: NDArray[np.intp], asked: int
+    ) -> NDArray[np.float32]:
+        """Return the cosines of strings that share so many n-grams with so many, (c,)."""
+        norms = self._norms[places] * np.float32(asked**0.5)
+        return np.asarray(shared / norms, np.float32)
+
+    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+        rows = self.rows(buckets)
         if not rows:
             return np.zeros(self.size, np.float32)
         shared = np.bincount(np.concatenate(rows), minlength=self.size)

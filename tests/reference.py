@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
+from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
 from fuzzydict.evidence import SAME
-from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
@@ -133,7 +133,10 @@ class Reference:
             cosine = self.cosine(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / _FAR, 0), 1)
-        return 1 - (1 - likeness_of(a, b) ** _SHARPNESS[vocabulary.knows(a)]) * (1 - meaning)
+        alike = likeness_of(a, b)
+        slip = max(alike - _DOUBTED, 0) / (1 - _DOUBTED)
+        spelling = alike**_SHARPNESS if vocabulary.knows(a) else slip
+        return 1 - (1 - spelling) * (1 - meaning)
 
 
 def assert_probabilities(d: FuzzyDict[Any], query: str) -> None:

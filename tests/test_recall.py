@@ -100,7 +100,7 @@ def test_what_matches_nothing_is_told_each_time() -> None:
 
 
 def test_it_is_bounded_and_no_copy_has_it() -> None:
-    recall = Recall(1, None, None, None, None)
+    recall = Recall(1, None, None, None, None, "exact")
     for number in range(2 * _MOST):
         recall.note(f"query {number}", "key")
     recall.note("x" * (_LONGEST + 1), "key")

@@ -159,14 +159,16 @@ class Matching {
 
   // In spelling or in meaning, a "noisy or" of the two.
   wordsAlike(word, other) {
-    const { far, sharpness } = this.constants;
+    const { doubted, far, sharpness } = this.constants;
     const { mean, spread } = this.background;
     const [asked, key] = [this.vectors.word(word, "query"), this.vectors.word(other, "key")];
     const cosine = this.vectors.cosine(asked, key);
     const trust = this.vectors.trust(word) * this.vectors.trust(other);
     const meaning = Math.min(Math.max((((cosine - mean) / spread) * trust) / far, 0), 1);
-    const power = sharpness[this.vocabulary.knows(word) ? 1 : 0];
-    return 1 - (1 - this.spelling.likeness(word, other) ** power) * (1 - meaning);
+    const alike = this.spelling.likeness(word, other);
+    const slip = Math.max(alike - doubted, 0) / (1 - doubted);
+    const spelling = this.vocabulary.knows(word) ? alike ** sharpness : slip;
+    return 1 - (1 - spelling) * (1 - meaning);
   }
 
   // The slots, best first; of those that tie for the first place the one written like the query.

@@ -21,9 +21,9 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.adapters import Embedding, as_embedding
 from fuzzydict.calibrating import Question, calibrate
+from fuzzydict.comparing import compare
 from fuzzydict.evidence import Calibration, Evidence, log_probabilities
 from fuzzydict.index import KeyIndex
-from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.measures import auroc, expected_calibration_error
 from fuzzydict.peers import sentence_encoder
 from fuzzydict.projected import NAMES, as_projections, seen_through
@@ -150,9 +150,7 @@ def _questions(
         index.add(key)
     index.sync()
     queries = [query.text for query in dictionary.queries]
-    compared = MeaningAndSpelling().compare(
-        queries, list(map(plain, queries)), embedding.encode_queries(queries), index
-    )
+    compared = compare(queries, list(map(plain, queries)), embedding.encode_queries(queries), index)
     for query, (alike, known) in zip(dictionary.queries, compared, strict=True):
         slots = sorted(index.slot(key, otherwise=-1) for key in query.accept)
         yield Question(alike, known, np.array(slots, np.intp), weight)
@@ -184,19 +182,20 @@ def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool
 
 
 def _worth(kind: str, asked: Sequence[Asked], calibration: Calibration) -> list[object]:
-    questions = [a.question for a in asked]
-    here, gone = (_best(questions, calibration, gone=gone) for gone in (False, True))
+    here = _best([a.question for a in asked], calibration)
+    gone = _best([a.question for a in asked if a.question.absent], calibration, gone=True)
     error = expected_calibration_error(
         [*here.scores.tolist(), *gone.scores.tolist()], [*here.right.tolist(), *gone.right.tolist()]
     )
-    hits, parted = float(here.right.mean()), auroc(here.scores.tolist(), gone.scores.tolist())
-    return [kind, len(questions), hits, parted, error]
+    hits = float(here.right.mean())
+    parted = auroc(here.scores.tolist(), gone.scores.tolist()) if len(gone.scores) else None
+    return [kind, len(asked), hits, parted, error]
 
 
 def _cutoffs(
     asked: Sequence[Asked], calibration: Calibration, gibberish: Sequence[Question]
 ) -> list[list[object]]:
-    questions = [a.question for a in asked]
+    questions = [a.question for a in asked if a.question.absent]
     here, gone = (_best(questions, calibration, gone=gone) for gone in (False, True))
     weights = np.array([question.weight for question in questions])
     noise = _best(gibberish, calibration).scores
