@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "FEWEST",
     "OF_TEXTS",
     "OF_WORDNET",
     "OF_WORDS",
@@ -35,6 +36,10 @@ SAME = 30.0
 
 
 Weights = tuple[float, float, float, float]
+
+
+#: Coverage from which on it may be said that most words are the same.
+FEWEST = 0.1
 
 
 class Likeness(NamedTuple):
@@ -135,9 +140,9 @@ class Calibration:
         parts[0] = line(evidence.spelling, alike.spelling, near)
         parts[0][alike.spelling == 1] = SAME
         parts[1] = line(evidence.meaning, alike.surface(), near)
-        with np.errstate(invalid="ignore"):
-            words = line(evidence.words, alike.words, near)
-        parts[2] = np.where(alike.words >= 0, words, -np.inf)
+        parts[2] = -np.inf
+        some = alike.words >= FEWEST
+        parts[2, some] = line(evidence.words, alike.words[some], near[some])
         return parts
 
     def mixed(self, known: float) -> Evidence:
@@ -286,14 +291,14 @@ OF_WORDS = Calibration(
 #: Of the shipped word vectors, projected by what was learned from WordNet.
 OF_WORDNET = Calibration(
     known=Evidence(
-        spelling=(-5.49, 8.55, 1.88, 0.0),
-        meaning=(-2.64, -0.31, 0.45, 0.94),
-        words=(-2.12, 5.88, 1.49, 0.0),
+        spelling=(-5.27, 8.52, 1.79, 0.0),
+        meaning=(-2.59, -0.29, 0.42, 0.95),
+        words=(-1.53, 6.26, 1.19, 0.0),
     ),
     unknown=Evidence(
-        spelling=(-8.63, 23.53, 0.0, 0.0),
-        meaning=(-7.66, -0.22, 1.16, 0.47),
-        words=(-2.91, 20.29, 1.17, 0.0),
+        spelling=(-9.09, 24.64, 0.1, 0.0),
+        meaning=(-7.68, -0.22, 1.17, 0.47),
+        words=(-0.16, 15.93, 0.0, 0.0),
     ),
 )
 #: Of models that encode whole texts; fitted to a mix with more of inflections and shared words, for

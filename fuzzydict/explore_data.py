@@ -248,6 +248,7 @@ def _constants() -> dict[str, Any]:
             "words": comparing._WORDS,
             "tie": matching._TIE,
             "same": evidence.SAME,
+            "fewest": evidence.FEWEST,
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},

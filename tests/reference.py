@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
 from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
-from fuzzydict.evidence import SAME
+from fuzzydict.evidence import FEWEST, SAME
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
@@ -93,7 +93,7 @@ class Reference:
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
-            by_words = [line("words", surface)]
+            by_words = [line("words", surface)] if surface >= FEWEST else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
 

@@ -4,8 +4,8 @@ const REASONS = ["spelling", "meaning", "words"];
 
 // What a likeness says for a key, in log-odds: a line of weights for each reason.
 class Calibration {
-  constructor([known, unknown], { same }) {
-    Object.assign(this, { known, unknown, same });
+  constructor([known, unknown], { same, fewest }) {
+    Object.assign(this, { known, unknown, same, fewest });
   }
 
   mixed(share) {
@@ -19,7 +19,8 @@ class Calibration {
     const line = (weights, like) =>
       weights[0] + weights[1] * like * like + ofNearness(weights, near);
     const bySpelling = spelling === 1 ? this.same : line(evidence[0], spelling);
-    const byWords = words === null ? -Infinity : line(evidence[2], words);
+    const some = words !== null && words >= this.fewest;
+    const byWords = some ? line(evidence[2], words) : -Infinity;
     return [bySpelling, line(evidence[1], words ?? spelling), byWords];
   }
 }
