@@ -32,6 +32,22 @@ def test_several_matches_are_lines_with_the_best_first(car: Path) -> None:
     assert (several.exit_code, several.stdout) == (1, "black\n\n4\n")
 
 
+def test_the_best_that_are_asked_for_are_shown_whatever_their_score(
+    car: Path, tmp_path: Path
+) -> None:
+    FuzzyDict(CAR, score_cutoff=0.9).save(tmp_path / "car.fuzzydict")
+    for path in (car, tmp_path / "car.fuzzydict"):
+        for n in (1, 3, 99):
+            expected = [[m.key, f"{m.score:.3f}"] for m in FuzzyDict(CAR).most_similar("xyzzy", n)]
+            result = lookup(path, "xyzzy", "-v", "-n", n)
+            assert (result.exit_code, result.stderr) == (0, "")
+            assert [line.split("\t")[1:] for line in result.stdout.splitlines()] == expected
+    one = lookup(car, "speed", "-n", "3", "--cutoff", "0.02", "-v")
+    assert [line.split("\t")[1] for line in one.stdout.splitlines()] == ["top speed"]
+    nothing = lookup(car, "?!", "-n", "3")
+    assert (nothing.exit_code, nothing.stdout) == (1, "\n")
+
+
 def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
     result = lookup(car, "-v", "colour", "doors", "xyzzy")
     first, second, third = result.stdout.split("\n")[:3]
@@ -44,7 +60,7 @@ def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
 
 
 def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
-    result = lookup(car, "--json", "extras", "xyzzy", "colour", "-n", "1")
+    result = lookup(car, "--json", "extras", "xyzzy", "colour")
     assert result.exit_code == 1
     extras, missed, colour = map(json.loads, result.stdout.splitlines())
     assert extras == {"query": "extras", "key": "extras", "score": 1.0, "value": CAR["extras"]}
