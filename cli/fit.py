@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
-from ._problems import Command, check_place, told_in_a_line
+from ._dicts import dict_options
+from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
 _PROJECTIONS = Path("wordnet.projections")
@@ -20,9 +22,7 @@ _PROJECTIONS = Path("wordnet.projections")
     example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
 )
 @click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", metavar="FORMAT", help="What DICT is written in, as for lookup.")
-@click.option("--key", metavar="NAME", help="The column of keys of a table or JSON Lines file.")
-@click.option("--value", metavar="NAME", help="Its column of values.")
+@dict_options
 @click.option("--wordnet", is_flag=True, help="Learn projections from WordNet, as nltk finds it.")
 @click.option(
     "--exclude",
@@ -30,12 +30,6 @@ _PROJECTIONS = Path("wordnet.projections")
     multiple=True,
     type=click.Path(path_type=Path),
     help="With --wordnet: learn from no pair that these retrieval sets (JSON) ask.",
-)
-@click.option(
-    "--vectors",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Word vectors to learn with, instead of those shipped.",
 )
 @click.option(
     "-o",
@@ -103,6 +97,7 @@ def _fit_dict(
 ) -> None:
     sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
     check_place(output, sources)
+    check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict import WordVectors
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
@@ -111,13 +106,8 @@ def _fit_dict(
     d = open_dict(dict_file, embedding=embedding, **reading)
     examples = read_examples(examples_file)
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
-    with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
-        report = d.fit(
-            queries,
-            targets,
-            seed=seed,
-            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
-        )
+    with progress_bar("learning") as progress:
+        report = d.fit(queries, targets, seed=seed, progress=progress)
     click.echo(str(report))
     if not report.kept:
         click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)

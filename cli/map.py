@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from pathlib import Path
@@ -14,8 +13,9 @@ from fuzzydict import FuzzyDict
 from fuzzydict.cleaning import clean_column
 from fuzzydict.tables import TABLES, table_format
 
-from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._problems import Command, check_place
+from ._progress import progress_bar
 
 _SURE = 0.8
 
@@ -53,6 +53,7 @@ _SURE = 0.8
 @click.option(
     "--sure",
     type=float,
+    callback=no_nan,
     help=f"Least score of a match that is not doubtful; by default {_SURE}.",
 )
 @cutoff_option
@@ -78,11 +79,8 @@ def command(
     """
     form = form or _told(table)
     _check(form, output, review, sure)
-    visible = sys.stderr is not None and sys.stderr.isatty() and not _on_terminal(output)
     place = _standard_output() if output is None else output
-    with click.progressbar(
-        length=1000, label="matching", file=sys.stderr, hidden=not visible
-    ) as bar:
+    with progress_bar("matching", shown=not _on_terminal(output)) as progress:
         rows = clean_column(
             d,
             table,
@@ -92,7 +90,7 @@ def command(
             prefix=prefix,
             review=review,
             sure=_SURE if sure is None else sure,
-            progress=lambda done, total: bar.update(1000 * done // max(1, total) - bar.pos),
+            progress=progress,
         )
     if not isinstance(place, Path):
         place.flush()  # while a reader that has gone can still be told from an error
@@ -123,8 +121,6 @@ def _check(form: str, output: Path | None, review: Path | None, sure: float | No
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
     if output is not None and table_format(output) not in (None, form):
         raise click.UsageError(f"{output} would hold {form}, not what its ending tells")
-    if sure is not None and math.isnan(sure):
-        raise click.UsageError("--sure: expected a number, got NaN; no score is less")
     if sure is not None and review is None:
         raise click.UsageError("--sure says what to --review, which names no file")
     dict_file: Path = click.get_current_context().params["dict_file"]

@@ -13,7 +13,7 @@ from fuzzydict.mapping import FuzzyDict
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FORMATS", "format_of", "open_dict", "read_dict"]
+__all__ = ["FORMATS", "format_of", "open_dict", "read_dict", "told_format"]
 
 FORMATS = ("json", "toml", "yaml", "csv", "tsv", "jsonl", "fuzzydict")
 _ENDINGS = {"yml": "yaml", "ndjson": "jsonl"}
@@ -22,9 +22,14 @@ _ROWS = ("csv", "tsv", "jsonl")
 
 def format_of(path: Path) -> str:
     """Return the format that the ending of a file's name tells; JSON where it tells none."""
+    return told_format(path) or "json"
+
+
+def told_format(path: Path) -> str | None:
+    """Return the format that the ending of a file's name tells, if it is one of `FORMATS`."""
     ending = path.suffix[1:].lower()
     ending = _ENDINGS.get(ending, ending)
-    return ending if ending in FORMATS else "json"
+    return ending if ending in FORMATS else None
 
 
 def open_dict(

@@ -283,5 +283,8 @@ def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> Non
     assert "--help" in result.stderr
 
 
-def test_a_cutoff_that_is_no_number_is_refused(car: Path) -> None:
-    check_refused(lookup(car, "colour", "--cutoff", "nan"), "score_cutoff", "NaN")
+@pytest.mark.parametrize("command", ["lookup", "explain", "map", "explore"])
+def test_a_cutoff_that_is_no_number_is_refused_by_its_name(car: Path, command: str) -> None:
+    result = CliRunner().invoke(main, [command, str(car), "colour", "--cutoff", "nan"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Error: Invalid value for '--cutoff': expected a number, got NaN" in result.stderr

@@ -69,6 +69,14 @@ def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
     assert list(colour) == ["query", "key", "score", "value"]
 
 
+def test_what_is_printed_as_json_is_json(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text('{"color": NaN, "size": [Infinity, {"x": -Infinity}]}')
+    result = lookup(tmp_path / "odd.json", "--json", "colour", "size")
+    strict = [json.loads(line, parse_constant=pytest.fail) for line in result.stdout.splitlines()]
+    assert [row["value"] for row in strict] == [None, [None, {"x": None}]]
+    assert lookup(tmp_path / "odd.json", "colour").stdout == "nan\n"
+
+
 def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
     (tmp_path / "car.toml").write_text('color = "black"\nmade = 2024-02-29\n')
     result = lookup(tmp_path / "car.toml", "colour", "made")
