@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from fuzzydict import FuzzyDict, OptionError, WordVectors
+from fuzzydict.review import is_undecided
+from fuzzydict.text import quoted
 
 from ._dicts import dict_options
 from ._problems import Command, check_ending, check_place, told_in_a_line
@@ -98,13 +103,13 @@ def _fit_dict(
     sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
     check_place(output, sources)
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
-    from fuzzydict import WordVectors
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
 
     embedding = None if vectors is None else WordVectors.load(vectors)
     d = open_dict(dict_file, embedding=embedding, **reading)
     examples = read_examples(examples_file)
+    _refuse_undecided(d, examples, examples_file)
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, seed=seed, progress=progress)
@@ -114,3 +119,21 @@ def _fit_dict(
         sys.exit(1)
     d.save(output)
     click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")
+
+
+def _refuse_undecided(
+    d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
+) -> None:
+    """Let nothing be learned from guesses of a review that nobody has looked at."""
+    undecided = [
+        (query, target)
+        for query, target in examples
+        if target is not None and target not in d and is_undecided(target)
+    ]
+    if undecided:
+        query, target = undecided[0]
+        raise OptionError(
+            f"{examples_file}: {len(undecided)} targets are not decided on, first {quoted(target)} "
+            f"for {quoted(query)}; write the right key, without the question mark, or nothing "
+            f"where none is right, or remove the line"
+        )

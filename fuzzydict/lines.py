@@ -17,7 +17,7 @@ _KEYS = str | int | float | bool | None
 def as_line(value: Any) -> str:
     r"""Return a text of one line as it is, anything else as JSON, which is on one line.
 
-    A number that JSON has none for is nan, inf or -inf.
+    A number that JSON has none for is NaN, Infinity or -Infinity.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
@@ -29,7 +29,7 @@ def as_line(value: Any) -> str:
     if isinstance(value, str) and value.splitlines() in ([], [value]):
         return value
     if isinstance(value, float | np.floating) and not np.isfinite(value):
-        return str(value)
+        return json.dumps(float(value))
     return as_json(value)
 
 

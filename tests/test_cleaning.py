@@ -63,7 +63,7 @@ def test_each_row_gets_key_value_and_score(tmp_path: Path) -> None:
         shown = value if isinstance(value, str) else "" if value is None else json.dumps(value)
         assert row[2:4] == [key or "", shown]
         assert (float(row[4]) if row[4] else None) == score
-    assert counts == Cleaned(matched=6, unmatched=2, blank=2)
+    assert counts == Cleaned(matched=6, unmatched=2, blank=2, doubtful=0)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,41 @@ def test_any_table_keeps_its_cells_and_order(
     read = list(csv.reader(io.StringIO(data.decode(encoding), newline="")))
     assert [row[:2] for row in read] == rows
     assert [row[2] for row in read[1:]] == [reference(COUNTRIES, c)[0] or "" for _, c in body]
-    assert sum(counts) == len(body)
+    assert counts.rows == len(body)
     assert end
+
+
+@pytest.mark.parametrize("cell", ["n/a", "NA", " none", "Null", "unknown", "-", "?", "N/A "])
+def test_a_cell_that_says_nothing_finds_only_a_key_that_says_the_same(
+    tmp_path: Path, cell: str
+) -> None:
+    table = write_csv(tmp_path / "t.csv", [["c"], [cell]])
+    sofa = FuzzyDict({"sofa": 1, "no name": 2, "unknowns": 3, "n a b": 4}, score_cutoff=0.0)
+    data, counts = cleaned(table, "c", sofa)
+    assert data.decode().splitlines()[1] == f"{cell},,,"
+    assert counts == Cleaned(matched=0, unmatched=0, blank=1)
+    said = FuzzyDict({**sofa, "Unknown": "U", "Na": "sodium", cell: "said"})
+    data, counts = cleaned(table, "c", said)
+    assert data.decode().splitlines()[1].startswith(f"{cell},{cell},said,1.0")
+    assert counts == Cleaned(matched=1, unmatched=0, blank=0)
+
+
+def test_a_key_that_says_nothing_is_found_however_it_is_written(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", [["c"], ["unknown"], ["na"], ["none"]])
+    data, counts = cleaned(table, "c", FuzzyDict({"Unknown": "U", "NA": "Namibia"}))
+    assert [row[1] for row in csv.reader(data.decode().splitlines())] == [
+        *("c_key", "Unknown", "NA", "")
+    ]
+    assert counts[:3] == (2, 0, 1)
+
+
+def test_matches_below_sure_are_counted(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
+    for sure in (0.0, 0.9, 0.9999, 2.0):
+        _, counts = cleaned(table, sure=sure)
+        matches = [reference(COUNTRIES, cell)[0] and COUNTRIES.nearest(cell) for cell in MESSY]
+        doubtful = [m for m, c in zip(matches, MESSY, strict=True) if m and m.key != c]
+        assert counts.doubtful == sum(m.score < sure for m in doubtful)
 
 
 def test_a_table_of_tabs(tmp_path: Path) -> None:
@@ -187,7 +220,7 @@ def test_a_long_table_is_read_in_batches_and_each_query_looked_up_once(
     assert len(progress) > 1
     assert progress == sorted(progress)
     assert progress[-1] == (table.stat().st_size, table.stat().st_size)
-    assert sum(counts) == len(cells)
+    assert counts.rows == len(cells)
     assert len(data.splitlines()) == len(cells) + 1
 
 

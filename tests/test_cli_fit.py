@@ -215,6 +215,20 @@ def test_an_ending_that_tells_another_format_is_refused(
     assert output.read_text() == "kept"
 
 
+def test_guesses_of_a_review_that_nobody_decided_on_are_not_learned(
+    car: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "car.fuzzydict"
+    review = questions(tmp_path, "maker,brand", "hue,? color", "zebra,?")
+    result = fit(car, review, "-o", output)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "2 targets are not decided on, first '? color' for 'hue'" in result.stderr
+    assert not output.exists()
+    car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
+    decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
+    assert fit(car, decided, "-o", output).exit_code in (0, 1)
+
+
 def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     table = tmp_path / "car.csv"
     table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")

@@ -74,7 +74,7 @@ def test_what_is_printed_as_json_is_json(tmp_path: Path) -> None:
     result = lookup(tmp_path / "odd.json", "--json", "colour", "size")
     strict = [json.loads(line, parse_constant=pytest.fail) for line in result.stdout.splitlines()]
     assert [row["value"] for row in strict] == [None, [None, {"x": None}]]
-    assert lookup(tmp_path / "odd.json", "colour").stdout == "nan\n"
+    assert lookup(tmp_path / "odd.json", "colour").stdout == "NaN\n"
 
 
 def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
