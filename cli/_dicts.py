@@ -15,7 +15,7 @@ from fuzzydict.dictfiles import FORMATS, open_dict
 
 from ._problems import told_in_a_line
 
-__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict"]
+__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict", "told"]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 
@@ -52,6 +52,11 @@ _OPTIONS = [
 ]
 
 
+def told(note: str) -> None:
+    """Show what is odd about a file, which is no error."""
+    click.echo(f"Note: {note}", err=True)
+
+
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take ``--format``, ``--key``, ``--value`` and ``--vectors``."""
     for option in reversed(_OPTIONS):
@@ -85,6 +90,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             value=value,
             embedding=None if vectors is None else WordVectors.load(vectors),
             score_cutoff=cutoff,
+            note=told,
         )
         command(d, **others)
 

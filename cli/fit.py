@@ -13,7 +13,7 @@ from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.review import is_undecided
 from fuzzydict.text import quoted
 
-from ._dicts import dict_options
+from ._dicts import dict_options, told
 from ._problems import Command, check_ending, check_place, told_in_a_line
 from ._progress import progress_bar
 from ._retrofit import fit_wordnet
@@ -107,7 +107,7 @@ def _fit_dict(
     from fuzzydict.examples import read_examples
 
     embedding = None if vectors is None else WordVectors.load(vectors)
-    d = open_dict(dict_file, embedding=embedding, **reading)
+    d = open_dict(dict_file, embedding=embedding, note=told, **reading)
     examples = read_examples(examples_file)
     _refuse_undecided(d, examples, examples_file)
     queries, targets = [query for query, _ in examples], [target for _, target in examples]

@@ -119,39 +119,6 @@ def test_any_table_keeps_its_cells_and_order(
     assert end
 
 
-@pytest.mark.parametrize("cell", ["n/a", "NA", " none", "Null", "unknown", "-", "?", "N/A "])
-def test_a_cell_that_says_nothing_finds_only_a_key_that_says_the_same(
-    tmp_path: Path, cell: str
-) -> None:
-    table = write_csv(tmp_path / "t.csv", [["c"], [cell]])
-    sofa = FuzzyDict({"sofa": 1, "no name": 2, "unknowns": 3, "n a b": 4}, score_cutoff=0.0)
-    data, counts = cleaned(table, "c", sofa)
-    assert data.decode().splitlines()[1] == f"{cell},,,"
-    assert counts == Cleaned(matched=0, unmatched=0, blank=1)
-    said = FuzzyDict({**sofa, "Unknown": "U", "Na": "sodium", cell: "said"})
-    data, counts = cleaned(table, "c", said)
-    assert data.decode().splitlines()[1].startswith(f"{cell},{cell},said,1.0")
-    assert counts == Cleaned(matched=1, unmatched=0, blank=0)
-
-
-def test_a_key_that_says_nothing_is_found_however_it_is_written(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", [["c"], ["unknown"], ["na"], ["none"]])
-    data, counts = cleaned(table, "c", FuzzyDict({"Unknown": "U", "NA": "Namibia"}))
-    assert [row[1] for row in csv.reader(data.decode().splitlines())] == [
-        *("c_key", "Unknown", "NA", "")
-    ]
-    assert counts[:3] == (2, 0, 1)
-
-
-def test_matches_below_sure_are_counted(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
-    for sure in (0.0, 0.9, 0.9999, 2.0):
-        _, counts = cleaned(table, sure=sure)
-        matches = [reference(COUNTRIES, cell)[0] and COUNTRIES.nearest(cell) for cell in MESSY]
-        doubtful = [m for m, c in zip(matches, MESSY, strict=True) if m and m.key != c]
-        assert counts.doubtful == sum(m.score < sure for m in doubtful)
-
-
 def test_a_table_of_tabs(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_bytes(b"country\tb\nFrance\tx, y\n")
     d = FuzzyDict({"France": "a\tb"})
@@ -250,6 +217,7 @@ BAD = {
     "a blank header": (b"\n\ncountry\nFrance\n", "line 1 is empty"),
     "another column": (b"Country\nFrance\n", "has no column 'country'; its columns are 'Country'"),
     "the column twice": (b"country,country\na,b\n", "has several columns 'country'"),
+    "semicolons": (b"id;country\n1;France\n", "are 'id;country'; is it separated by ';'? save it"),
     "a name that is taken": (b"country,country_key\na,b\n", "has a column 'country_key' already"),
     "a cell too many": (b"country,b\nFrance,1\nSpain,2,3\n", "line 3 has 3 cells where line 1 has"),
     "a cell too few": (b"country,b\nFrance,1\nSpain\n", "line 3 has 1 cells where line 1 has 2"),

@@ -90,6 +90,17 @@ def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, '[0, 1, 2]\n[1, {"(2, 3)": 0.5}]\n')
 
 
+def test_a_header_that_is_taken_as_an_item_is_told_beside_the_answers(tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("product,unit price\nsofa,100\nlamp,20\n")
+    result = lookup(table, "sofas", "lamp")
+    assert (result.exit_code, result.stdout) == (0, "100\n20\n")
+    note = "line 1 looks like a header, and is taken as an item; if it is one, say"
+    assert result.stderr == f"Note: {table}: {note} --key product --value 'unit price'\n"
+    told = lookup(table, "sofas", "--key", "product", "--value", "unit price")
+    assert (told.stdout, told.stderr) == ("100\n", "")
+
+
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[bad[0] for bad in BAD])
 def test_a_bad_file_of_any_format_is_one_line_with_its_name(
     tmp_path: Path, name: str, content: str | bytes, message: str
