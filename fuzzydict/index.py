@@ -12,6 +12,8 @@ from fuzzydict.spelling import NgramIndex
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
@@ -88,11 +90,12 @@ class KeyIndex:
         return list(self._pending)
 
     def restore(
-        self, names: list[str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
+        self, texts: Mapping[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
-        """Fill an empty index with keys that were encoded before."""
+        """Fill an empty index with keys that were encoded before, and their plain words."""
+        same = [key if key == text else text for key, text in texts.items()]
         # Copies, for what was read is mapped from a file, which may change or go.
-        self._append(names, [_plain(name) for name in names], np.array(vectors), np.array(trust))
+        self._append(list(texts), same, np.array(vectors), np.array(trust))
 
     def slot(self, key: str, *, otherwise: int) -> int:
         """Return the slot of ``key``, or ``otherwise`` where it has none."""

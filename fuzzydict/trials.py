@@ -84,7 +84,8 @@ class Trial:
         seen = Projected(keys.embedding, projections)
         self.index, self.layer = KeyIndex(seen), layer
         vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
-        self.index.restore(keys.names, vectors, keys.trust)
+        texts = {name: plain(name) for name in keys.names}
+        self.index.restore(texts, vectors, keys.trust)
         self.matching = as_matching(scorer)
         self.temperature = temperature or self.matching.temperature
 
