@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.adapters import Embedding
     from fuzzydict.answers import Match
-    from fuzzydict.evidence import Parts
+    from fuzzydict.reasons import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
 

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.evidence import Parts
     from fuzzydict.index import KeyIndex
     from fuzzydict.matching import Judgement
+    from fuzzydict.reasons import Parts
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["Attended", "Explained", "Lookup", "Scored", "unmatched"]
+__all__ = ["Attended", "Explained", "Lookup", "Scored", "texts_of", "unmatched"]
 
 _SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys that may tie for the first place and be compared as they are written
@@ -255,6 +255,18 @@ def _required(query: str) -> str:
             f"so that only an equal key could match",
         )
     return text
+
+
+def texts_of(queries: list[Any]) -> list[str]:
+    """Return the queries if all are texts, for nothing else can be compared."""
+    for query in queries:
+        if not isinstance(query, str):
+            raise NoMatchError(
+                query,
+                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
+                f"not {type(query).__name__}",
+            )
+    return queries
 
 
 def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.comparing import SPELLED_ALIKE, compare, nearness
-from fuzzydict.evidence import Reasons, log_probabilities
+from fuzzydict.evidence import log_probabilities
 from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
 from fuzzydict.neighbours import COSINE, DOT
 from fuzzydict.normalizers import finite_tops
 from fuzzydict.projected import scored
+from fuzzydict.reasons import Reasons
 from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzydict.answers import Attention, Match, Matches
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.explanations import Explanation, words_of
-from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
+from fuzzydict.lookup import Attended, Explained, Lookup, Scored, texts_of, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.recall import Recall
@@ -90,7 +90,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             some = self and queries
-            ranked = lookup.ranked(_texts(queries), topn) if some else [[] for _ in queries]
+            ranked = lookup.ranked(texts_of(queries), topn) if some else [[] for _ in queries]
             found = [Matches(map(self._match, row)) for row in ranked]
         return found if isinstance(query, list) else found[0]
 
@@ -114,7 +114,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         with self._lookup() as lookup:
             compared = [not self._is_certain(one) or lookup.embeds(one) for one in queries]
             asked = [one for one, some in zip(queries, compared, strict=True) if some]
-            told = iter(lookup.explain(_texts(asked)) if asked else [])
+            told = iter(lookup.explain(texts_of(asked)) if asked else [])
             found = [
                 self._explanation(one, next(told) if some else None, lookup)
                 for one, some in zip(queries, compared, strict=True)
@@ -198,7 +198,7 @@ class FuzzyReads(Configured, dict[Any, V]):
     def _matches(self, queries: list[Any]) -> Matches:
         with self._lookup() as lookup:
             asked = [query for query in queries if not self._is_certain(query)]
-            best = iter(lookup.nearest(_texts(asked)) if asked else [])
+            best = iter(lookup.nearest(texts_of(asked)) if asked else [])
             return Matches(
                 Match(query, dict.__getitem__(self, query), 1.0)
                 if self._is_certain(query)
@@ -255,7 +255,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None
     ) -> list[Attended]:
         allowed = None if attn_mask is None else self._allowed(attn_mask, lookup.names())
-        return lookup.attend(_texts(queries), allowed, self.temperature)
+        return lookup.attend(texts_of(queries), allowed, self.temperature)
 
     def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
         """Return which of the names, (S,), may be attended to."""
@@ -289,15 +289,3 @@ class FuzzyReads(Configured, dict[Any, V]):
 
 def _has_words(query: Any) -> bool:
     return isinstance(query, str) and bool(plain(query))
-
-
-def _texts(queries: list[Any]) -> list[str]:
-    """Return the queries if all are texts, for nothing else can be compared."""
-    for query in queries:
-        if not isinstance(query, str):
-            raise NoMatchError(
-                query,
-                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
-                f"not {type(query).__name__}",
-            )
-    return queries

@@ -57,6 +57,7 @@ ORDER = [
     *(
         "optimizers",
         "evidence",
+        "reasons",
         "matrix",
         "phrases",
         "subwords",
