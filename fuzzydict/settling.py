@@ -15,7 +15,7 @@ from fuzzydict.comparing import (
     spelled_alike,
     words_alike,
 )
-from fuzzydict.evidence import FEWEST, SAME, Likeness, line
+from fuzzydict.evidence import SAME, Likeness, line
 from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
@@ -149,6 +149,6 @@ def _high(
     spelled = np.where(alike == 1, SAME, line(evidence.spelling, alike, nearest))
     meant = line(evidence.meaning, 0.0, nearest)
     worded = np.full(words.shape, -np.inf)
-    some = words >= FEWEST
+    some = words >= 0
     worded[some] = line(evidence.words, words[some], nearest)
     return np.asarray(np.logaddexp(np.logaddexp(spelled, meant), worded))

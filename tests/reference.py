@@ -93,7 +93,7 @@ class Reference:
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
-            by_words = [line("words", surface)] if surface >= FEWEST else []
+            by_words = [line("words", surface)] if surface >= FEWEST * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
 

@@ -116,7 +116,7 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         odds = []
         for name, like in likes.items():
             bias, of_likeness, of_nearness, of_square = weights(name)
-            if like >= (FEWEST if name == "words" else 0):
+            if like >= (FEWEST * (1 - known) if name == "words" else 0):
                 expected = bias + of_likeness * like**2 + of_nearness * near
                 expected += of_square * max(near, 0) ** 2
                 if name == "spelling" and spelled == 1:

@@ -9,9 +9,10 @@ class Calibration {
   }
 
   mixed(share) {
-    return this.known.map((line, reason) =>
+    const evidence = this.known.map((line, reason) =>
       line.map((weight, i) => share * weight + (1 - share) * this.unknown[reason][i]),
     );
+    return Object.assign(evidence, { fewest: this.fewest * (1 - share) });
   }
 
   // Words are null of two single words, which are not compared one by one.
@@ -19,7 +20,7 @@ class Calibration {
     const line = (weights, like) =>
       weights[0] + weights[1] * like * like + ofNearness(weights, near);
     const bySpelling = spelling === 1 ? this.same : line(evidence[0], spelling);
-    const some = words !== null && words >= this.fewest;
+    const some = words !== null && words >= evidence.fewest;
     const byWords = some ? line(evidence[2], words) : -Infinity;
     return [bySpelling, line(evidence[1], words ?? spelling), byWords];
   }
