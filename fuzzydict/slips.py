@@ -10,6 +10,8 @@ from fuzzydict.projected import Projected
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.arrays import Array
@@ -41,9 +43,18 @@ def slip_of(text: str, random: np.random.Generator) -> str:
     return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
 
 
-def slips_of(keys: Keys, start: Projections, most: int, random: np.random.Generator) -> Slips:
-    """Return some of the keys, each with a slip; none if the embedding knows no such texts."""
-    known = set(keys.names)
+def slips_of(
+    keys: Keys,
+    start: Projections,
+    most: int,
+    random: np.random.Generator,
+    apart_from: Sequence[str] = (),
+) -> Slips:
+    """Return some of the keys, each with a slip; none if the embedding knows no such texts.
+
+    Those of ``apart_from`` are not drawn again.
+    """
+    known = {*keys.names, *apart_from}
     found: dict[str, int] = {}
     for place in random.permutation(len(keys.names))[: 2 * most].tolist():
         text = plain(keys.names[place])
