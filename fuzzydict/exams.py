@@ -24,6 +24,7 @@ __all__ = ["Answers", "Exam", "ExamOfScore"]
 
 _PRIOR = 4.0  # how strongly weights of the score are held, as if by so many examples
 _SLIPS = 32  # keys that are asked with a slip, to see that nothing breaks
+_TIMES = 8  # that a key is asked, each time with another
 _SLIP_WEIGHT = 0.5  # all slips together, in parts of the examples
 
 #: What was learned, and the rows of examples that it had not seen.
@@ -68,10 +69,11 @@ class Exam:
     ) -> None:
         self.subject, self.examples, self.x = subject, examples, x
         self.before, self.after = subject.trial(subject.unfitted), subject.trial(learned)
-        # The score is fitted to some slips, and asked others.
-        self.fitted_slips = slips_of(subject.keys, subject.start, _SLIPS, random)
+        # The score is fitted to some slips, and asked others, of few keys several each.
+        keys, start = subject.keys, subject.start
+        self.fitted_slips = slips_of(keys, start, _SLIPS, random)
         fitted = self.fitted_slips.queries
-        self.slips = slips_of(subject.keys, subject.start, _SLIPS, random, apart_from=fitted)
+        self.slips = slips_of(keys, start, _SLIPS, random, times=_TIMES, apart_from=fitted)
 
     def held_out(self, turns: Turns) -> Answers:
         """Return what was answered before, and by what had not seen what it is asked."""

@@ -28,8 +28,9 @@ __all__ = [
     "verdict_of_values",
 ]
 
-_BROKEN = 0.02  # share of slips that may break: none of a few
+_BROKEN = 0.04  # share of slips that may break: one of 32, none of a few
 _SEEN = 0.01  # a change of an error by less, in parts of it, is none
+_CHANCE = -1.64  # standard deviations: of what changes by chance alone, one in twenty falls more
 _NAN = float("nan")
 _EITHER_WAY = "give more examples, or validation=0 to keep it all the same"
 
@@ -101,7 +102,7 @@ def verdict_of_keys(
     facts, gains = _facts(held_out, cutoffs, "examples held out"), _gains(held_out, cutoffs)
     if must_gain and (min(gains) < 0 or gains.log_probability <= 0):
         return False, f"{facts}: no better; {_EITHER_WAY}"
-    if not must_gain and min(gains) < -1:
+    if not must_gain and min(gains) < _CHANCE:
         return False, f"{facts}: worse than chance explains; {_EITHER_WAY}"
     return True, facts
 

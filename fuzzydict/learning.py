@@ -70,8 +70,8 @@ def lesson_of_keys(
     keyed = np.array([len(keys) > 0 for keys in examples.right])
     groups = [np.flatnonzero(keyed), np.flatnonzero(~keyed)]
     random = np.random.default_rng(settings.seed)
-    parts = parted(groups, share, _most(subject), random, rounds=_ROUNDS)
-    tries = _GENTLY if _is_gentle(subject, len(x)) else (1.0,)
+    tries, rounds = (_GENTLY, _ROUNDS) if _is_gentle(subject, len(x)) else ((1.0,), 1)
+    parts = parted(groups, share, _most(subject), random, rounds)
     stages = Stages(settings.progress, len(tries) * (len(parts) + 1))
     lessons: list[Lesson] = []
     for times in tries:
