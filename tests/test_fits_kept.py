@@ -224,10 +224,9 @@ def answers(changes: str, *, rounds: int = 1) -> Answers:
         ("==", True, False),
         ("-=====", True, False),
         ("+-====", True, False),
-        ("--====", True, False),
-        ("---===", False, False),
+        ("--====", False, False),
         ("++--", True, False),
-        ("+------", False, False),
+        ("+----", False, False),
         ("", True, True),
     ],
 )
