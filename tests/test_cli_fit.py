@@ -17,6 +17,8 @@ from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.projections import Projections
 from fuzzydict.wordnet import Synset
 
+from .test_fits_kept import AT_ODDS
+
 main: click.Command = import_module("fuzzydict.cli").main
 SYNSETS = [
     Synset("car", ("car", "auto"), "a motor vehicle"),
@@ -171,8 +173,7 @@ def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
-    marks = zip(".!?:;*+-=@", ["color", "price"] * 5, strict=True)
-    at_odds = questions(tmp_path, *(f"paint{mark},{target}" for mark, target in marks))
+    at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
     result = fit(car, at_odds, "--seed", "1", "-o", output)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")

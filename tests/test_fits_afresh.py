@@ -131,13 +131,17 @@ def test_words_that_were_learned_are_known_where_a_fit_goes_on() -> None:
 def test_no_thread_reads_amid_what_is_set() -> None:
     read: list[tuple[Any, ...]] = []
 
+    def read_options() -> None:
+        d.get("zebra")
+        read.append(options(d))
+
     class Watched(FuzzyDict[int]):
         """Lets another thread read after each option that is set."""
 
         def __setattr__(self, name: str, value: Any) -> None:
             super().__setattr__(name, value)
             if not waiting:
-                thread = Thread(target=lambda: (self.get("zebra"), read.append(options(self))))
+                thread = Thread(target=read_options)
                 thread.start()
                 thread.join(0.2)
                 threads.append(thread)

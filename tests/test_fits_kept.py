@@ -50,10 +50,9 @@ GARDEN: dict[str, list[str]] = {
     "fertilizer": ["feed the soil", "manure"],
     "greenhouse": ["hothouse", "warm shelter"],
 }
+MARKS = dict(zip(".!?:;*+-=@", ["color", "price"] * 5, strict=True))
 #: Texts of equal words, of which one half leads elsewhere than the other.
-AT_ODDS = {
-    f"paint{mark}": key for mark, key in zip(".!?:;*+-=@", ["color", "price"] * 5, strict=True)
-}
+AT_ODDS = {f"{word}{mark}": key for word in ("paint", "expense") for mark, key in MARKS.items()}
 
 
 def answered_right(d: FuzzyDict[Any], examples: dict[str, Any]) -> float:
