@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.learners import Subject, trained
+from fuzzydict.learners import Subject
 from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.plans import Plan
 from fuzzydict.projected import Projected, as_projections, seen_through
@@ -40,7 +40,6 @@ class _Pupil(NamedTuple):
 
     subject: Subject
     values: list[Any]  # of its keys, S of them
-    options: dict[str, Any]  # those on which it learns
 
 
 def taught(
@@ -50,7 +49,6 @@ def taught(
     plan: Plan,
 ) -> FitReport:
     """Teach a dict as `FuzzyDict.fit` tells; what is kept is set at the end, and at once."""
-    trained(unlearned(d)["scorer"])  # or raise
     pupil = _pupil(d, warm_start=plan.warm_start)
     subject = pupil.subject
     places = {name: place for place, name in enumerate(subject.keys.names)}
@@ -61,7 +59,7 @@ def taught(
     options = lesson.report.options | _projections(lesson, subject, onto)
     if lesson.report.kept:
         with d._lock:
-            set_learned(d, pupil.options | options)
+            set_learned(d, options if plan.warm_start else unlearned(d) | options)
     return replace(lesson.report, options=options)
 
 
@@ -91,7 +89,7 @@ def _pupil(d: FuzzyFits[Any], *, warm_start: bool) -> _Pupil:
         temperature=options["temperature"],
         score_cutoff=options["score_cutoff"],
     )
-    return _Pupil(subject, values, options)
+    return _Pupil(subject, values)
 
 
 # ---- what it learns from --------------------------------------------------------------------

@@ -54,7 +54,8 @@ def set_learned(d: Configured, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         check_option(name, value)  # all of them, before one is set
     for name, value in options.items():
-        setattr(d, name, value)
+        if value is not getattr(d, name):  # for the keys would be encoded again
+            setattr(d, name, value)
     d.__dict__[_NAME] = Learnt(before, {name: getattr(d, name) for name in _LEARNED})
 
 

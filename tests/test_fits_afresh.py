@@ -77,6 +77,17 @@ def test_what_was_set_since_the_last_fit_stays() -> None:
     assert d.score_cutoff == 0.3
 
 
+def test_what_is_set_while_it_learns_stays() -> None:
+    d = car()
+
+    def meanwhile(done: int, total: int) -> None:
+        if done == total:
+            d.score_cutoff = 0.3
+
+    assert d.fit(SYNONYMS, validation=0, progress=meanwhile).kept
+    assert d.score_cutoff == 0.3
+
+
 def test_what_is_not_kept_changes_nothing_of_what_was(monkeypatch: Any) -> None:
     d = car()
     d.fit(SYNONYMS | STRANGERS, validation=0)
