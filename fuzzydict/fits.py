@@ -41,13 +41,13 @@ class FuzzyFits(FuzzyReads[V]):
         place of the default one. A scorer with parameters, as ``Bilinear(M)``, learns these.
         What is learned starts at the identity, and is held near it the more the fewer the examples.
 
-        With keys it is kept if the examples are answered better, if those it was not learned from
-        are answered no worse than chance explains (by their log-probability, hit@1, and at the
-        cutoff), and if keys with a slip are found as before; with values, if the error falls on
-        examples held out. Of a hundred examples or more a share is held out; fewer are held out
-        in turn, with keys three times in different parts; of fewer than four none is. By the
-        default score a few are tried once more, more gently, if the first try is not kept, which
-        is a second look at the same examples.
+        Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer than
+        four none is. It is kept if examples held out are answered better and, with keys, those
+        learned from as well, and keys with a slip as before. A few examples tell little of others:
+        by the default score it is enough of them that those held out, in three rounds of other
+        parts, are answered no worse than chance explains, by their log-probability, hit@1, and at
+        the cutoff; what would not be kept is tried once more, more gently, a second look at the
+        same examples.
 
         It starts afresh each time: what the last fit set, and nobody has set since, is put back
         first; what is not kept changes nothing. A dict from a file remembers no fit: its cutoff,
