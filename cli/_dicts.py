@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,23 @@ from fuzzydict.dictfiles import FORMATS, open_dict
 
 from ._problems import told_in_a_line
 
-__all__ = ["cutoff_option", "dict_argument", "opens_dict"]
+__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict", "told"]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
+
+
+def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
+    """Refuse as an option's number what no score reaches or falls short of."""
+    if number is not None and math.isnan(number):
+        raise click.BadParameter("expected a number, got NaN, which no score reaches", ctx, option)
+    return number
+
+
 cutoff_option = click.option(
-    "--cutoff", type=float, help="Least score of a match; the default is lenient."
+    "--cutoff",
+    type=float,
+    callback=no_nan,
+    help="Least score of a match; the default is lenient.",
 )
 
 _OPTIONS = [
@@ -39,6 +52,18 @@ _OPTIONS = [
 ]
 
 
+def told(note: str) -> None:
+    """Show what is odd about a file, which is no error."""
+    click.echo(f"Note: {note}", err=True)
+
+
+def dict_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take ``--format``, ``--key``, ``--value`` and ``--vectors``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
 def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take the options of a dict's file, and give it the `FuzzyDict` first.
 
@@ -46,6 +71,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
     where there is something to match, `cutoff_option`.
     """
 
+    @dict_options
     @told_in_a_line
     @functools.wraps(command)
     def run(
@@ -64,9 +90,8 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             value=value,
             embedding=None if vectors is None else WordVectors.load(vectors),
             score_cutoff=cutoff,
+            note=told,
         )
         command(d, **others)
 
-    for option in reversed(_OPTIONS):
-        run = option(run)
     return run

@@ -17,7 +17,7 @@ from fuzzydict import FuzzyDictError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Command", "check_place", "told_in_a_line"]
+__all__ = ["Command", "check_ending", "check_place", "told_in_a_line"]
 
 P = ParamSpec("P")
 _USAGE = 2
@@ -78,8 +78,20 @@ def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
         raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
     if output.is_dir():
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
-    if not output.parent.is_dir():
+    folder = next(place for place in output.parents if place.exists())
+    if not folder.is_dir():
+        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    if folder != output.parent:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))
+
+
+def check_ending(output: Path, holds: str, own: str | None = None) -> None:
+    """Refuse a name that tells another format of dicts or tables than the file will have."""
+    from fuzzydict.dictfiles import told_format
+    from fuzzydict.tables import table_format
+
+    if (told_format(output) or table_format(output)) not in (None, own):
+        raise click.UsageError(f"{output} would hold {holds}, not what its ending tells")
 
 
 def _fail(message: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from ._problems import check_place
+from ._problems import check_ending, check_place
+from ._progress import progress_bar
 
 __all__ = ["fit_wordnet"]
 
@@ -18,7 +18,9 @@ def fit_wordnet(
     output: Path, excluded_by: tuple[Path, ...], vectors: Path | None, seed: int | None
 ) -> None:
     """Learn projections from WordNet, without the pairs that sets ask, and save them."""
-    check_place(output, excluded_by if vectors is None else (*excluded_by, vectors))
+    sources = excluded_by if vectors is None else (*excluded_by, vectors)
+    check_place(output, sources)
+    check_ending(output, "projections")
     from fuzzydict import Brown, WordVectors
     from fuzzydict.retrieval import read_sets
     from fuzzydict.retrofitting import Recipe, wordnet_projections
@@ -27,12 +29,12 @@ def fit_wordnet(
     excluded = asked_pairs(read_sets(excluded_by))
     embedding = Brown() if vectors is None else WordVectors.load(vectors)
     click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
-    with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
+    with progress_bar("learning") as progress:
         projections = wordnet_projections(
             embedding,
             excluded=excluded,
             recipe=Recipe(seed=_SEED if seed is None else seed),
-            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
+            progress=progress,
         )
     projections.save(output)
     size = output.stat().st_size / 1e6

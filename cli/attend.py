@@ -76,6 +76,10 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
         if plot.suffix[1:].lower() not in _PICTURES:
             raise click.UsageError(f"--plot: {plot} ends in none of .png, .svg, .html")
         check_place(plot)
+        if plot.suffix.lower() != ".html":  # a page does without matplotlib
+            from fuzzydict.plotting import load_pyplot
+
+            load_pyplot()
 
 
 def _as_the_terminal_can(chart: str) -> str:

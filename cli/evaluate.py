@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from fuzzydict.retrieval import read_sets
 from fuzzydict.systems import System, fuzzy_dict
 
 from ._problems import Command, told_in_a_line
+from ._progress import progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
 
@@ -96,17 +96,8 @@ def command(
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
     systems = _fuzzy_dicts(vectors, identity, encoder) + ([] if no_peers else _peers(peers))
-    total = len(systems) * sum(len(one.queries) for one in sets)
-    terminal = sys.stderr is not None and sys.stderr.isatty()  # None if it was closed
-    with click.progressbar(
-        length=total, label="measuring", file=sys.stderr, hidden=not (terminal and total)
-    ) as bar:
-        report = evaluate(
-            systems,
-            sets,
-            similarity_pairs() if pairs else {},
-            progress=lambda done, _: bar.update(done - bar.pos),
-        )
+    with progress_bar("measuring", shown=bool(sets)) as progress:
+        report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
     _print(report, form, _made_by(**click.get_current_context().params))
 
 

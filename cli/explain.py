@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
@@ -44,7 +43,7 @@ def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
 
 
 def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
-    """Return an explanation as JSON has it: what is not there, or not finite, is null."""
+    """Return an explanation as an object; what is not there is None."""
     if explanation is None:
         return {"query": query, "matches": False, "best": None}
     e = explanation
@@ -57,8 +56,8 @@ def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
         "best": _key(e.best, e.best_parts),
         "runner_up": _key(e.runner_up, e.runner_up_parts),
         "none": e.none,
-        "margin": _finite(e.margin),
-        "cutoff": _finite(e.cutoff),
+        "margin": e.margin,
+        "cutoff": e.cutoff,
     }
 
 
@@ -66,8 +65,4 @@ def _key(match: Any, parts: Any) -> dict[str, Any] | None:
     if match is None:
         return None
     told = None if parts is None else parts._asdict()
-    return {**match._asdict(), "score": _finite(match.score), "parts": told}
-
-
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
+    return {**match._asdict(), "parts": told}

@@ -11,7 +11,7 @@ from fuzzydict import FuzzyDict
 from fuzzydict.explore import WORDS, explore_page
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
-from ._problems import Command, check_place
+from ._problems import Command, check_ending, check_place
 
 
 @click.command("explore", cls=Command, example="fuzzydict explore data/car.json -o car.html")
@@ -46,6 +46,7 @@ def command(d: FuzzyDict[Any], output: Path, words: int, title: str | None) -> N
 
     given = click.get_current_context().params
     check_place(output, [path for path in (given["dict_file"], given["vectors"]) if path])
+    check_ending(output, "a page of HTML")
     page = explore_page(d, title=title or output.stem, words=words).encode("utf-8", "replace")
     with replacing(output) as file:
         file.write(page)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ._problems import Command, check_place, told_in_a_line
+from fuzzydict import FuzzyDict, OptionError, WordVectors
+from fuzzydict.review import is_undecided
+from fuzzydict.text import quoted
+
+from ._dicts import dict_options, told
+from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
 _PROJECTIONS = Path("wordnet.projections")
@@ -20,9 +27,7 @@ _PROJECTIONS = Path("wordnet.projections")
     example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
 )
 @click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", metavar="FORMAT", help="What DICT is written in, as for lookup.")
-@click.option("--key", metavar="NAME", help="The column of keys of a table or JSON Lines file.")
-@click.option("--value", metavar="NAME", help="Its column of values.")
+@dict_options
 @click.option("--wordnet", is_flag=True, help="Learn projections from WordNet, as nltk finds it.")
 @click.option(
     "--exclude",
@@ -30,12 +35,6 @@ _PROJECTIONS = Path("wordnet.projections")
     multiple=True,
     type=click.Path(path_type=Path),
     help="With --wordnet: learn from no pair that these retrieval sets (JSON) ask.",
-)
-@click.option(
-    "--vectors",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Word vectors to learn with, instead of those shipped.",
 )
 @click.option(
     "-o",
@@ -110,24 +109,38 @@ def _fit_dict(
 ) -> None:
     sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
     check_place(output, sources)
-    from fuzzydict import WordVectors
+    check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
 
     embedding = None if vectors is None else WordVectors.load(vectors)
-    d = open_dict(dict_file, embedding=embedding, **reading)
+    d = open_dict(dict_file, embedding=embedding, note=told, **reading)
     examples = read_examples(examples_file)
+    _refuse_undecided(d, examples, examples_file)
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
-    with click.progressbar(length=1000, label="learning", file=sys.stderr) as bar:
-        report = d.fit(
-            queries,
-            targets,
-            **learning,
-            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
-        )
+    with progress_bar("learning") as progress:
+        report = d.fit(queries, targets, **learning, progress=progress)
     click.echo(str(report))
     if not report.kept:
         click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
         sys.exit(1)
     d.save(output)
     click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")
+
+
+def _refuse_undecided(
+    d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
+) -> None:
+    """Let nothing be learned from guesses of a review that nobody has looked at."""
+    undecided = [
+        (query, target)
+        for query, target in examples
+        if target is not None and target not in d and is_undecided(target)
+    ]
+    if undecided:
+        query, target = undecided[0]
+        raise OptionError(
+            f"{examples_file}: {len(undecided)} targets are not decided on, first {quoted(target)} "
+            f"for {quoted(query)}; write the right key, without the question mark, or nothing "
+            f"where none is right, or remove the line"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from pathlib import Path
@@ -14,10 +13,12 @@ from fuzzydict import FuzzyDict
 from fuzzydict.cleaning import clean_column
 from fuzzydict.tables import TABLES, table_format
 
-from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._problems import Command, check_place
+from ._progress import progress_bar
 
 _SURE = 0.8
+_STANDARD = Path("-")  # input
 
 
 @click.command(
@@ -39,7 +40,7 @@ _SURE = 0.8
     "--table-format",
     "form",
     type=click.Choice(TABLES),
-    help="What TABLE is written in; by default what its ending tells.",
+    help="What TABLE is written in; by default what its ending tells. `-` has none.",
 )
 @click.option(
     "--prefix", help="What the names of the new columns begin with; by default NAME and `_`."
@@ -48,11 +49,12 @@ _SURE = 0.8
     "--review",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the doubtful queries there (.csv, .tsv or .jsonl), for a person to correct.",
+    help="Write the doubtful queries there (.csv, .tsv or .jsonl), for a person to decide.",
 )
 @click.option(
     "--sure",
     type=float,
+    callback=no_nan,
     help=f"Least score of a match that is not doubtful; by default {_SURE}.",
 )
 @cutoff_option
@@ -69,38 +71,45 @@ def command(
 ) -> None:
     """Write TABLE with the key, value and score of DICT that match the cells of a column.
 
-    TABLE is a file of CSV, TSV, JSON Lines or Parquet, of any length; rows, their order and the
-    way that they are written are kept. A cell that nothing matches gets empty ones, and the exit
-    code is then 1. OUT is replaced as a whole in the end, or left as it is if anything fails.
+    TABLE is a file of CSV, TSV, JSON Lines or Parquet, of any length, or - for standard input, not
+    of Parquet; rows, their order and the way that they are written are kept. A cell that nothing
+    matches gets empty ones, and the exit code is then 1. A cell that is blank, or says n/a, na,
+    none, null, unknown, - or ?, asks nothing, unless a key says the same. OUT is replaced as a
+    whole in the end, or left as it is if anything fails.
 
     A review has the columns query, count, key, score and target: the queries whose best key is
-    below --sure, each once. Correct their targets: the right key, or nothing if none is right.
+    below --sure, each once. Decide on their targets, which begin with a question mark: the right
+    key, without the mark, or nothing if none is right.
     """
     form = form or _told(table)
-    _check(form, output, review, sure)
-    visible = sys.stderr is not None and sys.stderr.isatty() and not _on_terminal(output)
+    _check(form, table, output, review)
+    sure = _SURE if sure is None else sure
     place = _standard_output() if output is None else output
-    with click.progressbar(
-        length=1000, label="matching", file=sys.stderr, hidden=not visible
-    ) as bar:
-        rows = clean_column(
+    with progress_bar("matching", shown=not _on_terminal(output)) as progress:
+        counts = clean_column(
             d,
-            table,
+            _standard_input() if table == _STANDARD else table,
             column,
             place,
             format=form,
             prefix=prefix,
             review=review,
-            sure=_SURE if sure is None else sure,
-            progress=lambda done, total: bar.update(1000 * done // max(1, total) - bar.pos),
+            sure=sure,
+            progress=progress,
         )
     if not isinstance(place, Path):
         place.flush()  # while a reader that has gone can still be told from an error
     click.echo(
-        f"{sum(rows)} rows: {rows.matched} matched, {rows.unmatched} unmatched, {rows.blank} blank",
+        f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
+        f"below {sure:g}), {counts.unmatched} unmatched, {counts.blank} blank",
         err=True,
     )
-    sys.exit(1 if rows.unmatched else 0)
+    sys.exit(1 if counts.unmatched else 0)
+
+
+def _standard_input() -> BinaryIO:
+    # There is none if whoever started the command closed it.
+    return Path(os.devnull).open("rb") if sys.stdin is None else sys.stdin.buffer
 
 
 def _standard_output() -> BinaryIO:
@@ -117,16 +126,14 @@ def _told(table: Path) -> str:
     return form
 
 
-def _check(form: str, output: Path | None, review: Path | None, sure: float | None) -> None:
+def _check(form: str, table: Path, output: Path | None, review: Path | None) -> None:
     """Refuse what would be a mistake, before there is any work."""
+    if table == _STANDARD and form == "parquet":
+        raise click.UsageError("a Parquet table is not read from standard input; name a file")
     if output is None and form == "parquet":
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
     if output is not None and table_format(output) not in (None, form):
         raise click.UsageError(f"{output} would hold {form}, not what its ending tells")
-    if sure is not None and math.isnan(sure):
-        raise click.UsageError("--sure: expected a number, got NaN; no score is less")
-    if sure is not None and review is None:
-        raise click.UsageError("--sure says what to --review, which names no file")
     dict_file: Path = click.get_current_context().params["dict_file"]
     if output is not None and output.exists() and output.samefile(dict_file):
         raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")

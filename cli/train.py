@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from ._problems import Command, check_place, told_in_a_line
+from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._progress import progress_bar
 
 _FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
 
@@ -67,6 +67,7 @@ def command(
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
     check_place(output, texts_from)
+    check_ending(output, "word vectors")
     from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.brown import brown_sentences
     from fuzzydict.corpus import read_sentences
@@ -79,14 +80,8 @@ def command(
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
-    hidden = sys.stderr is None or not sys.stderr.isatty()
-    with click.progressbar(length=1000, label="training", file=sys.stderr, hidden=hidden) as bar:
-        vectors = WordVectors.train(
-            texts,
-            min_count=min_count,
-            seed=seed,
-            progress=lambda done, total: bar.update(1000 * done // total - bar.pos),
-        )
+    with progress_bar("training") as progress:
+        vectors = WordVectors.train(texts, min_count=min_count, seed=seed, progress=progress)
     vectors.save(output, dtype="int8")
     size = output.stat().st_size / 1e6
     click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")

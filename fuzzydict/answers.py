@@ -78,6 +78,8 @@ class Attention:
         scores: how well each key matches, (S,), by default the logarithm of its probability; -inf
             where it was masked.
         weights: the share of each key, (S,), 0 or more, of sum 1.
+        left_out: a bound on the share that other keys would have had, where an ``index`` found
+            these among many; 0 where they are all. It holds as far as no nearer key was missed.
     """
 
     text: str
@@ -89,6 +91,7 @@ class Attention:
     weights: NDArray[np.float64]
     embedding: Embedding
     projections: Projections | None = None  # of which V is applied to what is pooled
+    left_out: float = 0.0
 
     @cached_property
     def output(self) -> Any:
@@ -159,11 +162,13 @@ class Attention:
 
     def _left_out(self, n: int) -> list[str]:
         """Say what share the keys beyond the chart have, if there are any."""
-        rest = len(self.names) - n
-        if rest <= 0:
-            return []
-        share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
-        return [f"  and {rest} more keys with {share:.1%} together"]
+        rest, lines = len(self.names) - n, []
+        if rest > 0:
+            share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
+            lines.append(f"  and {rest} more keys with {share:.1%} together")
+        if self.left_out:
+            lines.append(f"  keys that were not found would have had {self.left_out:.1%} at most")
+        return lines
 
 
 def _short(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.evidence import Calibration, Evidence, Likeness, log_probabilities
+from fuzzydict.evidence import Calibration, Likeness, log_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Question", "calibrate"]
 
 _PULL = 1e-4  # towards where the fit starts, for weights of which the questions say nothing
-_WEIGHTS = 9  # of an `Evidence`: three for each of three reasons
+_WEIGHTS = 12  # of an `Evidence`: four for each of three reasons
 # Log-odds are kept within what 32 bits can tell; which weights have a sign, `Evidence` tells.
-_BIAS, _FOR, _AGAINST = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0)
-_BOUNDS = [_BIAS, _FOR, _FOR, _BIAS, _AGAINST, _FOR, _BIAS, _FOR, _FOR]
+_BIAS, _FOR, _AGAINST, _NONE = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0), (0.0, 0.0)
+_OF_SURFACE = [_BIAS, _FOR, _FOR, _NONE]
+_BOUNDS = [*_OF_SURFACE, _BIAS, _AGAINST, _FOR, _FOR, *_OF_SURFACE]
 
 
 class Question(NamedTuple):
@@ -29,16 +30,19 @@ class Question(NamedTuple):
         known: the share of its words that are.
         right: which keys are right, (r,); none if no key is.
         weight: how much the question counts.
+        absent: whether it is asked once more with its right keys taken out, so that "none" is
+            right: the score then tells "it is here" from "it is not".
     """
 
     alike: Likeness
     known: float
     right: NDArray[np.intp]
     weight: float = 1.0
+    absent: bool = True
 
 
 def calibrate(
-    questions: Sequence[Question], start: Calibration, *, absent: bool = True, pull: float = _PULL
+    questions: Sequence[Question], start: Calibration, *, pull: float = _PULL
 ) -> Calibration:
     """Return the calibration under which the right answers are the most probable.
 
@@ -48,14 +52,12 @@ def calibrate(
     Args:
         questions: one or more, not used to measure what comes out.
         start: where to start, and whereto weights are drawn of which the questions say nothing.
-        absent: whether each question is asked once more with its right keys taken out, so that
-            "none" is right: the score then tells "it is here" from "it is not".
         pull: how strongly weights are drawn to where they start: what is added to the mean loss,
             times the sum of their squared differences. Of few questions, give more.
     """
     from scipy.optimize import minimize
 
-    first = np.array([*_weights(start.known), *_weights(start.unknown)])
+    first = start.weights().ravel()
     total = sum(question.weight for question in questions)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -63,7 +65,7 @@ def calibrate(
         value = 0.0
         for question in questions:
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
-            for gone in (False, True) if absent and len(question.right) else (False,):
+            for gone in (False, True) if question.absent and len(question.right) else (False,):
                 nll, back = _answered(question, calibration, gone=gone)
                 value += question.weight * nll / total
                 gradient += question.weight / total * shares * np.tile(back, 2)
@@ -110,23 +112,16 @@ def _by_weights(
     others = excess.copy()
     others[alike.candidates] = meaning  # of all other keys the meaning is the only reason
     squared = np.square(np.maximum(alike.words, 0))
+    upwards = np.maximum(alike.nearness, 0)
     return np.array(
         [
-            *(spelling.sum(), spelling @ np.square(alike.spelling), spelling @ near),
-            *(others.sum(), meaning @ np.square(alike.surface()), others @ alike.nearness),
-            *(words.sum(), words @ squared, words @ near),
+            *(spelling.sum(), spelling @ np.square(alike.spelling), spelling @ near, 0.0),
+            *(others.sum(), meaning @ np.square(alike.surface())),
+            *(others @ alike.nearness, others @ (upwards * alike.nearness)),
+            *(words.sum(), words @ squared, words @ near, 0.0),
         ]
     )
 
 
-def _weights(evidence: Evidence) -> list[float]:
-    return [*evidence.spelling, *evidence.meaning, *evidence.words]
-
-
 def _calibration(weights: NDArray[np.float64], reach: float) -> Calibration:
-    return Calibration(_evidence(weights[:_WEIGHTS]), _evidence(weights[_WEIGHTS:]), reach)
-
-
-def _evidence(weights: NDArray[np.float64]) -> Evidence:
-    a, b, c, d, e, f, g, h, i = weights.tolist()
-    return Evidence(spelling=(a, b, c), meaning=(d, e, f), words=(g, h, i))
+    return Calibration.from_array(np.append(reach, weights))

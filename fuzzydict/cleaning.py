@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from fuzzydict.asking import best_of, cutoff_of, is_match
 from fuzzydict.atomic import replacing
 from fuzzydict.errors import OptionError
-from fuzzydict.review import Doubt, Review, review_format
-from fuzzydict.tables import TABLES, Columns, add_columns, table_format
+from fuzzydict.review import Doubt, Review, review_format, undecided
+from fuzzydict.tables import TABLES, Columns, add_columns, name_of, table_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,19 +24,30 @@ __all__ = ["Cleaned", "clean_column"]
 
 _REMEMBERED = 65_536  # queries,
 _LONGEST = 256  # of at most so many characters
+_NOTHING = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 
 
 class Cleaned(NamedTuple):
-    """How many rows a table has, and how many of them matched, did not, or were blank."""
+    """How many rows of a table matched, did not, or were blank, and how many matches are doubtful.
+
+    Attributes:
+        doubtful: how many of those matched have a score below ``sure``.
+    """
 
     matched: int
     unmatched: int
     blank: int
+    doubtful: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.matched + self.unmatched + self.blank
 
 
 def clean_column(
     d: FuzzyDict[Any],
-    table: Path,
+    table: Path | BinaryIO,
     column: str,
     output: Path | BinaryIO,
     *,
@@ -49,15 +60,17 @@ def clean_column(
     """Write a table with the key, value and score that match the cells of a column.
 
     Rows and their order are kept. A cell that nothing matches gets empty ones, as does a blank
-    one, which asks nothing. The table may be of any length, and ``output`` may be its own file:
+    one, which asks nothing. Such as ``n/a`` and ``unknown`` are blank too, unless a key says the
+    same. The table may be of any length, and ``output`` may be its own file:
     it is replaced as a whole in the end, or not at all.
 
     Args:
         d: the dict; its ``score_cutoff`` says what matches.
-        table: a CSV, TSV, JSON Lines or Parquet file.
+        table: a CSV, TSV, JSON Lines or Parquet file; or a stream of bytes, not of Parquet.
         column: the name of the column.
         output: a file, or a stream of bytes.
-        format: that of the table, one of `tables.TABLES`; by default what its ending tells.
+        format: that of the table, one of `tables.TABLES`; by default what its ending tells. A
+            stream has none.
         prefix: what the names of the new columns begin with, before key, value and score; by
             default the name of the column and "_".
         review: where to write the doubtful queries, for `review.Review`.
@@ -71,11 +84,11 @@ def clean_column(
         OptionError: the format is none of `tables.TABLES`, or the review's is not for a review.
         MissingExtraError: the package that reads Parquet is not installed.
     """
-    form = format or table_format(table)
+    form = format or (table_format(table) if isinstance(table, Path) else None)
     if form not in TABLES:
         raise OptionError(
-            f"{table}: expected a table of format {', '.join(TABLES)}; its ending tells none of "
-            f"them, so name it"
+            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; its ending tells "
+            f"none of them, so name it"
         )
     if review is not None:
         review_format(review)
@@ -89,7 +102,7 @@ def clean_column(
         add_columns(table, file, form, columns)
         if doubts is not None and review is not None:
             doubts.save(review)
-    return Cleaned(cleaner.count["matched"], cleaner.count["unmatched"], cleaner.count["blank"])
+    return Cleaned(**{name: cleaner.count[name] for name in Cleaned._fields})
 
 
 class _Cleaner:
@@ -100,6 +113,7 @@ class _Cleaner:
         self.cutoff = cutoff_of(d)
         self.count: Counter[str] = Counter()
         self._known: OrderedDict[str, Match | None] = OrderedDict()
+        self._nothing = _NOTHING.difference(_said(key) for key in d if isinstance(key, str))
 
     def answers(self, cells: Sequence[str | None]) -> dict[str | None, Answer]:
         """Return key, value and score of each of the cells that has a match."""
@@ -111,15 +125,18 @@ class _Cleaner:
             if best is not None and is_match(query, best, self.cutoff)
         }
         hits = sum(asked[query] for query in matched if query is not None)
+        doubts = list(self._doubts(asked, found))
         self.count["matched"] += hits
+        self.count["doubtful"] += sum(doubt.times for doubt in doubts if doubt.query in matched)
         self.count["unmatched"] += asked.total() - hits
         self.count["blank"] += len(cells) - asked.total()
         if self.review is not None:
-            self.review.add(self._doubts(asked, found))
+            self.review.add(doubts)
         return matched
 
     def _is_blank(self, cell: str) -> bool:
-        return not cell.strip() and cell not in self.d
+        said = _said(cell)
+        return (not said and cell not in self.d) or said in self._nothing
 
     def _found(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best match of each query, whatever its score; those of late are remembered."""
@@ -137,7 +154,11 @@ class _Cleaner:
     def _doubts(self, asked: Counter[str], found: dict[str, Match | None]) -> Iterator[Doubt]:
         for query, best in found.items():
             if best is None:
-                yield Doubt(query, asked[query], None, None, None)
+                yield Doubt(query, asked[query], None, None, undecided(None))
             elif best.score < self.sure and best.key != query:
-                target = best.key if is_match(query, best, self.cutoff) else None
-                yield Doubt(query, asked[query], best.key, best.score, target)
+                guess = best.key if is_match(query, best, self.cutoff) else None
+                yield Doubt(query, asked[query], best.key, best.score, undecided(guess))
+
+
+def _said(cell: str) -> str:
+    return cell.strip().casefold()

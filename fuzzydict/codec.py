@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from fuzzydict.storage import DTYPES
 
-__all__ = ["ValueReader", "ValueWriter"]
+__all__ = ["PLAIN", "ValueReader", "ValueWriter"]
 
-_PLAIN = (str, int, float, bool, type(None))
+#: Types whose values JSON has as they are.
+PLAIN = (str, int, float, bool, type(None))
 _DEEPEST = 100  # containers in one another: few enough to be read again under any recursion limit
 _MOST_AXES = 31  # of an array, for numpy before 2.0 stacks no more
 
@@ -45,7 +46,7 @@ class ValueWriter:
         if depth > _DEEPEST:
             raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return value
         if kind in (list, tuple):
             return [kind.__name__, *(self.encode(part, depth + 1) for part in value)]
@@ -96,7 +97,7 @@ class ValueReader:
         Raises:
             FileFormatError: no writer wrote this.
         """
-        if type(value) in _PLAIN:
+        if type(value) in PLAIN:
             return value
         if depth > _DEEPEST:
             raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")

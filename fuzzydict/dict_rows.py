@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError
-from fuzzydict.records import DELIMITERS, KINDS, csv_records, json_records, place_of, rows_below
+from fuzzydict.records import (
+    DELIMITERS,
+    KINDS,
+    csv_records,
+    json_records,
+    place_of,
+    rows_below,
+    separated_otherwise,
+)
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from fuzzydict.records import Record
 
 __all__ = ["read_rows"]
 
@@ -18,7 +29,12 @@ Item = tuple[int, Any, Any]  # the line where it stands, its key, its value
 
 
 def read_rows(
-    path: Path, kind: str, *, key: str | None = None, value: str | None = None
+    path: Path,
+    kind: str,
+    *,
+    key: str | None = None,
+    value: str | None = None,
+    note: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the dict whose items are the rows of a file.
 
@@ -27,6 +43,7 @@ def read_rows(
         kind: "csv", "tsv" or "jsonl".
         key: the column, or field, that holds the keys; by default "key".
         value: that of the values; by default "value".
+        note: called with what is odd about the file, if something is, once it is read.
 
     The values of CSV and TSV are texts as written. Without names, and with no columns of the
     default names, each row is an item: two cells; in JSON Lines a pair ``["color", "black"]``, or
@@ -39,31 +56,63 @@ def read_rows(
     with path.open("rb") as file:
         if kind == "jsonl":
             return _once(path, _json_items(file, path, key, value))
-        return _once(path, _csv_items(file, path, kind, key, value))
+        return _once(path, _csv_items(file, path, kind, (key, value), note))
 
 
 def _csv_items(
-    file: Any, path: Path, kind: str, key: str | None, value: str | None
+    file: Any,
+    path: Path,
+    kind: str,
+    named: tuple[str | None, str | None],
+    note: Callable[[str], object],
 ) -> Iterator[Item]:
-    delimiter, names = DELIMITERS[kind], (key or "key", value or "value")
+    delimiter, names = DELIMITERS[kind], (named[0] or "key", named[1] or "value")
     records = csv_records(file, path, delimiter)
     header = next((record for record in records if not record.blank), None)
     if header is None:
         return
     columns = header.content
-    if key or value or set(names) <= set(columns):
+    rows = rows_below(header, records, path, delimiter)
+    if any(named) or set(names) <= set(columns):
         name, held = (place_of(column, header, path) for column in names)
+        yield from ((line, cells[name], cells[held]) for line, _, cells in rows if cells)
     elif len(columns) == 2:
-        name, held = 0, 1
-        yield header.line, *columns
+        yield from _all_items(header, rows, path, note)
     else:
         raise FileFormatError(
             f"{path}: line {header.line} has {len(columns)} cells, where a key and a value were "
             f"expected; name the columns that hold them with --key and --value"
+            f"{separated_otherwise(header)}"
         )
-    for line, _, cells in rows_below(header, records, path, delimiter):
+
+
+def _all_items(
+    first: Record, rows: Iterator[Record], path: Path, note: Callable[[str], object]
+) -> Iterator[Item]:
+    """Give rows of two cells as items, the first as well; if it looks like a header, note it."""
+    key, value = first.content
+    yield first.line, key, value
+    is_header = not (_is_number(key) or _is_number(value))
+    numbers = 0
+    for line, _, cells in rows:
         if cells:
-            yield line, cells[name], cells[held]
+            yield line, *cells
+            if is_header and cells[1].strip():
+                is_header = _is_number(cells[1])
+                numbers += 1
+    if is_header and numbers:
+        note(
+            f"{path}: line {first.line} looks like a header, and is taken as an item; if it is "
+            f"one, say --key {shlex.quote(key)} --value {shlex.quote(value)}"
+        )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ""))
+    except ValueError:
+        return False
+    return True
 
 
 def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> Iterator[Item]:

@@ -11,9 +11,10 @@ from fuzzydict.errors import OptionError
 from fuzzydict.mapping import FuzzyDict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["FORMATS", "format_of", "open_dict", "read_dict"]
+__all__ = ["FORMATS", "format_of", "open_dict", "read_dict", "told_format"]
 
 FORMATS = ("json", "toml", "yaml", "csv", "tsv", "jsonl", "fuzzydict")
 _ENDINGS = {"yml": "yaml", "ndjson": "jsonl"}
@@ -22,9 +23,14 @@ _ROWS = ("csv", "tsv", "jsonl")
 
 def format_of(path: Path) -> str:
     """Return the format that the ending of a file's name tells; JSON where it tells none."""
+    return told_format(path) or "json"
+
+
+def told_format(path: Path) -> str | None:
+    """Return the format that the ending of a file's name tells, if it is one of `FORMATS`."""
     ending = path.suffix[1:].lower()
     ending = _ENDINGS.get(ending, ending)
-    return ending if ending in FORMATS else "json"
+    return ending if ending in FORMATS else None
 
 
 def open_dict(
@@ -35,6 +41,7 @@ def open_dict(
     value: str | None = None,
     embedding: Any = None,
     score_cutoff: float | None = None,
+    note: Callable[[str], object] = lambda _: None,
 ) -> FuzzyDict[Any]:
     """Return the `FuzzyDict` of a file.
 
@@ -45,6 +52,8 @@ def open_dict(
         value: that with the values.
         embedding: as in `FuzzyDict`. A saved dict needs the one that it was made with.
         score_cutoff: as in `FuzzyDict`; of a saved dict, in the place of its own.
+        note: called with what is odd about the file, if something is: a first row of CSV that
+            looks like a header, and is an item.
 
     Raises:
         OSError: the file cannot be read.
@@ -53,7 +62,7 @@ def open_dict(
         MissingExtraError: the package that reads YAML is not installed.
     """
     if (format or format_of(path)) != "fuzzydict":
-        content = read_dict(path, format=format, key=key, value=value)
+        content = read_dict(path, format=format, key=key, value=value, note=note)
         return FuzzyDict(content, embedding=embedding, score_cutoff=score_cutoff)
     _check_names("fuzzydict", key, value)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
@@ -68,6 +77,7 @@ def read_dict(
     format: str | None = None,  # noqa: A002
     key: str | None = None,
     value: str | None = None,
+    note: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the dict in a file, as a plain one; its arguments and errors are `open_dict`'s."""
     form = format or format_of(path)
@@ -88,7 +98,7 @@ def read_dict(
         case "csv" | "tsv" | "jsonl":
             from fuzzydict.dict_rows import read_rows
 
-            return read_rows(path, form, key=key, value=value)
+            return read_rows(path, form, key=key, value=value, note=note)
         case "fuzzydict":
             return dict(open_dict(path, format=form))
     raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")

@@ -237,20 +237,15 @@ class WordVectors:
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far the vector of each text can be believed, (n,), from 0 to 1.
 
-        Words seen count as 1, words never seen as far as a known one resembles them.
+        It is the mean of their words' trust, see `Vocabulary.trust`.
         """
         _require_texts(texts)
-        phrases = Phrases([self.vocabulary.tokens(text) for text in texts])
-        trust = [self.vocabulary.trust(word) for word in phrases.words]
-        means = phrases.means(np.array(trust, np.float32)[:, None], self._weights(phrases))
-        return np.minimum(means[:, 0], 1)  # the mean of ones may be more by a rounding
+        return self.vocabulary.trusts(texts)
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         phrases = Phrases([self.vocabulary.tokens(text) for text in texts])
-        return phrases.means(self._token_vectors(phrases.words), self._weights(phrases))
-
-    def _weights(self, phrases: Phrases) -> NDArray[np.float32]:
-        return np.array([self.vocabulary.weight(word) for word in phrases.words], np.float32)
+        weights = self.vocabulary.weights(phrases.words)
+        return phrases.means(self._token_vectors(phrases.words), weights)
 
     def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
         """Return the vectors of single words, (n, E), seen or not."""

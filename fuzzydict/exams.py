@@ -24,6 +24,7 @@ __all__ = ["Answers", "Exam", "ExamOfScore"]
 
 _PRIOR = 4.0  # how strongly weights of the score are held, as if by so many examples
 _SLIPS = 32  # keys that are asked with a slip, to see that nothing breaks
+_SIDES = 4  # of the examples: what the score says of one was fitted to the others
 _TIMES = 8  # that a key is asked, each time with another
 _SLIP_WEIGHT = 0.5  # all slips together, in parts of the examples
 
@@ -114,12 +115,11 @@ class ExamOfScore(Exam):
         asked, once = np.unique(rows, return_index=True)
         self.calibration = self._calibrated([now[i] for i in once.tolist()])
         # What a question is measured with was fitted to other examples.
-        half = np.argsort(np.argsort(once)) % 2  # of the examples, as they were drawn
-        fitted = [
-            self._calibrated([now[i] for i in once[half != side].tolist()]) for side in (0, 1)
-        ]
-        sides = half[np.searchsorted(asked, rows)].tolist()
-        after = [answered([q], fitted[side])[0] for q, side in zip(now, sides, strict=True)]
+        side = np.argsort(np.argsort(once)) % _SIDES  # of each example, as they were drawn
+        others = [[now[i] for i in once[side != number].tolist()] for number in range(_SIDES)]
+        fitted = [self._calibrated(questions) for questions in others]
+        sides = side[np.searchsorted(asked, rows)].tolist()
+        after = [answered([q], fitted[n])[0] for q, n in zip(now, sides, strict=True)]
         return Answers(rows, answered(first, self.subject.calibration), after)
 
     def learned_from(self, rows: NDArray[np.intp]) -> Answers:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.adapters import Embedding
     from fuzzydict.answers import Match
-    from fuzzydict.evidence import Parts
+    from fuzzydict.reasons import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
 
@@ -177,9 +177,10 @@ def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
     vocabulary = embedding.vocabulary
     words = []
     for token in vocabulary.tokens(query):
-        known = vocabulary.row(token) is not None
+        known = vocabulary.knows(token)
         if known or not embedding.tells_words:
-            words.append(Word(token, known, (), float(known), 1.0))
+            trust = vocabulary.trust(token) if embedding.tells_words else 1.0
+            words.append(Word(token, known, (), float(known), trust))
             continue
         found = vocabulary.stand_ins(token)
         names = [vocabulary.words[row] for row in found.rows.tolist()]
@@ -192,7 +193,7 @@ def _what_is_known(word: Word, *, tells_words: bool) -> str:
     if not tells_words:
         return "in the Brown corpus" if word.known else "not in the Brown corpus"
     if word.known:
-        return "known"
+        return "known" if word.trust == 1 else f"known (trust {word.trust:.2f})"
     if not word.stand_ins:
         return "never seen; no known word is like it"
     shares = ", ".join(

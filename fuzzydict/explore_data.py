@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import evidence, lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict import comparing, evidence, lookup, matching, spelling, subwords, text, vocabulary
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
@@ -68,7 +68,7 @@ def page_data(d: FuzzyDict[Any], words: int) -> dict[str, Any]:
         "calibration": embedding.calibration.weights().tolist(),
         "reach": embedding.calibration.reach,
         **_constants(),
-        "vocabulary": _vocabulary(of_words, rows),
+        "vocabulary": _vocabulary(of_words, rows) | {"learned": _learned(embedding)},
         "strangers": [[word, of_words.vocabulary.trust(word)] for word in strangers],
         "vectors": _matrix(of_words.token_vectors([*inside, *strangers], of_query=False)),
         "rare": _rare(of_words),
@@ -139,10 +139,16 @@ def _vocabulary(of_words: WordVectors, rows: NDArray[np.intp]) -> dict[str, Any]
             "temperature": vocabulary._TEMPERATURE,
             "prior": vocabulary._PRIOR,
             "smoothing": vocabulary._SMOOTHING,
+            "saysMuch": vocabulary._SAYS_MUCH,
             "doubted": vocabulary._DOUBTED,
             "trusted": vocabulary._TRUSTED,
         },
     }
+
+
+def _learned(embedding: Embedding) -> list[str]:
+    """Return the words never seen of which the projections were taught what they mean."""
+    return sorted(embedding.projections.words) if isinstance(embedding, Projected) else []
 
 
 def _rare(of_words: WordVectors) -> dict[str, Any]:
@@ -233,14 +239,16 @@ def _constants() -> dict[str, Any]:
     """Return the numbers of the score, and what Unicode says of characters."""
     return {
         "matching": {
-            "spelledAlike": matching._SPELLED_ALIKE,
-            "meantAlike": matching.MEANT_ALIKE,
-            "meantLikeness": matching.MEANT_LIKENESS,
-            "far": matching._FAR,
-            "sharpness": matching._SHARPNESS,
-            "words": matching._WORDS,
+            "spelledAlike": comparing.SPELLED_ALIKE,
+            "meantAlike": comparing.MEANT_ALIKE,
+            "meantLikeness": comparing.MEANT_LIKENESS,
+            "far": comparing._FAR,
+            "sharpness": comparing._SHARPNESS,
+            "doubted": comparing._DOUBTED,
+            "words": comparing._WORDS,
             "tie": matching._TIE,
             "same": evidence.SAME,
+            "fewest": evidence.FEWEST,
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},

@@ -12,9 +12,13 @@ from fuzzydict.spelling import NgramIndex
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
+    from fuzzydict.neighbours import Neighbours
+    from fuzzydict.shortlist import Others
 
 __all__ = ["KeyIndex"]
 
@@ -40,14 +44,18 @@ class KeyIndex:
     [False, True]
     """
 
+    others: Others | None = None  # keys that are no part of it, and compete with its own
+
     def __init__(self, embedding: Embedding) -> None:
         self.embedding = embedding
+        self.neighbours: Neighbours | None = None  # what finds near keys, where it is asked for
         self.clear()
 
     def clear(self) -> None:
         """Forget every key."""
         self.whole = True  # False once a change was broken off (by Ctrl-C, say) half-way
         self.names: list[str] = []
+        self.has_phrases = False  # whether a key has, or had, several words
         self.ngrams = NgramIndex()
         self._slots: dict[str, int] = {}
         self._pending: dict[str, None] = {}
@@ -82,11 +90,12 @@ class KeyIndex:
         return list(self._pending)
 
     def restore(
-        self, names: list[str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
+        self, texts: Mapping[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
-        """Fill an empty index with keys that were encoded before."""
+        """Fill an empty index with keys that were encoded before, and their plain words."""
+        same = [key if key == text else text for key, text in texts.items()]
         # Copies, for what was read is mapped from a file, which may change or go.
-        self._append(names, [_plain(name) for name in names], np.array(vectors), np.array(trust))
+        self._append(list(texts), same, np.array(vectors), np.array(trust))
 
     def slot(self, key: str, *, otherwise: int) -> int:
         """Return the slot of ``key``, or ``otherwise`` where it has none."""
@@ -99,6 +108,8 @@ class KeyIndex:
         if slot is not None:
             self._alive.rows[slot] = False
             self._background = None
+            if self.neighbours is not None:
+                self.neighbours.forget(slot)
 
     def sync(self) -> None:
         """Bring the arrays up to date with what was written."""
@@ -126,6 +137,7 @@ class KeyIndex:
         self._trust.extend(trust)
         self._alive.extend(np.ones(len(names), np.bool_))
         self.ngrams.extend(texts)
+        self.has_phrases = self.has_phrases or any(" " in text for text in texts)
         self._slots.update(zip(names, range(len(self), len(self) + len(names)), strict=True))
         self.names.extend(names)
         self._background = None
@@ -138,6 +150,8 @@ class KeyIndex:
             [strings[i] for i in slots.tolist()] for strings in (self.names, self.plain)
         )
         vectors, trust, pending = self.vectors[slots], self.trust[slots], self._pending
+        if self.neighbours is not None:
+            self.neighbours.renumber()
         self.clear()
         self.whole, self._pending = False, pending
         if names:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError
+from fuzzydict.evidence import line
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.matching import as_matching
 from fuzzydict.projections import Projections
@@ -205,7 +206,8 @@ def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
 
 def _as_in_the_score(subject: Subject) -> float:
     """Return at which temperature the softmax of cosines is that of the evidence of meaning."""
-    _, _, slope = subject.calibration.known.meaning
+    meaning, reach = subject.calibration.known.meaning, subject.calibration.reach
+    slope = float(line(meaning, 0, reach) - line(meaning, 0, 0)) / reach
     _, spread = subject.trial(subject.unfitted).index.background
     return float(np.clip(spread / max(slope, 1e-9), _COLD, _WARM))
 

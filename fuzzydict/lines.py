@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import date, time
 from typing import Any
 
@@ -16,6 +17,8 @@ _KEYS = str | int | float | bool | None
 def as_line(value: Any) -> str:
     r"""Return a text of one line as it is, anything else as JSON, which is on one line.
 
+    A number that JSON has none for is NaN, Infinity or -Infinity.
+
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
     >>> as_line(date(2024, 2, 29))
@@ -25,6 +28,8 @@ def as_line(value: Any) -> str:
         return value.isoformat()
     if isinstance(value, str) and value.splitlines() in ([], [value]):
         return value
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        return json.dumps(float(value))
     return as_json(value)
 
 
@@ -38,29 +43,33 @@ def as_cell(value: Any) -> str:
 def as_json(value: Any) -> str:
     """Return a value as JSON: arrays, tuples and sets as lists, dates and other things as texts.
 
+    NaN and infinity, which JSON has no numbers for, are null.
+
     >>> import numpy as np
-    >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, 1.5])})
-    '{"at": "2024-02-29", "(1, 2)": [0.5, 1.5]}'
+    >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
+    '{"at": "2024-02-29", "(1, 2)": [0.5, null]}'
     """
-    return json.dumps(_texts_as_keys(value), ensure_ascii=False, default=_plain)
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has no type for as something of JSON's types."""
+    """Return a value as something of JSON's types."""
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, dict):
+        return {_as_key(key): _plain(part) for key, part in value.items()}
     if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
+        value = sorted(value, key=str)
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
-def _texts_as_keys(value: Any) -> Any:
-    """Return a value whose dicts have only keys that JSON can write."""
-    if isinstance(value, dict):
-        return {
-            key if isinstance(key, _KEYS) else str(key): _texts_as_keys(part)
-            for key, part in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_texts_as_keys(part) for part in value]
-    return value
+def _as_key(key: Any) -> Any:
+    if isinstance(key, float) and not math.isfinite(key):
+        return str(key)
+    return key if isinstance(key, _KEYS) else str(key)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.evidence import Parts
     from fuzzydict.index import KeyIndex
     from fuzzydict.matching import Judgement
+    from fuzzydict.reasons import Parts
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["Attended", "Explained", "Lookup", "Scored", "unmatched"]
+__all__ = ["Attended", "Explained", "Lookup", "Scored", "texts_of", "unmatched"]
 
 _SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys that may tie for the first place and be compared as they are written
@@ -45,6 +45,7 @@ class Attended(NamedTuple):
     scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
     weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
     best: list[Scored]  # L, what `Lookup.nearest` finds, whether it is masked or not
+    left_out: NDArray[np.float64]  # (L,), a bound on the weight that other keys would have had
 
 
 class Explained(NamedTuple):
@@ -103,13 +104,24 @@ class Lookup:
 
     def attend(
         self, queries: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
-    ) -> Attended:
+    ) -> list[Attended]:
         """Return scores and weights of the queries; keys not ``allowed``, (S,), get none.
+
+        Queries that attend to the same keys are told of together, in order.
 
         Raises:
             NoMatchError: the mask, or the scorer's width, leaves a query nothing to attend to.
         """
-        vectors, scores = self._score(queries)
+        return [self._attended(queries, *self._score(queries), allowed, temperature)]
+
+    def _attended(
+        self,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32],
+        scores: NDArray[np.float32],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float | None,
+    ) -> Attended:
         best = self._best(queries, scores)
         names, keys = self.names(), self.index.vectors
         if len(names) < len(self.index):
@@ -125,7 +137,7 @@ class Lookup:
                 )
         temperature = self.matching.temperature if temperature is None else temperature
         weights = softmax(scores.astype(np.float64), temperature).astype(np.float64, copy=False)
-        return Attended(names, vectors, keys, scores, weights, best)
+        return Attended(names, vectors, keys, scores, weights, best, np.zeros(len(queries)))
 
     def explain(self, queries: Sequence[str]) -> list[Explained]:
         """Return what `nearest` finds for each query, with what comes next and the reasons."""
@@ -243,6 +255,18 @@ def _required(query: str) -> str:
             f"so that only an equal key could match",
         )
     return text
+
+
+def texts_of(queries: list[Any]) -> list[str]:
+    """Return the queries if all are texts, for nothing else can be compared."""
+    for query in queries:
+        if not isinstance(query, str):
+            raise NoMatchError(
+                query,
+                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
+                f"not {type(query).__name__}",
+            )
+    return queries
 
 
 def unmatched(query: Any, best: Scored, cutoff: float) -> NoMatchError:

@@ -11,10 +11,11 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
 
+from fuzzydict.approximate import lookup_by
 from fuzzydict.fits import FuzzyFits
 from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
-from fuzzydict.options import OPTIONS, class_of_mode, declared_class, unknown_option
+from fuzzydict.options import OPTIONS, declared_class, empty_of, unknown_option
 from fuzzydict.projections import Projections
 from fuzzydict.saving import read_saved, restore, write_saved
 from fuzzydict.text import plain
@@ -22,7 +23,6 @@ from fuzzydict.text import plain
 __all__ = ["FuzzyDict"]
 
 V = TypeVar("V")
-D = TypeVar("D", bound="FuzzyDict[Any]")
 _OWN = {"_lock", "_index", "_told", "_adapted", "_seen", "_recall"}  # which no pickle has
 
 
@@ -46,6 +46,8 @@ class FuzzyDict(FuzzyFits[V]):
         score_cutoff: the least score of a match; by default 0.02 for the default scorer, else none.
         projections: learned Q, K and V: what `fit` learned, "wordnet", which ships for the Brown
             vectors and is their default, or "identity" for none.
+        index: what finds keys among many: "exact" compares a query with all of them; "usearch"
+            (extra ``usearch``), for hundreds of thousands and more, with those that a graph finds.
 
     Options are attributes too, and may be class attributes of a subclass.
 
@@ -77,6 +79,7 @@ class FuzzyDict(FuzzyFits[V]):
         temperature: float | None = None,
         score_cutoff: float | None = None,
         projections: str | Projections | None = None,
+        index: str | None = None,
         **unknown: Never,
     ) -> None:
         for name in unknown:
@@ -88,6 +91,7 @@ class FuzzyDict(FuzzyFits[V]):
             temperature=temperature,
             score_cutoff=score_cutoff,
             projections=projections,
+            index=index,
         )
         self.update(data)
 
@@ -101,7 +105,7 @@ class FuzzyDict(FuzzyFits[V]):
                 index = KeyIndex(embedding)
                 self.__dict__.update(_index=index, _told=0)
                 self._tell()
-            yield Lookup(index, self.scorer)
+            yield lookup_by(self.index, index, self.scorer)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if declared_class(type(self)) is FuzzyDict and not hasattr(FuzzyDict, name):
@@ -135,7 +139,7 @@ class FuzzyDict(FuzzyFits[V]):
             OptionError: the embedding is another one; the message names both.
         """
         saved = read_saved(path)
-        new: Self = _empty_of(declared_class(cls), saved.options.pop("mode"))
+        new: Self = empty_of(declared_class(cls), saved.options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **saved.options)
         index = KeyIndex(new._projected_embedding())
         restore(index, saved)
@@ -233,7 +237,7 @@ class FuzzyDict(FuzzyFits[V]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
-        return _empty_of, (declared_class(type(self)), self.mode), *reduced[2:]
+        return empty_of, (declared_class(type(self)), self.mode), *reduced[2:]
 
     def _empty(self) -> Self:
         """Return an empty dict of the same kind, whatever its constructor takes."""
@@ -292,8 +296,3 @@ class FuzzyDict(FuzzyFits[V]):
             noted = [*self._index.living(), *self._index.pending()]
             texts = [key for key in self if isinstance(key, str)]
             assert [key for key in noted if plain(key)] == [key for key in texts if plain(key)]
-
-
-def _empty_of(declared: type[D], mode: str) -> D:
-    cls: type[D] = class_of_mode(declared, mode)
-    return cls.__new__(cls)

@@ -68,6 +68,21 @@ def retrieval_loss(
     if log_shares is not None:
         logits -= log_shares
         logits[rows, columns] = right
+    losses = _surprises(logits, right, rows, columns)
+    by_head = logits.reshape(-1, len(key))
+    d_cold = by_head @ key
+    d_key = by_head.T @ cold
+    slope = -float(np.vdot(d_cold, cold))
+    return float(losses.mean()), Slopes((d_cold / heat).reshape(query.shape), d_key, slope)
+
+
+def _surprises(
+    logits: Array, right: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> Array:
+    """Return the negative logarithm of the share of each query's right keys, (L,).
+
+    What comes as logits, (L, S), goes as the gradient of the mean by them.
+    """
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     top = logits.max(axis=1)
     logits -= top[:, None]
@@ -77,14 +92,10 @@ def retrieval_loss(
     right_top = np.maximum.reduceat(right, starts)
     among = np.exp(right - right_top[rows])
     right_total = np.add.reduceat(among, starts)
-    losses = (top + np.log(total)) - (right_top + np.log(right_total))
-    logits /= total[:, None] * len(query)
-    logits[rows, columns] -= among / (right_total[rows] * len(query))
-    by_head = logits.reshape(-1, len(key))
-    d_cold = by_head @ key
-    d_key = by_head.T @ cold
-    slope = -float(np.vdot(d_cold, cold))
-    return float(losses.mean()), Slopes((d_cold / heat).reshape(query.shape), d_key, slope)
+    logits /= total[:, None] * len(logits)
+    logits[rows, columns] -= among / (right_total[rows] * len(logits))
+    losses: Array = (top + np.log(total)) - (right_top + np.log(right_total))
+    return losses
 
 
 def pooling_loss(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
+from fuzzydict.engines import EXACT, check_engine
 from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
 from fuzzydict.projected import as_projections, seen_through
 from fuzzydict.scorers import as_scorer
@@ -25,6 +26,7 @@ __all__ = [
     "check_option",
     "class_of_mode",
     "declared_class",
+    "empty_of",
     "unknown_option",
 ]
 
@@ -46,9 +48,11 @@ class Configured:
     temperature: float | None = None
     score_cutoff: float | None = None
     projections: Any = None
+    index: str = EXACT
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
+    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -78,12 +82,13 @@ class Configured:
                 f"{type(self).__name__}(d, mode={value!r})"
             )
         checked = check_option(name, value) if name in _CHECKS else None
-        super().__setattr__(name, value)
-        self.__dict__["_recall"] = None
-        if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
-            self.__dict__.pop("_seen", None)
-        if name == "embedding":
-            self.__dict__["_adapted"] = (value, checked)
+        with self._lock:
+            super().__setattr__(name, value)
+            if name in ("embedding", "projections"):  # anew: the same object, too, may have changed
+                self.__dict__.pop("_seen", None)
+            if name == "embedding":
+                self.__dict__["_adapted"] = (value, checked)
+            self.__dict__["_recall"] = None
 
     def _adapted_embedding(self) -> Embedding:
         """Return the embedding as one kind of thing; whatever was given is converted once."""
@@ -128,6 +133,12 @@ def class_of_mode(cls: Any, mode: str) -> Any:
             namespace |= {"mode": mode, "_declared": declared}
             declared._of_other_mode = type(declared.__name__, (declared,), namespace)
     return declared._of_other_mode
+
+
+def empty_of(declared: Any, mode: str) -> Any:
+    """Return an empty dict of the class that was written down, in this mode."""
+    cls = class_of_mode(declared, mode)
+    return cls.__new__(cls)
 
 
 def check_option(name: str, value: Any) -> object:
@@ -177,6 +188,7 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "temperature": _check_temperature,
     "score_cutoff": _check_cutoff,
     "projections": as_projections,
+    "index": check_engine,
 }
 
 OPTIONS = frozenset(_CHECKS)

@@ -11,7 +11,6 @@ from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from fuzzydict.tables import Answer, Columns
 
@@ -20,7 +19,7 @@ __all__ = ["add_to_parquet"]
 _ROWS = 16_384  # of a batch, which becomes a row group
 
 
-def add_to_parquet(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns) -> None:
+def add_to_parquet(file: BinaryIO, path: str, output: BinaryIO, columns: Columns) -> None:
     """Write a Parquet table to ``output`` with columns added, as `tables.add_columns` does.
 
     The new columns hold texts, texts (JSON where the value is none) and 64-bit floats. The types
@@ -53,7 +52,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 @contextmanager
-def _errors_naming(path: Path, arrow: Any) -> Iterator[None]:
+def _errors_naming(path: str, arrow: Any) -> Iterator[None]:
     """Tell of a file that cannot be read as Parquet; a disk that is full is another matter."""
     try:
         yield
@@ -65,7 +64,7 @@ def _errors_naming(path: Path, arrow: Any) -> Iterator[None]:
         ) from error
 
 
-def _longer(schema: Any, path: Path, columns: Columns, arrow: Any) -> Any:
+def _longer(schema: Any, path: str, columns: Columns, arrow: Any) -> Any:
     if schema.names.count(columns.asked) != 1:
         number = "several columns" if columns.asked in schema.names else "no column"
         shown = ", ".join(map(quoted, schema.names))
@@ -89,7 +88,7 @@ def _compression(facts: Any) -> str:
     return {"uncompressed": "none"}.get(name, name)
 
 
-def _as_text(cell: Any, path: Path, columns: Columns) -> str | None:
+def _as_text(cell: Any, path: str, columns: Columns) -> str | None:
     if isinstance(cell, bytes | dict | list):
         raise FileFormatError(
             f"{path}: the column {quoted(columns.asked)} holds {type(cell).__name__}s; "

@@ -81,11 +81,9 @@ class Projected:
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,)."""
-        trust = self.embedding.trust(texts)
-        if not self.projections.words:
-            return trust
-        known = [self.vocabulary.known_share(text) == 1 for text in texts]
-        return np.where(known, np.float32(1), trust)
+        if isinstance(self.embedding, WordVectors):
+            return self.vocabulary.trusts(texts)  # which knows what was learned
+        return self.embedding.trust(texts)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines to expect of unrelated texts."""

@@ -11,7 +11,7 @@ import numpy as np
 from fuzzydict.answers import Attention, Match, Matches
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError
 from fuzzydict.explanations import Explanation, words_of
-from fuzzydict.lookup import Attended, Explained, Lookup, Scored, unmatched
+from fuzzydict.lookup import Attended, Explained, Lookup, Scored, texts_of, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.recall import Recall
@@ -33,7 +33,6 @@ class FuzzyReads(Configured, dict[Any, V]):
 
     #: The keys as they are now, and as they stay until the context is left.
     _lookup: Callable[[], AbstractContextManager[Lookup]]
-    _lock: Any  # a reentrant lock: a key's __eq__ may read the dict that is being written
     _recall: Recall | None  # None after a write, or another option
 
     def __missing__(self, query: Any) -> V:
@@ -50,7 +49,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         """Return what queries found, if that is what they would find now."""
         recall = self._recall
         if recall is None or not recall.is_of(self):
-            options = self.embedding, self.projections, self.scorer, self.score_cutoff
+            options = (self.embedding, self.projections, self.scorer, self.score_cutoff, self.index)
             recall = self.__dict__["_recall"] = Recall(len(self), *options)
         return recall
 
@@ -91,7 +90,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             some = self and queries
-            ranked = lookup.ranked(_texts(queries), topn) if some else [[] for _ in queries]
+            ranked = lookup.ranked(texts_of(queries), topn) if some else [[] for _ in queries]
             found = [Matches(map(self._match, row)) for row in ranked]
         return found if isinstance(query, list) else found[0]
 
@@ -115,7 +114,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         with self._lookup() as lookup:
             compared = [not self._is_certain(one) or lookup.embeds(one) for one in queries]
             asked = [one for one, some in zip(queries, compared, strict=True) if some]
-            told = iter(lookup.explain(_texts(asked)) if asked else [])
+            told = iter(lookup.explain(texts_of(asked)) if asked else [])
             found = [
                 self._explanation(one, next(told) if some else None, lookup)
                 for one, some in zip(queries, compared, strict=True)
@@ -145,12 +144,14 @@ class FuzzyReads(Configured, dict[Any, V]):
             return []
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            names, keys, values = attended.names, attended.keys, self._values(attended.names)
-            by = self._adapted_embedding(), as_projections(self.projections)
+            values = [self._values(some.names) for some in attended]
+            pooling = self._adapted_embedding(), as_projections(self.projections)
+        texts = iter(queries)
         found = [
-            Attention(text, names, q, keys, values, scores, weights, *by)
-            for text, q, scores, weights in zip(
-                queries, attended.query, attended.scores, attended.weights, strict=True
+            Attention(next(texts), some.names, q, some.keys, held, scores, weights, *pooling, left)
+            for some, held in zip(attended, values, strict=True)
+            for q, scores, weights, left in zip(
+                some.query, some.scores, some.weights, some.left_out.tolist(), strict=True
             )
         ]
         return found if isinstance(query, list) else found[0]
@@ -175,13 +176,15 @@ class FuzzyReads(Configured, dict[Any, V]):
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             attended = self._attended(lookup, queries, attn_mask)
-            for text, best in zip(queries, attended.best, strict=True):
-                self._require(text, best, lookup)
-            names, scores, weights = attended.names, attended.scores, attended.weights
-            values = self._values(names)
+            best = [one for some in attended for one in some.best]
+            for text, one in zip(queries, best, strict=True):
+                self._require(text, one, lookup)
             embedding, projections = self._adapted_embedding(), as_projections(self.projections)
-            outputs = pooled(scores, weights, names, values, embedding, projections)
-        return outputs if isinstance(query, list) else as_output(outputs[0])
+            outputs = [
+                pooled(s.scores, s.weights, s.names, self._values(s.names), embedding, projections)
+                for s in attended
+            ]
+        return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
     def _found(self, query: Any) -> tuple[str, V]:
         """Return the nearest key and its value; what its score is may be left open."""
@@ -195,7 +198,7 @@ class FuzzyReads(Configured, dict[Any, V]):
     def _matches(self, queries: list[Any]) -> Matches:
         with self._lookup() as lookup:
             asked = [query for query in queries if not self._is_certain(query)]
-            best = iter(lookup.nearest(_texts(asked)) if asked else [])
+            best = iter(lookup.nearest(texts_of(asked)) if asked else [])
             return Matches(
                 Match(query, dict.__getitem__(self, query), 1.0)
                 if self._is_certain(query)
@@ -248,9 +251,11 @@ class FuzzyReads(Configured, dict[Any, V]):
     def _match(self, scored: Scored) -> Match:
         return Match(scored.name, self._values([scored.name])[0], scored.score)
 
-    def _attended(self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None) -> Attended:
+    def _attended(
+        self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None
+    ) -> list[Attended]:
         allowed = None if attn_mask is None else self._allowed(attn_mask, lookup.names())
-        return lookup.attend(_texts(queries), allowed, self.temperature)
+        return lookup.attend(texts_of(queries), allowed, self.temperature)
 
     def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
         """Return which of the names, (S,), may be attended to."""
@@ -284,15 +289,3 @@ class FuzzyReads(Configured, dict[Any, V]):
 
 def _has_words(query: Any) -> bool:
     return isinstance(query, str) and bool(plain(query))
-
-
-def _texts(queries: list[Any]) -> list[str]:
-    """Return the queries if all are texts, for nothing else can be compared."""
-    for query in queries:
-        if not isinstance(query, str):
-            raise NoMatchError(
-                query,
-                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
-                f"not {type(query).__name__}",
-            )
-    return queries

@@ -18,19 +18,19 @@ class Recall:
 
     Args:
         size: how many keys the dict has.
-        options: its embedding, projections, scorer and cutoff.
+        options: its embedding, projections, scorer, cutoff and index.
 
-    >>> recall = Recall(2, None, None, None, 0.5)
+    >>> recall = Recall(2, None, None, None, 0.5, "exact")
     >>> recall.note("colour", "color")
     >>> recall.keys
     {'colour': 'color'}
     """
 
-    __slots__ = ("embedding", "keys", "projections", "score_cutoff", "scorer", "size")
+    __slots__ = ("embedding", "index", "keys", "projections", "score_cutoff", "scorer", "size")
 
     def __init__(self, size: int, *options: Any) -> None:
         self.size = size
-        self.embedding, self.projections, self.scorer, self.score_cutoff = options
+        self.embedding, self.projections, self.scorer, self.score_cutoff, self.index = options
         self.keys: dict[object, str] = {}
 
     def is_of(self, d: Any) -> bool:
@@ -41,6 +41,7 @@ class Recall:
             and self.score_cutoff is d.score_cutoff
             and self.embedding is d.embedding
             and self.projections is d.projections
+            and self.index is d.index
         )
 
     def note(self, query: object, key: str) -> None:

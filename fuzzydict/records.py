@@ -29,6 +29,7 @@ __all__ = [
     "json_records",
     "place_of",
     "rows_below",
+    "separated_otherwise",
 ]
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -94,6 +95,20 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
             yield Record(line, raw, _parsed(text, f"{name}: line {line}"))
 
 
+def separated_otherwise(header: Record) -> str:
+    """Return what to ask where a row is one cell, and that looks like several; else nothing.
+
+    >>> separated_otherwise(Record(1, "id;item", ["id;item"]))
+    "; is it separated by ';'? save it with commas as .csv, or with tabs as .tsv"
+    """
+    if len(header.content) != 1:
+        return ""
+    found = next((sign for sign in ";\t|," if sign in header.content[0]), None)
+    if found is None:
+        return ""
+    return f"; is it separated by {found!r}? save it with commas as .csv, or with tabs as .tsv"
+
+
 def place_of(column: str, header: Record, name: object) -> int:
     """Return the place of the one column of this name.
 
@@ -106,7 +121,10 @@ def place_of(column: str, header: Record, name: object) -> int:
     if column in columns:
         raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
     shown = ", ".join(map(quoted, columns[:_SHOWN])) + (", ..." if len(columns) > _SHOWN else "")
-    raise FileFormatError(f"{name}: has no column {quoted(column)}; its columns are {shown}")
+    raise FileFormatError(
+        f"{name}: has no column {quoted(column)}; its columns are {shown}"
+        f"{separated_otherwise(header)}"
+    )
 
 
 def rows_below(

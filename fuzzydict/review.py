@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["Doubt", "Review"]
+__all__ = ["Doubt", "Review", "is_undecided", "review_format", "undecided"]
 
+_MARK = "?"  # of a target that nobody has decided on
 _COLUMNS = ("query", "count", "key", "score", "target")
 _CREATE = "CREATE TABLE doubt (query BLOB UNIQUE, count INTEGER, key BLOB, score REAL, target BLOB)"
 _ADD = (
@@ -26,7 +27,7 @@ _ORDERED = "SELECT * FROM doubt ORDER BY count DESC, rowid"
 
 
 class Doubt(NamedTuple):
-    """A query, how often it was asked, its best key if any, and what it was answered with."""
+    """A query, how often it was asked, its best key if any, and the target to decide on."""
 
     query: str
     times: int
@@ -39,7 +40,7 @@ class Review:
     """Doubtful queries, counted on the disk, however many they are; close it in the end.
 
     `save` writes them to a table, those asked most often first, which `read_examples` reads once
-    a person has corrected its column ``target``: the right key, or nothing where none is right.
+    a person has decided on its column ``target``: the right key, or nothing where none is right.
     """
 
     def __init__(self) -> None:
@@ -83,6 +84,20 @@ class Review:
                 else:
                     cells = ("" if cell is None else cell for cell in doubt)
                     file.write(_encoded(csv_row(cells, DELIMITERS[form])))
+
+
+def undecided(guess: str | None) -> str:
+    """Return the target of a query for which nobody has said that the guess is right.
+
+    >>> undecided("Germany"), undecided(None)
+    ('? Germany', '?')
+    """
+    return _MARK if guess is None else f"{_MARK} {guess}"
+
+
+def is_undecided(target: str) -> bool:
+    """Tell whether a target is one that `undecided` made, unless it is a key that looks so."""
+    return target == _MARK or target.startswith(f"{_MARK} ")
 
 
 def review_format(path: Path) -> str:

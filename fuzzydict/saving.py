@@ -9,8 +9,10 @@ import numpy as np
 
 from fuzzydict import scorers, storage
 from fuzzydict.adapters import require_same
-from fuzzydict.codec import ValueReader, ValueWriter
+from fuzzydict.codec import PLAIN, ValueReader, ValueWriter
+from fuzzydict.engines import EXACT
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
+from fuzzydict.graph_saving import Graph, graph_arrays, graph_of, restore_graph
 from fuzzydict.options import OPTIONS, check_option
 from fuzzydict.projections import Projections
 from fuzzydict.text import plain, quoted
@@ -46,9 +48,10 @@ class Saved(NamedTuple):
     items: list[tuple[Any, Any]]
     options: dict[str, Any]
     embedding: dict[str, Any]  # its fingerprint
-    names: list[str]  # of the keys that have vectors, S of them, in the dict's order
+    texts: dict[str, str]  # the keys that have vectors, S of them in order, and their plain words
     vectors: NDArray[np.float32]  # (S, E), memory-mapped
     trust: NDArray[np.float32]  # (S,)
+    graph: Graph | None  # what finds keys near a query, if that was made
 
 
 def write_saved(
@@ -79,6 +82,7 @@ def write_saved(
         "names": _as_bytes(_dumped(index.living())),
         "vectors": index.vectors if alive.all() else index.vectors[alive],
         "trust": index.trust[alive],
+        **graph_arrays(index),
     }
     arrays |= {f"values {number}": group for number, group in enumerate(writer.groups)}
     if isinstance(options["projections"], Projections):
@@ -99,14 +103,16 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         learned = {
             n.removeprefix(_LEARNED): arrays.pop(n) for n in [*arrays] if n.startswith(_LEARNED)
         }
+        graph = graph_of(arrays, {"index": EXACT, **meta["options"]})
         reader = ValueReader([arrays[f"values {i}"] for i in range(len(arrays) - 4)])
         saved = Saved(
-            items=[_item(reader, pair) for pair in _loaded(arrays["items"])],
+            items=(items := [_item(reader, pair) for pair in _loaded(arrays["items"])]),
             options=_options(reader, meta["options"], learned),
             embedding=_fingerprint(meta["embedding"]),
-            names=_loaded(arrays["names"]),
+            texts=_texts(items, _loaded(arrays["names"])),
             vectors=arrays["vectors"],
             trust=arrays["trust"],
+            graph=graph,
         )
         _check(saved)
         if not reader.finished:
@@ -126,15 +132,17 @@ def restore(index: KeyIndex, saved: Saved) -> None:
         FileFormatError: the vectors are of another length.
     """
     require_same(saved.embedding, index.embedding)
-    if not saved.names:
+    if not saved.texts:
         return
-    size = index.embedding.encode(saved.names[:1]).shape[1]
+    size = index.embedding.encode(list(saved.texts)[:1]).shape[1]
     if saved.vectors.shape[1] != size:
         raise FileFormatError(
             f"the file is damaged: it has vectors of {saved.vectors.shape[1]}, and its embedding "
             f"gives vectors of {size}; restore it from a copy"
         )
-    index.restore(saved.names, saved.vectors, saved.trust)
+    index.restore(saved.texts, saved.vectors, saved.trust)
+    if saved.graph is not None:
+        restore_graph(index, saved.options["index"], saved.graph)
 
 
 def _dumped(value: Any) -> str:
@@ -165,9 +173,23 @@ def _encoded(writer: ValueWriter, key: Any, value: Any) -> str:
 
 
 def _item(reader: ValueReader, pair: Any) -> tuple[Any, Any]:
-    if not isinstance(pair, list) or len(pair) != 2:
+    if type(pair) is not list or len(pair) != 2:
         raise TypeError("it holds an item that is no pair")
-    return reader.decode(pair[0]), reader.decode(pair[1])
+    key, value = pair
+    if type(key) is str and type(value) in PLAIN:  # as most are
+        return key, value
+    return reader.decode(key), reader.decode(value)
+
+
+def _texts(items: list[tuple[Any, Any]], names: list[Any]) -> dict[str, str]:
+    """Return the keys that have vectors, and their words, if these are the names in the file."""
+    keys = dict.fromkeys(key for key, _ in items)
+    if len(keys) != len(items):
+        raise ValueError("a key comes twice")
+    texts = {key: words for key in keys if isinstance(key, str) and (words := plain(key))}
+    if names != list(texts):
+        raise ValueError("its vectors are not those of its keys, in their order")
+    return texts
 
 
 def _as_json(option: Any) -> Any:
@@ -179,6 +201,7 @@ def _options(
     reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
     options = {
+        "index": EXACT,  # of files that were written before there was a choice
         **saved,
         "scorer": _scorer(reader, saved["scorer"]),
         "projections": _projections(saved["projections"], learned),
@@ -246,18 +269,15 @@ def _scorer(reader: ValueReader, saved: Any) -> Any:
 
 def _check(saved: Saved) -> None:
     """Raise ValueError where what was read cannot be one dict."""
-    keys = dict.fromkeys(key for key, _ in saved.items)
-    if len(keys) != len(saved.items):
-        raise ValueError("a key comes twice")
     shape = saved.vectors.shape
-    if len(shape) != 2 or shape[0] != len(saved.names) or saved.trust.shape != shape[:1]:
-        raise ValueError(f"it has {len(saved.names)} names for vectors of shape {shape}")
-    if saved.names != [key for key in keys if isinstance(key, str) and plain(key)]:
-        raise ValueError("its vectors are not those of its keys, in their order")
+    if len(shape) != 2 or shape[0] != len(saved.texts) or saved.trust.shape != shape[:1]:
+        raise ValueError(f"it has {len(saved.texts)} names for vectors of shape {shape}")
     for name, array in (("vectors", saved.vectors), ("trust", saved.trust)):
         # The least and the largest number are NaN where any is.
         extremes = (array.min(), array.max()) if array.size else ()
         if array.dtype != np.float32 or not np.isfinite(extremes).all():
             raise ValueError(f"its {name} are not finite numbers of 32 bits")
-    if saved.names and not 0 <= saved.trust.min() <= saved.trust.max() <= 1:
+    if saved.graph is not None and saved.graph.labels.shape != shape[:1]:
+        raise ValueError("its graph has not one label for each of its vectors")
+    if saved.texts and not 0 <= saved.trust.min() <= saved.trust.max() <= 1:
         raise ValueError("its trust is not from 0 to 1")

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.evidence import SAME, line
-from fuzzydict.matching import MEANT_ALIKE, MEANT_LIKENESS, nearness, spelled_alike
+from fuzzydict.comparing import (
+    MEANT_ALIKE,
+    MEANT_LIKENESS,
+    nearness,
+    spelled_alike,
+    words_alike,
+)
+from fuzzydict.evidence import FEWEST, SAME, Likeness, line
 from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fuzzydict.evidence import Calibration, Evidence
     from fuzzydict.index import KeyIndex
 
 __all__ = ["settled"]
@@ -48,12 +55,12 @@ def settled(query: str, text: str, index: KeyIndex, cutoff: float) -> int | None
     """
     contest = _Contest(query, text, index)
     if contest.may_settle(contest.farthest):
-        found = contest.winner(contest.farthest, contest.nearest, cutoff)
+        found = contest.winner(*contest.bounds(), cutoff)
         if found is not None:
             return found
     if index.count > _MANY and contest.may_settle(contest.nearest):
-        near = contest.nearness()
-        return contest.winner(near, near, cutoff)
+        odds = contest.odds()
+        return contest.winner(odds, odds, cutoff)
     return None
 
 
@@ -62,12 +69,12 @@ class _Contest:
 
     def __init__(self, query: str, text: str, index: KeyIndex) -> None:
         self._query, self._text, self._index = query, text, index
-        calibration = index.embedding.calibration
-        self._evidence = calibration.mixed(index.embedding.vocabulary.known_share(query))
+        self._calibration = index.embedding.calibration
+        self._known = index.embedding.vocabulary.known_share(query)
         mean, spread = index.background
-        self.farthest, self.nearest = min((-1 - mean) / spread, 0.0), calibration.reach
-        # Of the other keys a few are compared as strings, for they mean the most alike.
-        self._meant = float(self._high(np.array(MEANT_LIKENESS), self.nearest))
+        self.farthest, self.nearest = min((-1 - mean) / spread, 0.0), self._calibration.reach
+        several = index.has_phrases or " " in text
+        self._evidence, self._most, self._meant = _others(self._calibration, self._known, several)
 
     @cached_property
     def _slots(self) -> NDArray[np.intp]:
@@ -75,44 +82,73 @@ class _Contest:
         return slots[self._index.alive[slots]]
 
     @cached_property
-    def _alike(self) -> NDArray[np.float64]:
+    def _strings(self) -> list[str]:
         plain = self._index.plain
-        (alike,) = likenesses([self._text], [plain[slot] for slot in self._slots.tolist()])
-        return np.asarray(alike, np.float64)
+        return [plain[slot] for slot in self._slots.tolist()]
+
+    @cached_property
+    def _alike(self) -> NDArray[np.float32]:
+        (alike,) = likenesses([self._text], self._strings)
+        return np.asarray(alike, np.float32)
 
     def may_settle(self, near: float) -> bool:
         """Tell whether a key that is all but equal would win at this nearness."""
-        return bool(line(self._evidence.spelling, 1.0, near) > self._meant + _MARGIN)
+        return bool(line(self._evidence.spelling, 1.0, near) > self._most + _MARGIN)
 
-    def nearness(self) -> NDArray[np.float64]:
-        """Return how near the c keys are in meaning, (c,)."""
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return between what the log-odds of the c keys lie, (c,) each, by their spelling."""
+        alike = self._alike
+        low = np.where(alike == 1, SAME, line(self._evidence.spelling, alike, self.farthest))
+        several = np.array([" " in self._text or " " in string for string in self._strings])
+        words = np.where(several, 1.0, -np.inf)
+        return low, _high(self._evidence, self.nearest, alike, words)
+
+    def odds(self) -> NDArray[np.float64]:
+        """Return the log-odds of the c keys, (c,)."""
         vectors = self._index.embedding.encode_queries([self._query])
         (near,) = nearness([self._query], vectors, self._index, self._slots)
-        return np.asarray(near, np.float64)
+        words = words_alike(self._text, self._strings, self._index)
+        alike = Likeness(near, np.arange(len(near)), self._alike, words)
+        return self._calibration.log_odds(alike, known=self._known)
 
-    def winner(self, farthest: Any, nearest: Any, cutoff: float) -> int | None:
-        """Return the slot that wins wherever nearness, each (c,), lies between the bounds."""
-        low = self._spelled(self._alike, farthest)
+    def winner(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], cutoff: float
+    ) -> int | None:
+        """Return the slot that wins wherever log-odds, each (c,), lie between the bounds."""
         best = int(low.argmax())
-        high = self._high(self._alike, nearest)
-        high[best] = -np.inf
+        least, rivals = low[best] - _MARGIN, np.delete(high, best)
         others = self._index.count - len(low)
-        rival = max(float(high.max()), self._meant if others else -math.inf)
-        if low[best] <= rival + _MARGIN:
+        one, together = -math.inf, -math.inf
+        if others:
+            one, few = self._most, self._most + math.log(MEANT_ALIKE)
+            together = np.logaddexp(few, self._meant + math.log(others))
+        if least <= rivals.max(initial=one):
             return None
-        least = math.exp(low[best] - _MARGIN)
-        most = float(np.exp(high).sum()) + min(others, MEANT_ALIKE) * math.exp(self._meant)
-        most += others * math.exp(line(self._evidence.meaning, 0.0, self.nearest))
-        reaches = least / (least + most + self._index.count) >= cutoff
+        most = np.logaddexp.reduce([*rivals, together, math.log(self._index.count)])
+        reaches = cutoff <= 0 or least - np.logaddexp(least, most) >= math.log(cutoff)
         return int(self._slots[best]) if reaches else None
 
-    def _spelled(self, alike: NDArray[np.float64], near: Any) -> NDArray[np.float64]:
-        """Return what the likeness of spelling says: no more than all reasons together."""
-        return np.where(alike == 1, SAME, line(self._evidence.spelling, alike, near))
 
-    def _high(self, alike: NDArray[np.float64], near: Any) -> NDArray[np.float64]:
-        """Return the log-odds if all words have their like, and nothing speaks against meaning."""
-        meaning = line(self._evidence.meaning, 0.0, near)
-        words = line(self._evidence.words, 1.0, near)
-        spelled_or_meant = np.logaddexp(self._spelled(alike, near), meaning)
-        return np.asarray(np.logaddexp(spelled_or_meant, words))
+@lru_cache(maxsize=64)
+def _others(calibration: Calibration, known: float, several: bool) -> tuple[Evidence, float, float]:
+    """Return the evidence, and what the log-odds of keys that share few n-grams are at most.
+
+    The first is of those that are compared as strings, for they mean the most alike; the other
+    of those that are not.
+    """
+    evidence, reach = calibration.mixed(known), calibration.reach
+    alike, words = np.array(MEANT_LIKENESS), np.array(MEANT_LIKENESS if several else -np.inf)
+    most = float(_high(evidence, reach, alike, words))
+    return evidence, most, float(line(evidence.meaning, 0.0, reach))
+
+
+def _high(
+    evidence: Evidence, nearest: float, alike: NDArray[Any], words: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the log-odds if keys mean as much the same as can be, for all their surface."""
+    spelled = np.where(alike == 1, SAME, line(evidence.spelling, alike, nearest))
+    meant = line(evidence.meaning, 0.0, nearest)
+    worded = np.full(words.shape, -np.inf)
+    some = words >= FEWEST
+    worded[some] = line(evidence.words, words[some], nearest)
+    return np.asarray(np.logaddexp(np.logaddexp(spelled, meant), worded))

@@ -45,10 +45,10 @@ def likeness(a: str, b: str) -> float:
     string alignment); a quarter is the Jaro-Winkler similarity, which trusts beginnings (W. E.
     Winkler, 1990, "String Comparator Metrics and Enhanced Decision Rules"); and a quarter is the
     edit similarity of how the two sound in English. It is halved if both have numbers, and not the
-    same: 1961 is no slip for 1962.
+    same: 1961 is no slip for 1962. What differs by blanks alone is equal.
 
-    >>> likeness("color", "color")
-    1.0
+    >>> likeness("color", "color"), likeness("java script", "javascript")
+    (1.0, 1.0)
     >>> likeness("colour", "color") > likeness("colour", "collar") > likeness("colour", "dolor")
     True
     """
@@ -67,12 +67,24 @@ def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.flo
     heard, sounds = _sounds(queries), _sounds(strings)
     alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
+    _join(alike, queries, strings)
     if asked := _numbers(queries):
         found = _numbers(strings)
         for i, j in itertools.product(asked, found):
             if asked[i] != found[j]:
                 alike[i, j] *= _OTHER_NUMBER
     return alike
+
+
+def _join(alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]) -> None:
+    """Make equal what differs by blanks alone: "java script" is "javascript"."""
+    if " " not in "".join((*queries, *strings)):
+        return
+    whole = [string.replace(" ", "") for string in strings]
+    for row, query in zip(alike, queries, strict=True):
+        joined = query.replace(" ", "")
+        if joined in whole:
+            row[[i for i, string in enumerate(whole) if string == joined]] = 1
 
 
 def _numbers(strings: Sequence[str]) -> dict[int, list[str]]:
@@ -173,14 +185,16 @@ class NgramIndex:
 
     def similarities(self, query: str) -> NDArray[np.float32]:
         """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
-        parts = self._indexed()
+        parts = self.parts()
         if not parts:
             return np.zeros(0, np.float32)
         buckets = ngram_buckets(query)
         return np.concatenate([part.similarities(buckets) for part in parts])
 
-    def _indexed(self) -> list[_Postings]:
-        """Index what is new. A part that is not twice as large as what follows is merged with it.
+    def parts(self) -> list[_Postings]:
+        """Index what is new, and return the parts of the index, in order.
+
+        A part that is not twice as large as what follows is merged with it.
 
         So the parts' sizes at least halve from one to the next: there are few of them, and as a
         part grows by half or more when it is merged, each string is indexed but log(n) times.
@@ -197,7 +211,7 @@ class NgramIndex:
 
     def _check(self) -> None:
         """Assert that the parts cover the strings, each at least halving from the one before."""
-        sizes = [part.size for part in self._indexed()]
+        sizes = [part.size for part in self.parts()]
         assert sum(sizes) == len(self.strings)
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
@@ -229,10 +243,21 @@ class _Postings:
         pairs.sort()
         return pairs
 
-    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+    def rows(self, buckets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        """Return the strings that have each n-gram which any of them has, rising."""
         places = np.searchsorted(self._buckets, buckets)
         places = places[self._buckets.take(places, mode="clip") == buckets]
-        rows = [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
+        return [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
+
+    def cosines(
+        self, shared: NDArray[np.int64], places: NDArray[np.intp], asked: int
+    ) -> NDArray[np.float32]:
+        """Return the cosines of strings that share so many n-grams with so many, (c,)."""
+        norms = self._norms[places] * np.float32(asked**0.5)
+        return np.asarray(shared / norms, np.float32)
+
+    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+        rows = self.rows(buckets)
         if not rows:
             return np.zeros(self.size, np.float32)
         shared = np.bincount(np.concatenate(rows), minlength=self.size)

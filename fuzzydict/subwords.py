@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict.arrays import Array, as_floats, units
+from fuzzydict.arrays import Array, as_floats, slices, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.phrases import Phrases
@@ -23,6 +23,7 @@ __all__ = ["Subwords", "ngram_rows"]
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _WORDS = 128  # of a text that are read; a key has a few
+_BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
 
 
 def ngram_rows(word: str, buckets: int) -> list[int]:
@@ -131,6 +132,10 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what the letters of each text say, (n, r); zero for a text without words."""
+        blocks = [self._encode(texts[some]) for some in slices(len(texts), _BLOCK)]
+        return np.concatenate(blocks)
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         phrases = Phrases([words_of(text[:LONGEST])[:_WORDS] for text in texts])
         vectors = np.zeros((len(phrases.words), self.table.shape[1]), np.float32)
         for vector, word in zip(vectors, phrases.words, strict=True):

@@ -96,10 +96,8 @@ class _FuzzyRanker:
         self.ranked("a", 1)  # encodes the keys, which copies then need not
 
     def best(self, query: str) -> str | None:
-        try:
-            return str(self._dict.nearest(query).key)
-        except NoMatchError:
-            return None
+        found: str | None = self._dict.get(query)
+        return found
 
     def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
         # Taken out indeed, not passed over: a score may depend on which other keys there are.

@@ -6,6 +6,8 @@ Rows are read and written in batches, so that the length of a table costs no mem
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from fuzzydict.errors import FileFormatError, OptionError
@@ -23,11 +25,10 @@ from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from fuzzydict.records import Record
 
-__all__ = ["TABLES", "Columns", "add_columns", "table_format"]
+__all__ = ["TABLES", "Columns", "add_columns", "name_of", "table_format"]
 
 TABLES = ("csv", "tsv", "jsonl", "parquet")
 _ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -61,8 +62,13 @@ def table_format(path: Path) -> str | None:
     return _ENDINGS.get(path.suffix.lower())
 
 
-def add_columns(path: Path, output: BinaryIO, form: str, columns: Columns) -> None:
-    """Write the table in a file to ``output``, in the same format, with columns added.
+def name_of(table: Path | BinaryIO) -> str:
+    """Return what messages call a table."""
+    return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
+
+
+def add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: Columns) -> None:
+    """Write a table, of a file or a stream, to ``output``, in its format, with columns added.
 
     CSV, TSV and JSON Lines are copied as they are written, with their quotes, marks and ends of
     lines, and the new cells are put at the end of each row; blank lines are no rows.
@@ -73,31 +79,32 @@ def add_columns(path: Path, output: BinaryIO, form: str, columns: Columns) -> No
             new names already; the message names the line.
         MissingExtraError: the package that reads Parquet is not installed.
     """
-    with path.open("rb") as file:
+    name = name_of(table)
+    with table.open("rb") if isinstance(table, Path) else nullcontext(table) as file:
         match form:
             case "csv" | "tsv":
-                _add_to_csv(file, path, output, DELIMITERS[form], columns)
+                _add_to_csv(file, name, output, DELIMITERS[form], columns)
             case "jsonl":
-                _add_to_jsonl(file, path, output, columns)
+                _add_to_jsonl(file, name, output, columns)
             case "parquet":
                 from fuzzydict.parquet import add_to_parquet
 
-                add_to_parquet(file, path, output, columns)
+                add_to_parquet(file, name, output, columns)
             case _:
                 raise OptionError(f"format: expected one of {', '.join(TABLES)}, got {form!r}")
 
 
 def _add_to_csv(
-    file: BinaryIO, path: Path, output: BinaryIO, delimiter: str, columns: Columns
+    file: BinaryIO, name: str, output: BinaryIO, delimiter: str, columns: Columns
 ) -> None:
-    records = csv_records(file, path, delimiter)
+    records = csv_records(file, name, delimiter)
     header = next(records, None)
     if header is None or header.blank:
-        raise FileFormatError(f"{path}: line 1 is empty; expected the names of the columns")
-    place, nothing = place_of(columns.asked, header, path), csv_row(["", "", ""], delimiter)
-    _refuse_taken(header.content, columns.names, str(path))
+        raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
+    place, nothing = place_of(columns.asked, header, name), csv_row(["", "", ""], delimiter)
+    _refuse_taken(header.content, columns.names, name)
     output.write(_longer(header.raw, csv_row(columns.names, delimiter), delimiter))
-    for batch in _batches(rows_below(header, records, path, delimiter)):
+    for batch in _batches(rows_below(header, records, name, delimiter)):
         answers = columns.answer([row.content[place] for row in batch if row.content])
         added = {cell: csv_row(map(as_cell, answer), delimiter) for cell, answer in answers.items()}
         for record in batch:
@@ -109,10 +116,10 @@ def _add_to_csv(
         _tell(columns, file)
 
 
-def _add_to_jsonl(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns) -> None:
+def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: Columns) -> None:
     seen = False
-    for batch in _batches(json_records(file, path)):
-        cells = [_field(record, path, columns) for record in batch]
+    for batch in _batches(json_records(file, name)):
+        cells = [_field(record, name, columns) for record in batch]
         seen = seen or any(columns.asked in record.content for record in batch)
         answers = columns.answer(cells)
         for record, cell in zip(batch, cells, strict=True):
@@ -123,12 +130,12 @@ def _add_to_jsonl(file: BinaryIO, path: Path, output: BinaryIO, columns: Columns
             output.write(_encoded(kept + added + record.raw[len(text) :]))
         _tell(columns, file)
     if not seen:
-        raise FileFormatError(f"{path}: no line has a field {quoted(columns.asked)}")
+        raise FileFormatError(f"{name}: no line has a field {quoted(columns.asked)}")
 
 
-def _field(record: Record, path: Path, columns: Columns) -> str | None:
+def _field(record: Record, name: str, columns: Columns) -> str | None:
     """Return the text to answer of a line of JSON."""
-    place = f"{path}: line {record.line}"
+    place = f"{name}: line {record.line}"
     if not isinstance(record.content, dict):
         raise FileFormatError(f"{place} holds {KINDS[type(record.content)]}; expected an object")
     _refuse_taken(record.content, columns.names, place)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.calibrating import Question
+from fuzzydict.comparing import compare
 from fuzzydict.evidence import Calibration, log_probabilities
 from fuzzydict.index import KeyIndex
 from fuzzydict.kernels import finite_scores
-from fuzzydict.matching import MeaningAndSpelling, as_matching
+from fuzzydict.matching import as_matching
 from fuzzydict.normalizers import softmax
 from fuzzydict.projected import Projected
 from fuzzydict.text import plain
@@ -83,7 +84,8 @@ class Trial:
         seen = Projected(keys.embedding, projections)
         self.index, self.layer = KeyIndex(seen), layer
         vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
-        self.index.restore(keys.names, vectors, seen.trust(keys.names))
+        texts = {name: plain(name) for name in keys.names}
+        self.index.restore(texts, vectors, seen.trust(keys.names))
         self.matching = as_matching(scorer)
         self.temperature = temperature or self.matching.temperature
 
@@ -97,14 +99,13 @@ class Trial:
             vectors: theirs, (L, E), before the last projections,
             right: and which keys are right for each.
         """
-        matching = MeaningAndSpelling()
         projected = self.layer.project_queries(vectors).astype(np.float32, copy=False)
         found: list[Question] = []
         step = max(1, _SCORES // len(self.index))
         for start in range(0, len(queries), step):
             some = slice(start, start + step)
             texts = [plain(query) for query in queries[some]]
-            compared = matching.compare(queries[some], texts, projected[some], self.index)
+            compared = compare(queries[some], texts, projected[some], self.index)
             found += [
                 Question(alike._replace(nearness=alike.nearness.copy()), known, keys)
                 for (alike, known), keys in zip(compared, right[some], strict=True)

@@ -30,7 +30,8 @@ def unlearned(d: Configured) -> dict[str, Any]:
     What was set since then stays. Of a dict from a file, which remembers nothing, no more is
     known than on what its projections were learned.
 
-    >>> d = Configured()
+    >>> from fuzzydict import FuzzyDict
+    >>> d = FuzzyDict()
     >>> set_learned(d, {"score_cutoff": 0.5, "temperature": 2.0})
     >>> d.temperature = 3.0  # not by fit
     >>> unlearned(d)

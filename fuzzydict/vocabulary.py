@@ -12,6 +12,7 @@ import numpy as np
 
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.normalizers import softmax
+from fuzzydict.phrases import Phrases
 from fuzzydict.spelling import NgramIndex, likenesses
 from fuzzydict.text import LONGEST, quoted
 from fuzzydict.text import words as words_of
@@ -27,6 +28,7 @@ _KEPT = 4  # words that stand in
 _TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
 _PRIOR = 0.015  # likeness that a word is given for each power of ten of its frequency
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
+_SAYS_MUCH = 0.25  # share of a rare word's weight from which on a word's vector is its meaning's
 _DOUBTED, _TRUSTED = 0.5, 0.9  # likeness at which a stand-in is not, or fully, taken for the word
 
 
@@ -99,7 +101,7 @@ class Vocabulary:
     def known_share(self, text: str) -> float:
         """Return which share of the words of ``text`` is in the vocabulary; 0 if it has none."""
         tokens = self.tokens(text)
-        return sum(map(self._is_known, tokens)) / max(len(tokens), 1)
+        return sum(map(self.knows, tokens)) / max(len(tokens), 1)
 
     def weight(self, word: str) -> float:
         """Return how much ``word`` counts in a phrase: near 1 if rare, "of" 0.03.
@@ -114,8 +116,27 @@ class Vocabulary:
         return _SMOOTHING / (_SMOOTHING + count / self._total)
 
     def trust(self, word: str) -> float:
-        """Return how far the vector of ``word`` can be believed: 1 if seen, else its stand-ins'."""
-        return 1.0 if self._is_known(word) else self.stand_ins(word).trust
+        """Return how far the vector of ``word`` can be believed, from 0 to 1.
+
+        A word that was seen is believed, but for those that stand everywhere ("the"); one never
+        seen as far as its stand-ins.
+        """
+        if word in self._learned:
+            return 1.0
+        if word not in self._rows:
+            return self.stand_ins(word).trust
+        return min(self.weight(word) / (_SAYS_MUCH * self._most), 1.0)
+
+    def trusts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how far each text can be believed, (n,): the weighted mean of its words' trust."""
+        phrases = Phrases([self.tokens(text) for text in texts])
+        trust = np.array([[self.trust(word)] for word in phrases.words], np.float32).reshape(-1, 1)
+        # The mean of ones may be more by a rounding.
+        return np.minimum(phrases.means(trust, self.weights(phrases.words))[:, 0], 1)
+
+    def weights(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the `weight` of each of U words, (U,)."""
+        return np.array([self.weight(word) for word in words], np.float32)
 
     def with_learned(self, words: Collection[str]) -> Vocabulary:
         """Return a vocabulary that knows these words, too, though it has no vectors of theirs.
@@ -128,7 +149,8 @@ class Vocabulary:
         new._learned = frozenset(words)
         return new
 
-    def _is_known(self, token: str) -> bool:
+    def knows(self, token: str) -> bool:
+        """Tell whether a word was seen, or its meaning here was learned."""
         return token in self._rows or token in self._learned
 
     def _stand_ins(self, word: str) -> StandIns:
@@ -153,6 +175,11 @@ class Vocabulary:
     def _plain(self, row: int) -> str:
         word = self.words[row]
         return word if word.isascii() and word.islower() else " ".join(words_of(word))
+
+    @cached_property
+    def _most(self) -> float:
+        """The weight of the rarest words."""
+        return _SMOOTHING / (_SMOOTHING + self._least / self._total)
 
     @cached_property
     def _least(self) -> int:

@@ -11,6 +11,7 @@ from fuzzydict import Brown, WordVectors
 from fuzzydict.brown import brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from fuzzydict.training import Model
+from tests.searching import EACH_ENGINE, search_always
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.
 settings.register_profile("untimed", deadline=None)
@@ -43,3 +44,10 @@ def light() -> tuple[Model, ...]:
         Model(sg=True, window=5, vector_size=20, epochs=80, sample=0.0),
         Model(sg=False, window=3, vector_size=12, epochs=40, sample=0.0, stems=True),
     )
+
+
+@pytest.fixture(params=EACH_ENGINE)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of an engine that every dict asks; "exact" names brute force here."""
+    search_always(monkeypatch)
+    return str(request.param)

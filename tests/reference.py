@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.evidence import SAME
-from fuzzydict.matching import _FAR, _SHARPNESS, _WORDS
+from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
+from fuzzydict.evidence import FEWEST, SAME
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
@@ -26,6 +26,8 @@ def likeness_of(a: str, b: str) -> float:
         + JaroWinkler.normalized_similarity(a, b) / 4
         + OSA.normalized_similarity(sound(a), sound(b)) / 4
     )
+    if a.replace(" ", "") == b.replace(" ", ""):
+        alike = 1
     numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
     return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
 
@@ -74,23 +76,24 @@ class Reference:
     def log_odds(self, query: str, key: str) -> list[float]:
         """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
         calibration, vocabulary = self.embedding.calibration, self.embedding.vocabulary
-        rows = [vocabulary.row(token) for token in vocabulary.tokens(query)]
-        known = sum(row is not None for row in rows) / len(rows)
+        tokens = vocabulary.tokens(query)
+        known = sum(map(vocabulary.knows, tokens)) / len(tokens)
         near = self.nearness(query, key)
 
         def line(reason: str, likeness: float) -> float:
             """Return the line of known words and that of unknown ones, mixed by their shares."""
             mixed = 0.0
             for share, evidence in ((known, calibration.known), (1 - known, calibration.unknown)):
-                bias, of_likeness, of_nearness = getattr(evidence, reason)
+                bias, of_likeness, of_nearness, of_square = getattr(evidence, reason)
                 mixed += share * (bias + of_likeness * likeness**2 + of_nearness * near)
+                mixed += share * of_square * max(near, 0) ** 2
             return mixed
 
         likeness = surface = likeness_of(plain(query), plain(key))
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
-            by_words = [line("words", surface)]
+            by_words = [line("words", surface)] if surface >= FEWEST else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
 
@@ -125,13 +128,15 @@ class Reference:
         """Return how alike two words are, in spelling or in meaning."""
         (vector,) = self.embedding.token_vectors([a], of_query=True)
         (other,) = self.embedding.token_vectors([b], of_query=False)
-        meaning = 0.0
+        meaning, vocabulary = 0.0, self.embedding.vocabulary
         if len(vector):
-            vocabulary = self.embedding.vocabulary
             cosine = self.cosine(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / _FAR, 0), 1)
-        return 1 - (1 - likeness_of(a, b) ** _SHARPNESS) * (1 - meaning)
+        alike = likeness_of(a, b)
+        slip = max(alike - _DOUBTED, 0) / (1 - _DOUBTED)
+        spelling = alike**_SHARPNESS if vocabulary.knows(a) else slip
+        return 1 - (1 - spelling) * (1 - meaning)
 
 
 def assert_probabilities(d: FuzzyDict[Any], query: str) -> None:

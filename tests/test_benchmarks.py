@@ -19,6 +19,7 @@ from fuzzydict.training import Model
 from fuzzydict.wordnet import Synset, related_pairs
 from tests.benchmarks import __main__ as speed
 from tests.benchmarks import (
+    engines,
     fitting_speed,
     graded,
     heads,
@@ -145,6 +146,19 @@ def test_speed_beside_peers(
     whats = [row["what"] for row in told["rows"]]
     for benchmark in ("exact hit", "first", "repeated", "given", "build", "save", "open", "map"):
         assert any(benchmark in what for what in whats)
+
+
+def test_what_an_engine_finds_and_gains(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    engines.main(["--keys", "300", "--queries", "5"])
+    output = capsys.readouterr().out
+    rows = [line.split("|")[1:-1] for line in output.splitlines() if line.startswith("| 300 |")]
+    assert [row[1].strip() for row in rows] == [
+        *("near a key", "sharing a word"),
+        *("keys with a slip", "pairs that share a word", "single words"),
+    ]
+    assert all(0.8 <= float(row[2]) <= 1 for row in rows)
+    assert "`python -m tests.benchmarks.engines --keys 300 --queries 5`" in output
 
 
 def test_speed_as_tables(capsys: pytest.CaptureFixture[str]) -> None:

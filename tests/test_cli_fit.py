@@ -17,7 +17,7 @@ from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.projections import Projections
 from fuzzydict.wordnet import Synset
 
-from .test_fits_kept import AT_ODDS
+from .test_fits_kept import AT_ODDS, CAR
 
 main: click.Command = import_module("fuzzydict.cli").main
 SYNSETS = [
@@ -52,7 +52,7 @@ def test_projections_are_learned_for_ones_own_vectors(vectors: Path, tmp_path: P
     output = tmp_path / "mine.projections"
     result = fit("--wordnet", "--vectors", vectors, "-o", output)
     assert result.exit_code == 0
-    assert "without the 0 pairs" in result.stderr
+    assert result.stderr == "learning from WordNet, without the 0 pairs to exclude\n"
     projections = Projections.load(output)
     assert projections.embedding == WordVectors.load(vectors).fingerprint()["name"]
     assert projections.project_keys([[1.0] * 8], ["car"]).shape == (1, 10)
@@ -157,6 +157,7 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     result = fit(car, questions(tmp_path, "hue,color", "maker,brand", "zebra,"), "-o", output)
     assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""  # a bar is for terminals
     assert result.stdout.startswith("kept: ")
     assert result.stdout.endswith(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)\n")
     d: FuzzyDict[object] = FuzzyDict.load(output)
@@ -174,7 +175,8 @@ def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
-    result = fit(car, at_odds, "--seed", "1", "-o", output)
+    car.write_text(json.dumps(dict.fromkeys(CAR, 1)))
+    result = fit(car, at_odds, "-o", output)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
     assert "validation=0" in result.stdout
@@ -192,14 +194,52 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
         ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
         ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
         ([car, good, "-o", car], "one of the files to read"),
-        ([car, good, "-o", output, "--format", "xml"], "format: expected one of"),
         ([car, good, "-o", output, "--num-heads", "9"], "num_heads: expected 3 at most"),
+        (
+            [car, good, "-o", output, "--format", "xml"],
+            "'--format': 'xml' is not one of 'json', 'toml'",
+        ),
     ]
     for arguments, message in cases:
         result = fit(*arguments)
         assert (result.exit_code, result.stdout) == (2, ""), message
         assert message in result.stderr
     assert not output.exists()
+
+
+@pytest.mark.parametrize("ending", ["json", "CSV", "yml", "jsonl", "parquet"])
+def test_an_ending_that_tells_another_format_is_refused(
+    car: Path, tmp_path: Path, ending: str
+) -> None:
+    output = tmp_path / f"mine.{ending}"
+    output.write_text("kept")
+    examples = questions(tmp_path, "hue,color")
+    commands: dict[str, list[str | Path]] = {
+        "a saved dict": ["fit", car, examples],
+        "projections": ["fit", "--wordnet"],
+        "word vectors": ["train", "--corpus", examples],
+        "a page of HTML": ["explore", car],
+    }
+    for what, arguments in commands.items():
+        result = CliRunner().invoke(main, [*map(str, arguments), "-o", str(output)])
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"mine.{ending} would hold {what}" in result.stderr
+        assert "not what its ending tells" in result.stderr
+    assert output.read_text() == "kept"
+
+
+def test_guesses_of_a_review_that_nobody_decided_on_are_not_learned(
+    car: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "car.fuzzydict"
+    review = questions(tmp_path, "maker,brand", "hue,? color", "zebra,?")
+    result = fit(car, review, "-o", output)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "2 targets are not decided on, first '? color' for 'hue'" in result.stderr
+    assert not output.exists()
+    car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
+    decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
+    assert fit(car, decided, "-o", output).exit_code in (0, 1)
 
 
 def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:

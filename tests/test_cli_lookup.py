@@ -16,7 +16,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import WordVectors
+from fuzzydict import FuzzyDict, WordVectors
 
 CAR = {
     "color": "black",
@@ -40,7 +40,7 @@ def car(tmp_path: Path) -> Path:
     return path
 
 
-def lookup(*arguments: str | Path, lines: bytes | None = None) -> Result:
+def lookup(*arguments: str | Path | int, lines: bytes | None = None) -> Result:
     return CliRunner().invoke(main, ["lookup", *map(str, arguments)], input=lines)
 
 
@@ -131,6 +131,34 @@ def test_lines_are_answered_line_by_line(car: Path) -> None:
     assert result.stderr.count("\n") == 2
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7])
+def test_lines_are_whole_however_the_input_comes(
+    car: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(import_module("fuzzydict.cli.lookup"), "_CHUNK", chunk)
+    result = lookup(car, lines=b"color\r\ntop speed\n\n\ndoors\ncolor")
+    assert result.stdout == "black\n260 km/h\n\n\n4\nblack\n"
+
+
+@pytest.mark.parametrize("options", [[], ["-v"], ["--json"], ["-n", "2"]])
+def test_a_query_that_comes_again_is_looked_up_once(
+    car: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    asked: list[str] = []
+    nearest = FuzzyDict.nearest
+
+    def noted(d: FuzzyDict[Any], query: str) -> Any:
+        asked.append(query)
+        return nearest(d, query)
+
+    monkeypatch.setattr(FuzzyDict, "nearest", noted)
+    once = lookup(car, *options, lines=b"colour\n?!\n").stdout
+    many = lookup(car, *options, lines=b"colour\n?!\n" * 50)
+    assert (many.exit_code, many.stdout) == (1, once * 50)
+    assert many.stderr.count("no key matches '?!'") == 50
+    assert asked == ["colour", "?!"] * 2
+
+
 def test_no_line_no_answer(car: Path) -> None:
     result = lookup(car, lines=b"")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
@@ -151,7 +179,8 @@ def test_each_line_is_answered_before_the_next_is_sent(
 ) -> None:
     assert conversation.stdin
     assert conversation.stdout
-    for line, answer in [(b"colour\n", b"black\n"), (b"\n", b"\n"), (b"doors\n", b"4\n")]:
+    # Each comes with the beginning of the one after it.
+    for line, answer in [(b"colour\n\r", b"black\n"), (b"\ndo", b"\n"), (b"ors\n", b"4\n")]:
         conversation.stdin.write(line)
         conversation.stdin.flush()
         assert conversation.stdout.readline() == answer
@@ -254,5 +283,8 @@ def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> Non
     assert "--help" in result.stderr
 
 
-def test_a_cutoff_that_is_no_number_is_refused(car: Path) -> None:
-    check_refused(lookup(car, "colour", "--cutoff", "nan"), "score_cutoff", "NaN")
+@pytest.mark.parametrize("command", ["lookup", "explain", "map", "explore"])
+def test_a_cutoff_that_is_no_number_is_refused_by_its_name(car: Path, command: str) -> None:
+    result = CliRunner().invoke(main, [command, str(car), "colour", "--cutoff", "nan"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Error: Invalid value for '--cutoff': expected a number, got NaN" in result.stderr

@@ -32,6 +32,22 @@ def test_several_matches_are_lines_with_the_best_first(car: Path) -> None:
     assert (several.exit_code, several.stdout) == (1, "black\n\n4\n")
 
 
+def test_the_best_that_are_asked_for_are_shown_whatever_their_score(
+    car: Path, tmp_path: Path
+) -> None:
+    FuzzyDict(CAR, score_cutoff=0.9).save(tmp_path / "car.fuzzydict")
+    for path in (car, tmp_path / "car.fuzzydict"):
+        for n in (1, 3, 99):
+            expected = [[m.key, f"{m.score:.3f}"] for m in FuzzyDict(CAR).most_similar("xyzzy", n)]
+            result = lookup(path, "xyzzy", "-v", "-n", n)
+            assert (result.exit_code, result.stderr) == (0, "")
+            assert [line.split("\t")[1:] for line in result.stdout.splitlines()] == expected
+    one = lookup(car, "speed", "-n", "3", "--cutoff", "0.02", "-v")
+    assert [line.split("\t")[1] for line in one.stdout.splitlines()] == ["top speed"]
+    nothing = lookup(car, "?!", "-n", "3")
+    assert (nothing.exit_code, nothing.stdout) == (1, "\n")
+
+
 def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
     result = lookup(car, "-v", "colour", "doors", "xyzzy")
     first, second, third = result.stdout.split("\n")[:3]
@@ -44,13 +60,21 @@ def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
 
 
 def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
-    result = lookup(car, "--json", "extras", "xyzzy", "colour", "-n", "1")
+    result = lookup(car, "--json", "extras", "xyzzy", "colour")
     assert result.exit_code == 1
     extras, missed, colour = map(json.loads, result.stdout.splitlines())
     assert extras == {"query": "extras", "key": "extras", "score": 1.0, "value": CAR["extras"]}
     assert missed == {"query": "xyzzy", "key": None, "score": None, "value": None}
     assert (colour["key"], colour["value"]) == ("color", "black")
     assert list(colour) == ["query", "key", "score", "value"]
+
+
+def test_what_is_printed_as_json_is_json(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text('{"color": NaN, "size": [Infinity, {"x": -Infinity}]}')
+    result = lookup(tmp_path / "odd.json", "--json", "colour", "size")
+    strict = [json.loads(line, parse_constant=pytest.fail) for line in result.stdout.splitlines()]
+    assert [row["value"] for row in strict] == [None, [None, {"x": None}]]
+    assert lookup(tmp_path / "odd.json", "colour").stdout == "NaN\n"
 
 
 def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
@@ -64,6 +88,17 @@ def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
     FuzzyDict(values, mode="pool").save(tmp_path / "car.fuzzydict")
     result = lookup(tmp_path / "car.fuzzydict", "colour", "size")
     assert (result.exit_code, result.stdout) == (0, '[0, 1, 2]\n[1, {"(2, 3)": 0.5}]\n')
+
+
+def test_a_header_that_is_taken_as_an_item_is_told_beside_the_answers(tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("product,unit price\nsofa,100\nlamp,20\n")
+    result = lookup(table, "sofas", "lamp")
+    assert (result.exit_code, result.stdout) == (0, "100\n20\n")
+    note = "line 1 looks like a header, and is taken as an item; if it is one, say"
+    assert result.stderr == f"Note: {table}: {note} --key product --value 'unit price'\n"
+    told = lookup(table, "sofas", "--key", "product", "--value", "unit price")
+    assert (told.stdout, told.stderr) == ("100\n", "")
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[bad[0] for bad in BAD])

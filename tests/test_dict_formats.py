@@ -93,6 +93,35 @@ def test_columns_are_named(tmp_path: Path) -> None:
     assert read_dict(lines_path, key="name") == {"Germany": 1, "Spain": [2]}
 
 
+@pytest.mark.parametrize(
+    ("content", "noted"),
+    [
+        ("product,price\nsofa,100\nlamp,2.5\n", True),
+        ("\nproduct,price\nsofa,100\n\nlamp,\n", True),
+        ("product,price\nsofa,100\nlamp,dear\n", False),
+        ("product,price\n", False),
+        ("product,price\nsofa,\n", False),
+        ("chair,7\nsofa,100\n", False),
+        ("3,price\nsofa,100\n", False),
+        ("key,value\nsofa,much\nlamp,100\n", False),
+        ("brand,Porsche\ncolor,black\n", False),
+    ],
+)
+def test_a_header_that_is_taken_as_an_item_is_noted(
+    tmp_path: Path, content: str, noted: bool
+) -> None:
+    notes: list[str] = []
+    path = written(tmp_path, "t.csv", content)
+    read = read_dict(path, note=notes.append)
+    assert len(notes) == noted
+    if noted:
+        assert read["product"] == "price"
+        line = 2 if content.startswith("\n") else 1
+        assert notes[0].startswith(f"{path}: line {line} looks like a header, and is taken as an ")
+        assert notes[0].endswith("say --key product --value price")
+        assert "product" not in read_dict(path, key="product", value="price", note=pytest.fail)
+
+
 @given(st.dictionaries(CELLS, CELLS, min_size=1))
 def test_any_rows_are_read_as_csv_wrote_them(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, str]
@@ -211,6 +240,8 @@ BAD = [
     ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
     ("one.csv", "\na\nb\n", "line 2 has 1 cells, where a key and a value were expected; name"),
+    ("semicolons.csv", "key;value\na;1\n", "is it separated by ';'? save it with commas as .csv"),
+    ("tabs.csv", "a\t1\nb\t2\n", "is it separated by '\\t'? save it with commas as .csv"),
     ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),
     ("open.csv", 'a,1\n"b,2\n', "line 2 opens a quote that is not closed"),
     ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not as CSV should be"),

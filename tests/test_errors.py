@@ -68,6 +68,20 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
     ),
     (
         errors.OptionError,
+        lambda _: FuzzyDict(CAR, index="faiss"),
+        "'faiss'",
+        "expected one of 'exact', 'usearch'",
+        "index",
+    ),
+    (
+        errors.OptionError,
+        lambda _: FuzzyDict(CAR, scorer="gaussian", index="usearch").nearest("hue"),
+        "the scorer is 'gaussian'",
+        "'cosine', 'dot' and 'scaled_dot'",
+        "set d.index = 'exact'",
+    ),
+    (
+        errors.OptionError,
         lambda _: FuzzyDict(CAR, temperature=-1),
         "-1",
         "a finite number above 0",

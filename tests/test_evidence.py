@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.evidence import (
+    FEWEST,
     OF_TEXTS,
     OF_WORDNET,
     OF_WORDS,
     REASONS,
+    SAME,
     Calibration,
     Evidence,
     Likeness,
@@ -24,8 +26,9 @@ from fuzzydict.evidence import (
 LOG_ODDS = st.lists(st.floats(-30, 30) | st.just(-math.inf), min_size=1, max_size=8)
 SHARES = st.floats(0, 1, width=32)
 SLOPES = st.floats(0, 30)
-LINES = st.tuples(st.floats(-20, 10), SLOPES, SLOPES.map(lambda slope: slope / 10))
-MEANINGS = st.tuples(st.floats(-20, 10), st.just(0.0), SLOPES.map(lambda slope: slope / 10))
+GENTLE = SLOPES.map(lambda slope: slope / 10)
+LINES = st.tuples(st.floats(-20, 10), SLOPES, GENTLE, st.just(0.0))
+MEANINGS = st.tuples(st.floats(-20, 10), st.just(0.0), GENTLE, GENTLE)
 EVIDENCE = st.builds(Evidence, LINES, MEANINGS, LINES)
 KNOWN = st.sampled_from([0, 0.25, 0.5, 1])
 CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE)
@@ -101,9 +104,10 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
     log_odds = calibration.log_odds(alike, known=known)
     assert parts.shape == (len(REASONS), len(alike.candidates))
     assert not np.isnan(parts).any()
-    bias, _, slope = weights("meaning")
+    bias, _, slope, of_square = weights("meaning")
     for slot, near in enumerate(alike.nearness.tolist()):
-        assert slot in alike.candidates or log_odds[slot] == pytest.approx(bias + slope * near)
+        expected = bias + slope * near + of_square * max(near, 0) ** 2
+        assert slot in alike.candidates or log_odds[slot] == pytest.approx(expected)
     for i, slot in enumerate(alike.candidates.tolist()):
         near = float(alike.nearness[slot])
         spelled, by_words = float(alike.spelling[i]), float(alike.words[i])
@@ -111,11 +115,12 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         likes = {"spelling": spelled, "meaning": surface, "words": by_words}
         odds = []
         for name, like in likes.items():
-            bias, of_likeness, of_nearness = weights(name)
-            if like >= 0:
+            bias, of_likeness, of_nearness, of_square = weights(name)
+            if like >= (FEWEST if name == "words" else 0):
                 expected = bias + of_likeness * like**2 + of_nearness * near
+                expected += of_square * max(near, 0) ** 2
                 if name == "spelling" and spelled == 1:
-                    expected = 20.0  # the very words
+                    expected = SAME  # the very words
                 assert parts[REASONS.index(name), i] == pytest.approx(expected, abs=1e-5)
                 odds.append(math.exp(expected))
             else:
@@ -151,7 +156,8 @@ def test_what_ships_takes_no_likeness_but_that_of_the_surface_for_a_reason_again
 ) -> None:
     evidence = getattr(calibration, which)
     for name in REASONS:
-        bias, of_likeness, of_nearness = getattr(evidence, name)
+        bias, of_likeness, of_nearness, of_square = getattr(evidence, name)
         assert math.isfinite(bias)
-        assert of_nearness >= 0
+        assert min(of_nearness, of_square) >= 0
+        assert name == "meaning" or of_square == 0
         assert of_likeness <= 0 if name == "meaning" else of_likeness >= 0

@@ -139,7 +139,8 @@ def test_a_copy_does_not_encode_its_keys_again() -> None:
     asked.clear()
     assert other["colour"] == "red"
     assert d["colour"] == "black"
-    assert asked == ["colors", "colour"]  # of d, what "colour" found is remembered
+    assert "colors" in asked
+    assert not {"color", "brand"} & set(asked)
     for each in (d, other):
         each._check()
 

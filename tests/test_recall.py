@@ -29,13 +29,18 @@ class Counting:
 def test_what_is_asked_again_is_not_looked_up_again_and_values_are_read() -> None:
     model = Counting()
     d: FuzzyDict[Any] = FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=model)
-    assert d["colour"] == d.get("colour") == "black"
+    d.score_cutoff = 0  # and a query that its spelling does not settle
+    found = d["the colour"]
     asked = model.asked
-    assert d["colour"] == d.get("colour") == "black"
+    assert d["the colour"] == d.get("the colour") == found
     assert model.asked == asked
-    dict.__setitem__(d, "color", "red")
-    assert d["colour"] == "red"
+    for key in d:
+        dict.__setitem__(d, key, "red")
+    assert d["the colour"] == "red"
     assert model.asked == asked
+    d["another colour"] = "blue"
+    assert d["the colour"] in ("red", "blue")
+    assert model.asked > asked
 
 
 WRITES: dict[str, tuple[Callable[[Any], object], object]] = {
@@ -95,7 +100,7 @@ def test_what_matches_nothing_is_told_each_time() -> None:
 
 
 def test_it_is_bounded_and_no_copy_has_it() -> None:
-    recall = Recall(1, None, None, None, None)
+    recall = Recall(1, None, None, None, None, "exact")
     for number in range(2 * _MOST):
         recall.note(f"query {number}", "key")
     recall.note("x" * (_LONGEST + 1), "key")

@@ -207,3 +207,18 @@ def test_a_slow_update_holds_no_other_dict_up() -> None:
         go_on.set()
         update.result(60)
     assert list(d) == ["a", "b", "c"]
+
+
+def test_readers_of_an_engine_see_keys_before_or_after_a_write() -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    d = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot, index="usearch", scorer="cosine")
+
+    def write(i: int) -> None:
+        d[f"colour {i} more"] = 1.0
+        del d[f"colour {i} more"]
+
+    def read() -> None:
+        assert d.nearest("colour 5x").value == 1.0
+        assert {match.value for match in d.most_similar("colour", 50)} == {1.0}
+
+    beside(write, read)

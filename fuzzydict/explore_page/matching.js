@@ -4,8 +4,8 @@ const REASONS = ["spelling", "meaning", "words"];
 
 // What a likeness says for a key, in log-odds: a line of weights for each reason.
 class Calibration {
-  constructor([known, unknown], { same }) {
-    Object.assign(this, { known, unknown, same });
+  constructor([known, unknown], { same, fewest }) {
+    Object.assign(this, { known, unknown, same, fewest });
   }
 
   mixed(share) {
@@ -16,23 +16,29 @@ class Calibration {
 
   // Words are null of two single words, which are not compared one by one.
   reasons(evidence, near, spelling, words) {
-    const line = ([bias, ofLikeness, ofNearness], like) =>
-      bias + ofLikeness * like * like + ofNearness * near;
+    const line = (weights, like) =>
+      weights[0] + weights[1] * like * like + ofNearness(weights, near);
     const bySpelling = spelling === 1 ? this.same : line(evidence[0], spelling);
-    const byWords = words === null ? -Infinity : line(evidence[2], words);
+    const some = words !== null && words >= this.fewest;
+    const byWords = some ? line(evidence[2], words) : -Infinity;
     return [bySpelling, line(evidence[1], words ?? spelling), byWords];
   }
 }
 
+function ofNearness([, , slope, ofSquare], near) {
+  return near * (slope + ofSquare * Math.max(near, 0));
+}
+
 // Which share of a line of weights comes from the likeness, the rest from nearness.
-function ofSurface([, ofLikeness, ofNearness], like, near) {
-  const [byLikeness, byNearness] = [ofLikeness * like * like, ofNearness * Math.max(near, 0)];
+function ofSurface(weights, like, near) {
+  const byLikeness = weights[1] * like * like;
+  const byNearness = ofNearness(weights, Math.max(near, 0));
   return like === 1 || !byNearness ? 1 : byLikeness / (byLikeness + byNearness);
 }
 
 // Of a key whose string was not compared, nearness alone speaks.
-function byNearness([, [bias, , ofNearness]], near) {
-  return bias + ofNearness * near;
+function byNearness([, meaning], near) {
+  return meaning[0] + ofNearness(meaning, near);
 }
 
 // The mean of two shares: of the query's words in the key, and of the key's words in the query.
@@ -120,11 +126,13 @@ class Matching {
     const spelled = largest(this.ngrams.similarities(text), spelledAlike);
     const slots = Array.from(new Set([...spelled, ...largest(near, meantAlike)]));
     const isSpelled = new Set(spelled);
-    const words = this.byWords(text, slots);
+    const most = (slot) => (isSpelled.has(slot) ? 1 : meantLikeness);
+    const words = this.byWords(text, slots).map(
+      (one, i) => one === null ? null : Math.min(one, most(slots[i])),
+    );
     return new Map(
       slots.map((slot, i) => {
-        const most = isSpelled.has(slot) ? 1 : meantLikeness;
-        const likeness = Math.min(this.spelling.likeness(text, this.plain[slot]), most);
+        const likeness = Math.min(this.spelling.likeness(text, this.plain[slot]), most(slot));
         const parts = this.calibration.reasons(evidence, near[slot], likeness, words[i]);
         const surface = [
           ofSurface(evidence[0], likeness, near[slot]),
@@ -152,13 +160,16 @@ class Matching {
 
   // In spelling or in meaning, a "noisy or" of the two.
   wordsAlike(word, other) {
-    const { far, sharpness } = this.constants;
+    const { doubted, far, sharpness } = this.constants;
     const { mean, spread } = this.background;
     const [asked, key] = [this.vectors.word(word, "query"), this.vectors.word(other, "key")];
     const cosine = this.vectors.cosine(asked, key);
     const trust = this.vectors.trust(word) * this.vectors.trust(other);
     const meaning = Math.min(Math.max((((cosine - mean) / spread) * trust) / far, 0), 1);
-    return 1 - (1 - this.spelling.likeness(word, other) ** sharpness) * (1 - meaning);
+    const alike = this.spelling.likeness(word, other);
+    const slip = Math.max(alike - doubted, 0) / (1 - doubted);
+    const spelling = this.vocabulary.knows(word) ? alike ** sharpness : slip;
+    return 1 - (1 - spelling) * (1 - meaning);
   }
 
   // The slots, best first; of those that tie for the first place the one written like the query.

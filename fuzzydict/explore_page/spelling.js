@@ -77,6 +77,7 @@ function spelled(string) {
   return {
     letters: codes(string),
     heard: codes(sound(string)),
+    joined: string.replaceAll(" ", ""),
     numbers: string.match(/\p{Nd}+/gu),
   };
 }
@@ -93,7 +94,7 @@ class Spelling {
     let alike = Math.fround(editSimilarity(p.letters, q.letters));
     alike = Math.fround(alike + Math.fround(jaroWinkler(p.letters, q.letters)) / 2);
     alike = Math.fround(alike + Math.fround(editSimilarity(p.heard, q.heard)) / 2);
-    alike = Math.fround(alike / 2);
+    alike = p.joined === q.joined ? 1 : Math.fround(alike / 2);
     const others = p.numbers && q.numbers && p.numbers.join() !== q.numbers.join();
     return others ? Math.fround(alike * this.otherNumber) : alike;
   }

@@ -62,9 +62,10 @@ function unit(vector) {
 
 // The words whose vectors are in the page, and what stands in for all others.
 class Vocabulary {
-  constructor({ words, counts, total, least, omitted, constants }, text, spelling) {
+  constructor({ words, counts, total, least, omitted, learned, constants }, text, spelling) {
     Object.assign(this, { words, counts, total, least, constants, text, spelling });
     this.omitted = new Set(omitted);
+    this.learned = new Set(learned);
     this.rows = new Map(words.map((word, row) => [word, row]));
     const asItIs = (word) => isAscii(word) && /[a-z]/.test(word) && !/[A-Z]/.test(word);
     this.spelled = words.map((word) => (asItIs(word) ? word : text.words(word).join(" ")));
@@ -87,7 +88,20 @@ class Vocabulary {
 
   knownShare(text) {
     const tokens = this.tokens(text);
-    return tokens.filter((token) => this.rows.has(token)).length / Math.max(tokens.length, 1);
+    return tokens.filter((token) => this.knows(token)).length / Math.max(tokens.length, 1);
+  }
+
+  knows(token) {
+    return this.rows.has(token) || this.learned.has(token);
+  }
+
+  // How far the vector of a word that was seen, or learned, can be believed; null of all others.
+  trust(token) {
+    if (this.learned.has(token)) return 1;
+    if (!this.rows.has(token)) return null;
+    const { smoothing, saysMuch } = this.constants;
+    const most = smoothing / (smoothing + this.least / this.total);
+    return Math.min(this.weight(token) / (saysMuch * most), 1);
   }
 
   weight(word) {
@@ -219,8 +233,8 @@ class Vectors {
   }
 
   trust(token) {
-    if (this.vocabulary.rows.has(token)) return 1;
-    return this.strangers.get(token)?.trust ?? this.vocabulary.standIns(token).trust;
+    const believed = this.vocabulary.trust(token) ?? this.strangers.get(token)?.trust;
+    return believed ?? this.vocabulary.standIns(token).trust;
   }
 
   trustOf(text) {

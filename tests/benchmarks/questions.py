@@ -31,11 +31,15 @@ KINDS: Mapping[str, float] = {
     "phrases with a slip": 0.05,
     "inflections": 0.05,
     "random slips": 0.05,
+    "a word of a phrase": 0.1,
+    "a word of a phrase with a slip": 0.1,
+    "random slips beside phrases": 0.2,
 }
 # Dictionaries of each kind: how many, of how many keys, asked how many queries.
 _SIZES = ((2, 1000, 190), (3, 300, 60), (8, 100, 20), (16, 30, 6), (40, 8, 2))
 _FREQUENT = 5  # occurrences of a word that is a key
 _SLIPS = 6000
+_FEW = 8  # phrases of a word that is asked for alone
 _SEED = 7
 
 Answers = Mapping[str, Collection[str]]
@@ -60,6 +64,9 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
     single = {a: {b for b in bs if " " not in b} & set(words) for a, bs in synonyms.items()}
     apart, shared = _of_phrases(synonyms, common=False), _of_phrases(synonyms, common=True)
     barred = {text for pair in excluded for text in pair}
+    of_names, of_slips, names = _words_of_names(counts, words)
+    beside = {word: phrase for phrase in phrases for word in phrase.split()}
+    beside = {word: beside[word] for word in words if word in beside}
     made: dict[str, tuple[Answers, Sequence[str]]] = {
         "typos": (_codespell("dictionary.txt", set(words), barred), words),
         "variants": (_variants(counts, barred), words),
@@ -69,9 +76,16 @@ def question_sets(excluded: Collection[frozenset[str]]) -> Iterator[RetrievalSet
         "phrases with a slip": (_changed(phrases, words, rng), mixed),
         "inflections": (_inflections(words), words),
         "random slips": (_misspelled(words, counts, rng), words),
+        "a word of a phrase": (of_names, names),
+        "a word of a phrase with a slip": (of_slips, names),
+        "random slips beside phrases": (
+            _misspelled(sorted(beside), counts, random.Random(_SEED)),
+            words,
+        ),
     }
     for kind in KINDS:
-        yield _set(kind, *made[kind], synonyms, excluded, rng)
+        companions = beside if "beside" in kind else {}
+        yield _set(kind, *made[kind], synonyms, excluded, rng, companions)
 
 
 def _set(
@@ -81,7 +95,9 @@ def _set(
     synonyms: Answers,
     excluded: Collection[frozenset[str]],
     rng: random.Random,
+    beside: Mapping[str, str],
 ) -> RetrievalSet:
+    """Return dictionaries of keys, each wanted one with the key that is to be beside it."""
     waiting = sorted(query for query in answers if answers[query])
     rng.shuffle(waiting)
     most = len(waiting) // 6 + 1  # so that small sets, too, make several dictionaries
@@ -93,7 +109,8 @@ def _set(
     for count, size, asked in _SIZES:
         for _ in range(count):
             wanted = _wanted(waiting, right, min(asked, most), rng)
-            keys = _filled(wanted, others, size, rng)
+            also = [beside[key] for key in wanted.values() if key in beside]
+            keys = _filled([*wanted.values(), *also], wanted, others, size, rng)
             queries = []
             for query in wanted:
                 alike = (*answers[query], *synonyms.get(query, ()))
@@ -119,12 +136,16 @@ def _wanted(
 
 
 def _filled(
-    wanted: Mapping[str, str], others: Sequence[str], size: int, rng: random.Random
+    some: Sequence[str],
+    queries: Collection[str],
+    others: Sequence[str],
+    size: int,
+    rng: random.Random,
 ) -> list[str]:
-    keys = dict.fromkeys(wanted.values())
+    keys = dict.fromkeys(some)
     while len(keys) < size:
         other = rng.choice(others)
-        if other not in wanted:
+        if other not in queries:
             keys[other] = None
     shuffled = list(keys)
     rng.shuffle(shuffled)
@@ -224,6 +245,29 @@ def _of_phrases(synonyms: Answers, *, common: bool) -> Answers:
         }
         for a, bs in synonyms.items()
     }
+
+
+def _words_of_names(
+    known: Collection[str], words: Sequence[str]
+) -> tuple[Answers, Answers, Sequence[str]]:
+    """Return words and the phrases that they are of, the same with a slip, and keys to add.
+
+    The phrases are WordNet's, of words known or not; each word is of a few of them.
+    """
+    from nltk.corpus import wordnet
+
+    rng = random.Random(_SEED)  # of its own, so that the other kinds stay what they were
+    phrases = sorted({name.replace("_", " ").lower() for name in wordnet.all_lemma_names()})
+    phrases = [p for p in phrases if " " in p and all(w.isalpha() for w in p.split())]
+    found = defaultdict[str, set[str]](set)
+    for phrase in phrases:
+        for word in phrase.split():
+            found[word].add(phrase)
+    few = {word: of for word, of in found.items() if len(word) > 3 and len(of) <= _FEW}
+    some = rng.sample(sorted(few), min(_SLIPS, len(few)))
+    asked, slipped = some[::2], {_slip(word, rng): few[word] for word in some[1::2]}
+    slips = {slip: of for slip, of in slipped.items() if slip not in known and slip not in found}
+    return {word: few[word] for word in asked}, slips, [*rng.sample(phrases, len(words)), *words]
 
 
 def _inflections(words: Sequence[str]) -> Answers:

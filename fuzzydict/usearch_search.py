@@ -1,0 +1,201 @@
+"""The largest inner products by a graph of near neighbours, made by usearch (extra ``usearch``)."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from fuzzydict.errors import MissingExtraError
+from fuzzydict.graph_bytes import with_vectors, without_vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fuzzydict.engines import Blocks
+
+__all__ = ["UsearchIndex"]
+
+_CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
+_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 384  # candidates kept on the way
+_IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
+_LARGEST = 6e4  # number of 16 bits
+_LEAST = 1e-37  # length by which 32 bits can be divided
+
+
+class UsearchIndex:
+    """A graph that is walked towards the query, so that few vectors are compared with it.
+
+    (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
+    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest.
+
+    Vectors of different lengths make poor graphs by their products, for the longest are everybody's
+    neighbours. So each gets one number more, which makes all of them as long as the longest of the
+    first that are added; that of queries is 0, so that the products with them stay the same (Y.
+    Bachrach et al., 2014, "Speeding up the Xbox recommender system using a Euclidean
+    transformation for inner-product spaces"). The graph keeps numbers of 16 bits. Of hundreds of
+    equal vectors it may not reach all.
+
+    What is removed stays in the graph, as a place on the way to others, and is passed over in what
+    was found: the places that usearch frees and uses again are not always found afterwards. So
+    make a new index once most are gone.
+
+    See `engines.Index` for what an engine does.
+
+    Raises:
+        MissingExtraError: usearch is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._usearch = _usearch()
+        self._graph: Any = None  # made when the size of the vectors is known
+        self._gone = np.zeros(0, np.int64)  # labels, rising
+        self._longest: float | None = None  # of the first vectors that came
+
+    def __len__(self) -> int:
+        return 0 if self._graph is None else len(self._graph) - len(self._gone)
+
+    def __copy__(self) -> Self:
+        new = type(self)()
+        new._longest, new._gone = self._longest, self._gone
+        if self._graph is not None:
+            # By bytes, for a copy by usearch 2.12 ends the process.
+            new._graph = self._loaded(bytes(self._graph.save()), self._graph.ndim - 1)
+        return new
+
+    def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Add vectors to the graph, all but its first ones by as many threads as there are cores.
+
+        What threads add at the same moment may miss each other, so that two graphs of the same
+        many vectors are not the same.
+        """
+        if not len(labels):
+            return
+        if self._graph is None:
+            self._graph = self._empty(vectors.shape[1])
+        points, few = self._points(vectors), max(_IN_TURN - len(self._graph), 0)
+        many = (os.cpu_count() or 1) if len(points) - few > _IN_TURN else 1
+        for part, threads in ((slice(few), 1), (slice(few, None), many)):
+            if len(points[part]):
+                self._graph.add(labels[part].astype(np.uint64), points[part], threads=threads)
+
+    def remove(self, labels: NDArray[np.int64]) -> None:
+        """Note that vectors are gone."""
+        self._gone = np.union1d(self._gone, labels)
+
+    def search(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the labels of nearly always the largest products."""
+        found = np.full((len(queries), count), -1, np.int64)
+        wanted = min(count, len(self))
+        if not wanted or not len(queries):
+            return found
+        asked = wanted + min(wanted, len(self._gone))
+        while True:
+            labels = self._walked(queries, asked)
+            there = (labels >= 0) & ~np.isin(labels, self._gone)
+            if asked >= len(self._graph) or there.sum(axis=1).min() >= wanted:
+                break
+            asked = min(2 * asked, len(self._graph))
+        for row, some, are in zip(found, labels, there, strict=True):
+            best = some[are][:wanted]
+            row[: len(best)] = best
+        return found
+
+    def _walked(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the labels that walks arrive at, (L, count), gone or not; -1 where no more are."""
+        points = np.zeros((len(queries), queries.shape[1] + 1), np.float32)
+        points[:, :-1] = queries
+        matches = self._graph.search(points, count, threads=1)
+        keys = np.atleast_2d(matches.keys.astype(np.int64))
+        # Of one query there are the keys that were found; of several, room for all.
+        counts = matches.counts if len(queries) > 1 else np.array([keys.shape[1]])
+        keys[np.arange(keys.shape[1]) >= counts[:, None]] = -1
+        return keys
+
+    def save(self) -> NDArray[np.uint8]:
+        """Return who is whose neighbour, and the vectors that are gone, not those that are not."""
+        if self._graph is None:
+            return np.zeros(0, np.uint8)
+        gone = self._graph.get(self._gone.astype(np.uint64)) if len(self._gone) else ()
+        vectors = np.array(gone, np.float16)
+        count = np.array([len(gone)], np.int64)
+        parts = count, self._gone, vectors, without_vectors(self._graph.save())
+        return np.concatenate([np.frombuffer(part.tobytes(), np.uint8) for part in parts])
+
+    def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
+        """Take neighbours from what `save` returned, if it holds those of these vectors."""
+        told = _gone(saved, size + 1)
+        if told is None:
+            return False
+        gone, vectors, rest = told
+        halves = ((labels, self._points(some).astype(np.float16)) for labels, some in blocks)
+        like = without_vectors(self._empty(size).save())
+        whole = with_vectors(rest, like, chain([(gone, vectors)], halves))
+        if whole is None:
+            return False
+        try:
+            self._graph = self._loaded(whole, size)
+        except (RuntimeError, ValueError):  # it is of a version that this one does not read
+            return False
+        self._gone = gone
+        return True
+
+    def _points(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return vectors (n, E) with one number more, (n, E + 1), that makes them equally long."""
+        if self._longest is None:
+            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+            longest = float(lengths.max(initial=0))
+            self._longest = max(longest, _LEAST) if longest else 1.0
+        points = np.empty((len(vectors), vectors.shape[1] + 1), np.float32)
+        with np.errstate(over="ignore"):
+            np.divide(vectors, self._longest, out=points[:, :-1])
+        np.clip(points[:, :-1], -_LARGEST, _LARGEST, out=points[:, :-1])
+        squares = np.einsum("ne,ne->n", points[:, :-1], points[:, :-1])
+        points[:, -1] = np.sqrt(np.maximum(1 - squares, 0))
+        return points
+
+    def _loaded(self, data: bytes, size: int) -> Any:
+        graph = self._empty(size)
+        graph.load(data)
+        graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
+        return graph
+
+    def _empty(self, size: int) -> Any:
+        return self._usearch.Index(
+            ndim=size + 1,
+            metric="ip",
+            dtype="f16",
+            connectivity=_CONNECTIVITY,
+            expansion_add=_WIDTH_OF_ADD,
+            expansion_search=_WIDTH_OF_SEARCH,
+        )
+
+
+def _gone(
+    saved: NDArray[np.uint8], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.float16], NDArray[np.uint8]] | None:
+    """Return labels and vectors that were gone, (g,) and (g, E), and the rest of what was saved."""
+    if len(saved) < 8:
+        return None
+    count = int(saved[:8].view(np.int64)[0])
+    end = 8 + 8 * count
+    rest = end + 2 * size * count
+    if count < 0 or rest > len(saved):
+        return None
+    vectors = saved[end:rest].view(np.float16).reshape(count, size)
+    labels = saved[8:end].view(np.int64)
+    is_sound = (np.diff(labels) > 0).all() and np.isfinite(vectors).all()
+    return (labels, vectors, saved[rest:]) if is_sound else None
+
+
+def _usearch() -> Any:
+    try:
+        from usearch import index
+    except ImportError as error:
+        raise MissingExtraError(
+            "index='usearch' needs usearch, which is not installed; install it with: "
+            "pip install 'fuzzydict[usearch]', or set d.index = 'exact'"
+        ) from error
+    return index

@@ -1,0 +1,73 @@
+"""What tests of engines share: each engine that is installed, and dicts that search by it."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import FuzzyDict, mapping
+from fuzzydict.approximate import Approximate
+from fuzzydict.engines import ENGINES
+from fuzzydict.lookup import Lookup
+
+#: The engines by name; one that is not installed is skipped, and the reason is printed.
+EACH_ENGINE = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(
+            name == "usearch" and importlib.util.find_spec("usearch") is None,
+            reason="this engine needs the extra 'usearch'",
+        ),
+    )
+    for name in ENGINES
+]
+
+#: The scorers that an engine can serve.
+SCORERS = [None, "cosine", "dot", "scaled_dot"]
+#: Ways to copy a dict.
+COPIES: list[Any] = [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))]
+
+
+def search_always(patch: pytest.MonkeyPatch) -> None:
+    """Let every dict ask its engine, the exact one too, which compares with all keys as it is."""
+    patch.setattr(
+        mapping, "lookup_by", lambda engine, keys, scorer: Approximate(keys, scorer, engine)
+    )
+
+
+def hashed(texts: list[str]) -> Any:
+    """Return a vector of 12 numbers for each text, much the same for texts of the same words."""
+    words = {word for text in texts for word in text.split()}
+    known = {w: np.random.default_rng(list(w.encode())).standard_normal(12) for w in words}
+    return np.array([sum(known[word] for word in text.split()) for text in texts]).reshape(-1, 12)
+
+
+class Compared(FuzzyDict[Any]):
+    """A dict that compares a query with every key, whatever its engine."""
+
+    @contextmanager
+    def _lookup(self) -> Iterator[Lookup]:
+        with super()._lookup() as found:
+            yield Lookup(found.index, self.scorer)
+
+
+def compared(d: FuzzyDict[Any]) -> Compared:
+    """Return a new dict of the same items and options that asks no engine."""
+    options = {n: getattr(d, n) for n in ("embedding", "scorer", "temperature", "score_cutoff")}
+    return Compared(d, **options)
+
+
+def assert_same(found: Any, expected: Any, rel: float = 2e-4) -> None:
+    """Assert that matches have the same scores, and the same keys where these tell them apart."""
+    scores = [match.score for match in expected]
+    assert [match.score for match in found] == pytest.approx(scores, rel=rel, abs=1e-6)
+    for i, (one, other) in enumerate(zip(found, expected, strict=True)):
+        near = [s for j, s in enumerate(scores) if j != i and abs(s - scores[i]) <= rel * abs(s)]
+        assert near or (one.key, one.value) == (other.key, other.value)
