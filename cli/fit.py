@@ -68,8 +68,8 @@ def command(
 
     EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target: the key that the
     query should find, or nothing where no key should match. The dict is saved, in the format of
-    d.save, if it answers examples better that it has not learned from; if not, nothing is saved
-    and the exit code is 1.
+    d.save, if it answers the examples better, and those that it has not learned from come to no
+    harm; if not, nothing is saved and the exit code is 1.
 
     With --wordnet this makes what ships with the package as projections="wordnet".
     """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from fuzzydict.calibrating import Question, calibrate
 from fuzzydict.learners import Learned, Subject
@@ -12,22 +14,49 @@ from fuzzydict.slips import slips_of
 from fuzzydict.trials import Outcome, answered
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from fuzzydict.arrays import Array
     from fuzzydict.evidence import Calibration
     from fuzzydict.targets import KeyExamples
 
-__all__ = ["Exam", "ExamOfScore"]
+__all__ = ["Answers", "Exam", "ExamOfScore"]
 
 _PRIOR = 4.0  # how strongly weights of the score are held, as if by so many examples
 _SLIPS = 32  # keys that are asked with a slip, to see that nothing breaks
+_SIDES = 4  # of the examples: what the score says of one was fitted to the others
+_TIMES = 8  # that a key is asked, each time with another
 _SLIP_WEIGHT = 0.5  # all slips together, in parts of the examples
+
+#: What was learned, and the rows of examples that it had not seen.
+Turns = Sequence[tuple[Learned, "NDArray[np.intp]"]]
+
+
+class Answers(NamedTuple):
+    """What examples are answered before and after a dict learns."""
+
+    rows: NDArray[np.intp]  # of the examples, (n,); some more than once, if asked in rounds
+    before: list[Outcome]
+    after: list[Outcome]
+
+    @property
+    def first_round(self) -> Answers:
+        """The answers with each example once."""
+        places = np.sort(np.unique(self.rows, return_index=True)[1]).tolist()
+        before, after = ([side[i] for i in places] for side in (self.before, self.after))
+        return Answers(self.rows[places], before, after)
 
 
 class Exam:
-    """Asks a dict whose scorer is named, before and after it learned."""
+    """Asks a dict whose scorer is named, before and after it learned.
+
+    Args:
+        subject: the dict.
+        examples: L queries, and the keys that are right.
+        x: the queries' vectors, (L, E), before anything is learned.
+        learned: what was learned in the end.
+        random: draws the slips.
+    """
 
     calibration: Calibration | None = None
 
@@ -41,22 +70,24 @@ class Exam:
     ) -> None:
         self.subject, self.examples, self.x = subject, examples, x
         self.before, self.after = subject.trial(subject.unfitted), subject.trial(learned)
-        self.slips = slips_of(subject.keys, subject.start, _SLIPS, random)
+        # The score is fitted to some slips, and asked others, of few keys several each.
+        keys, start = subject.keys, subject.start
+        self.fitted_slips = slips_of(keys, start, _SLIPS, random)
+        fitted = self.fitted_slips.queries
+        self.slips = slips_of(keys, start, _SLIPS, random, times=_TIMES, apart_from=fitted)
 
-    def held_out(
-        self, asked: Sequence[tuple[Learned, NDArray[np.intp]]]
-    ) -> tuple[list[Outcome], list[Outcome]]:
+    def held_out(self, turns: Turns) -> Answers:
         """Return what was answered before, and by what had not seen what it is asked."""
-        before = [o for _, rows in asked for o in self.before.outcomes(*self._these(rows))]
+        before = [o for _, rows in turns for o in self.before.outcomes(*self._these(rows))]
         after = [
-            o for of, rows in asked for o in self.subject.trial(of).outcomes(*self._these(rows))
+            o for of, rows in turns for o in self.subject.trial(of).outcomes(*self._these(rows))
         ]
-        return before, after
+        return Answers(_rows(turns), before, after)
 
-    def learned_from(self, rows: NDArray[np.intp]) -> tuple[list[Outcome], list[Outcome]]:
+    def learned_from(self, rows: NDArray[np.intp]) -> Answers:
         """Return what was answered before, and by what was learned in the end."""
         these = self._these(rows)
-        return self.before.outcomes(*these), self.after.outcomes(*these)
+        return Answers(rows, self.before.outcomes(*these), self.after.outcomes(*these))
 
     def broken(self) -> tuple[int, int]:
         """Return how many slips found their key and do no more, and how many there are."""
@@ -74,39 +105,40 @@ class ExamOfScore(Exam):
 
     calibration: Calibration
 
-    def held_out(
-        self, asked: Sequence[tuple[Learned, NDArray[np.intp]]]
-    ) -> tuple[list[Outcome], list[Outcome]]:
+    def held_out(self, turns: Turns) -> Answers:
         """Return what was answered before, and by what had not seen what it is asked."""
-        first = [q for _, rows in asked for q in self.before.questions(*self._these(rows))]
+        rows = _rows(turns)
+        first = [q for _, part in turns for q in self.before.questions(*self._these(part))]
         now = [
-            q for of, rows in asked for q in self.subject.trial(of).questions(*self._these(rows))
+            q for of, part in turns for q in self.subject.trial(of).questions(*self._these(part))
         ]
-        self.calibration = self._calibrated(now) if now else self.subject.calibration
-        # What a question is measured with was fitted to other questions.
-        halves = now[::2], now[1::2]
-        after: list[Outcome | None] = [None] * len(now)
-        for place, (half, others) in enumerate((halves, halves[::-1])):
-            if half:
-                after[place::2] = answered(half, self._calibrated(others))
-        return answered(first, self.subject.calibration), [o for o in after if o is not None]
+        asked, once = np.unique(rows, return_index=True)
+        self.calibration = self._calibrated([now[i] for i in once.tolist()])
+        # What a question is measured with was fitted to other examples.
+        side = np.argsort(np.argsort(once)) % _SIDES  # of each example, as they were drawn
+        others = [[now[i] for i in once[side != number].tolist()] for number in range(_SIDES)]
+        fitted = [self._calibrated(questions) for questions in others]
+        sides = side[np.searchsorted(asked, rows)].tolist()
+        after = [answered([q], fitted[n])[0] for q, n in zip(now, sides, strict=True)]
+        return Answers(rows, answered(first, self.subject.calibration), after)
 
-    def learned_from(self, rows: NDArray[np.intp]) -> tuple[list[Outcome], list[Outcome]]:
+    def learned_from(self, rows: NDArray[np.intp]) -> Answers:
         """Return what was answered before, and by what was learned in the end."""
         these = self._these(rows)
         before = answered(self.before.questions(*these), self.subject.calibration)
-        return before, answered(self.after.questions(*these), self.calibration)
+        return Answers(rows, before, answered(self.after.questions(*these), self.calibration))
 
     def broken(self) -> tuple[int, int]:
         """Return how many slips found their key and do no more, and how many there are."""
         if not self.slips.queries:
             return 0, 0
         before = answered(self.before.questions(*self.slips), self.subject.calibration)
-        return _broken(before, answered(self._slips_now, self.calibration))
+        return _broken(before, answered(self.after.questions(*self.slips), self.calibration))
 
     @cached_property
     def _slips_now(self) -> list[Question]:
-        return self.after.questions(*self.slips) if self.slips.queries else []
+        slips = self.fitted_slips
+        return self.after.questions(*slips) if slips.queries else []
 
     def _calibrated(self, questions: Sequence[Question]) -> Calibration:
         if not questions:
@@ -116,6 +148,10 @@ class ExamOfScore(Exam):
         weighed = [slip._replace(weight=weight) for slip in slips]
         pull = _PRIOR / (len(questions) + weight * len(slips))
         return calibrate([*questions, *weighed], self.subject.calibration, pull=pull)
+
+
+def _rows(turns: Turns) -> NDArray[np.intp]:
+    return np.concatenate([np.zeros(0, np.intp), *(rows for _, rows in turns)])
 
 
 def _broken(before: Sequence[Outcome], after: Sequence[Outcome]) -> tuple[int, int]:

@@ -19,15 +19,17 @@ class Measures(NamedTuple):
     """How good answers are, over some examples.
 
     Of examples with keys: the share of queries whose best key is right, the mean reciprocal rank
-    of the best right key, and the mean logarithm of the probability of the right keys. Of examples
-    with values: the root of the mean squared error. What does not apply is NaN, and all is where
-    there are no examples.
+    of the best right key, the mean logarithm of the probability of the right keys, and the share
+    that the dict answers right, by a right key at the cutoff or above it or, where no key is
+    right, by none. Of examples with values: the root of the mean squared error. What does not
+    apply is NaN, and all is where there are no examples.
     """
 
     hit_at_1: float
     mrr: float
     log_probability: float
     rmse: float
+    right_at_cutoff: float = float("nan")
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield those that apply, each with its name, as they are shown."""
@@ -36,7 +38,10 @@ class Measures(NamedTuple):
         if self.hit_at_1 == self.hit_at_1:
             yield "hit@1", f"{self.hit_at_1:.3f}"
             yield "MRR", f"{self.mrr:.3f}"
+        if self.log_probability == self.log_probability:
             yield "log-probability", f"{self.log_probability:.3f}"
+        if self.right_at_cutoff == self.right_at_cutoff:
+            yield "right at the cutoff", f"{self.right_at_cutoff:.3f}"
 
 
 class Change(NamedTuple):
@@ -61,7 +66,7 @@ class FitReport:
         held_out_before: the same on examples not learned from,
         held_out_after: where what is measured had not seen them.
         history: mean losses before the first pass over the examples, and after each.
-        better: examples that got better by what was learned,
+        better: examples held out that got better (of those learned from, where none was held out),
         worse: and those that got worse.
         options: the options that were set, by name; those that would have been, if it is not kept.
     """
@@ -163,7 +168,8 @@ class FitReport:
         return rows
 
     def _changes(self) -> list[tuple[str, Sequence[Change]]]:
-        both = [("better", self.better), ("worse", self.worse)]
+        side = "held out" if self.validated else "learned from"
+        both = [(f"better, {side}", self.better), (f"worse, {side}", self.worse)]
         return [(title, changes) for title, changes in both if changes]
 
 

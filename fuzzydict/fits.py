@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuzzydict.reads import FuzzyReads
@@ -20,8 +20,8 @@ class FuzzyFits(FuzzyReads[V]):
 
     def fit(
         self,
-        queries: Iterable[str],
-        targets: Iterable[Any],
+        queries: Iterable[str] | Mapping[str, Any],
+        targets: Iterable[Any] | None = None,
         *,
         learn: Sequence[str] | None = None,
         rank: int | None = None,
@@ -41,15 +41,25 @@ class FuzzyFits(FuzzyReads[V]):
         place of the default one. A scorer with parameters, as ``Bilinear(M)``, learns these.
         What is learned starts at the identity, and is held near it the more the fewer the examples.
 
-        It is kept if examples that were not learned from are answered better (with keys: more
-        probably, and no fewer of them first), and if keys with a slip are found as before. Fewer
-        than a hundred examples are held out in turn, in eight parts; of fewer than four none is.
+        Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer than
+        four none is. It is kept if examples held out are answered better and, with keys, those
+        learned from as well, and keys with a slip as before. A few examples tell little of others:
+        by the default score it is enough of them that those held out, in three rounds of other
+        parts, are answered no worse than chance explains, by their log-probability, hit@1, and at
+        the cutoff; what would not be kept is tried once more, more gently, a second look at the
+        same examples.
+
+        It starts afresh each time: what the last fit set, and nobody has set since, is put back
+        first; what is not kept changes nothing. A dict from a file remembers no fit: its cutoff,
+        scorer and temperature are its own, and projections learned before are left out.
+
         About 2^26 numbers of the queries' vectors are learned from at most.
 
         Args:
-            queries: L texts.
+            queries: L texts, or a mapping of them to their targets.
             targets: one for each: a key, a list of keys that are all right, or None where no key
                 should match, by which ``score_cutoff`` is learned; or, for all, a number or array.
+                They are left out if queries are a mapping.
             learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
             num_heads: learn so many Q, for keys that lie apart; by default those there are, or one.
@@ -59,27 +69,26 @@ class FuzzyFits(FuzzyReads[V]):
                 to pool and of a scorer's own parameters.
             validation: share of examples held out, by default 0.2; of 0 the examples decide alone.
             seed: another seed, other parts and batches.
-            progress: is told ``(done, total)``; may stop by raising, and the dict is as it was.
+            progress: is told ``(done, total)`` of all tries; may stop by raising, and the dict is
+                as it was.
             warm_start: go on from what was learned before; by default it starts afresh.
 
         Raises:
             OptionError: there are no examples, or a target is no key; an option is out of range.
-            ArgumentTypeError: a query is no text, targets are of several kinds.
+            ArgumentTypeError: a query is no text, targets are missing, or of several kinds.
             ShapeError: queries and targets are not as many; targets are NaN or of several shapes.
             PoolingError: targets are numbers, and a value cannot be pooled.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"color": "black", "price": 109000, "brand": "Porsche"})
-        >>> report = d.fit(["hue", "expense", "maker"], ["color", "price", "brand"])
+        >>> report = d.fit({"hue": "color", "expense": "price", "maker": "brand"})
         >>> report.kept, d["hue"], d["maker"]
         (True, 'black', 'Porsche')
         """
+        from fuzzydict.plans import Plan
         from fuzzydict.teaching import taught
 
-        return taught(
-            self,
-            queries,
-            targets,
+        plan = Plan(
             learn=learn,
             rank=rank,
             num_heads=num_heads,
@@ -90,3 +99,4 @@ class FuzzyFits(FuzzyReads[V]):
             progress=progress,
             warm_start=warm_start,
         )
+        return taught(self, queries, targets, plan)

@@ -11,6 +11,7 @@ from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError
 from fuzzydict.evidence import line
 from fuzzydict.fitting import fit_pooling, fit_retrieval
+from fuzzydict.matching import as_matching
 from fuzzydict.projections import Projections
 from fuzzydict.query_heads import QueryHeads
 from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
@@ -54,6 +55,13 @@ class Subject(NamedTuple):
     calibration: Calibration
     scorer: Any
     temperature: float | None
+    score_cutoff: float | None
+
+    @property
+    def cutoff(self) -> float:
+        """The least score of a match, whether it was set or is the scorer's own."""
+        usual = as_matching(self.scorer).score_cutoff
+        return usual if self.score_cutoff is None else self.score_cutoff
 
     @property
     def unfitted(self) -> Learned:
@@ -75,7 +83,8 @@ def on_top(start: Projections, layer: Projections) -> Projections:
     """Return projections whose last ones are ``layer``."""
     if layer.is_identity:
         return start
-    return Projections(layer.query, layer.key, layer.value, base=start, words=layer.words)
+    words = layer.words | start.words
+    return Projections(layer.query, layer.key, layer.value, base=start, words=words)
 
 
 def trained(scorer: Any) -> Scorer | None:

@@ -10,6 +10,8 @@ from fuzzydict.projected import Projected
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.arrays import Array
@@ -41,11 +43,28 @@ def slip_of(text: str, random: np.random.Generator) -> str:
     return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
 
 
-def slips_of(keys: Keys, start: Projections, most: int, random: np.random.Generator) -> Slips:
-    """Return some of the keys, each with a slip; none if the embedding knows no such texts."""
-    known = set(keys.names)
-    found: dict[str, int] = {}
-    for place in random.permutation(len(keys.names))[: 2 * most].tolist():
+def slips_of(
+    keys: Keys,
+    start: Projections,
+    most: int,
+    random: np.random.Generator,
+    *,
+    times: int = 1,
+    apart_from: Sequence[str] = (),
+) -> Slips:
+    """Return some of the keys, each with a slip; none if the embedding knows no such texts.
+
+    Args:
+        keys: the keys.
+        start: through which projections the slips are seen.
+        most: how many to return, at most.
+        random: draws keys and slips.
+        times: how often each key may be drawn, with another slip each time.
+        apart_from: slips that are not to be drawn.
+    """
+    known, found = {*keys.names, *apart_from}, dict[str, int]()
+    drawn = [random.permutation(len(keys.names))[: 2 * most] for _ in range(times)]
+    for place in np.concatenate(drawn)[: 2 * most].tolist():
         text = plain(keys.names[place])
         slip = slip_of(text, random) if len(text) >= _SHORTEST else ""
         if plain(slip) and slip not in known and plain(slip) != text:

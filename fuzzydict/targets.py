@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.text import plain, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container
 
     from numpy.typing import NDArray
 
@@ -48,18 +48,22 @@ class ValueExamples(NamedTuple):
 
 
 def checked_examples(
-    queries: Iterable[str], targets: Iterable[Any], places: Mapping[str, int], keys: Container[Any]
+    queries: Iterable[str] | Mapping[str, Any],
+    targets: Iterable[Any] | None,
+    places: Mapping[str, int],
+    keys: Container[Any],
 ) -> KeyExamples | ValueExamples:
     """Return the examples, if they are such as one can learn from.
 
     Args:
-        queries: texts.
-        targets: for each query a key, several keys, or None; or a number or array for each.
+        queries: texts, or a mapping of texts to their targets.
+        targets: for each query a key, several keys, or None; or a number or array for each. None
+            of a mapping, which has them.
         places: the keys that can be attended to, by their places.
         keys: all keys, to tell an unknown one from one without letters.
 
     Raises:
-        ArgumentTypeError: a query is no text, or targets are of several kinds.
+        ArgumentTypeError: a query is no text, or targets are missing, or of several kinds.
         OptionError: there are no examples, a key is unknown or cannot be attended to, a query has
             nothing to compare, or no query has a right key.
         ShapeError: there are not as many targets as queries, or numbers are NaN, or their shapes
@@ -68,7 +72,7 @@ def checked_examples(
     >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"}).right
     [array([1]), array([], dtype=int64)]
     """
-    asked, wanted = _listed("queries", queries), _listed("targets", targets)
+    asked, wanted = _parted(queries, targets)
     if len(asked) != len(wanted):
         raise ShapeError(
             f"queries and targets: expected a target for each query, got {len(asked)} queries and "
@@ -95,6 +99,24 @@ def checked_examples(
             f"{quoted(asked[b])}"
         )
     return ValueExamples(asked, _numbers(asked, wanted))
+
+
+def _parted(
+    queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None
+) -> tuple[list[str], list[Any]]:
+    if isinstance(queries, Mapping):
+        if targets is not None:
+            raise ArgumentTypeError(
+                "targets: the queries are a mapping, which has their targets; leave targets out, "
+                "or give list(queries)"
+            )
+        return list(queries), [queries[query] for query in queries]
+    asked = _listed("queries", queries)
+    if targets is None:
+        raise ArgumentTypeError(
+            "targets: missing; give one for each query, or queries as a mapping {query: target}"
+        )
+    return asked, _listed("targets", targets)
 
 
 def _listed(name: str, given: Any) -> list[Any]:

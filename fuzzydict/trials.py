@@ -12,6 +12,7 @@ from fuzzydict.evidence import Calibration, log_probabilities
 from fuzzydict.index import KeyIndex
 from fuzzydict.kernels import finite_scores
 from fuzzydict.matching import as_matching
+from fuzzydict.normalizers import softmax
 from fuzzydict.projected import Projected
 from fuzzydict.text import plain
 
@@ -36,7 +37,6 @@ class Keys(NamedTuple):
 
     names: list[str]
     vectors: Array  # (S, E), before any projection is learned
-    trust: Array  # (S,)
     embedding: Embedding  # not seen through projections
 
 
@@ -85,7 +85,7 @@ class Trial:
         self.index, self.layer = KeyIndex(seen), layer
         vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
         texts = {name: plain(name) for name in keys.names}
-        self.index.restore(texts, vectors, keys.trust)
+        self.index.restore(texts, vectors, seen.trust(keys.names))
         self.matching = as_matching(scorer)
         self.temperature = temperature or self.matching.temperature
 
@@ -135,7 +135,8 @@ class Trial:
         self, queries: Sequence[str], vectors: Array, values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return what queries pool of the keys' values (S, Ev): (L, Ev)."""
-        rows = [_softmax(row / self.temperature) @ values for row in self.logits(queries, vectors)]
+        logits = (finite_scores(row) for row in self.logits(queries, vectors))
+        rows = [softmax(row, self.temperature) @ values for row in logits]
         return np.asarray(self.layer.project_values(np.stack(rows)), np.float64)
 
 
@@ -164,9 +165,3 @@ def _outcome(
     logits = finite_scores(logits).astype(np.float64, copy=False)
     likely = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
     return Outcome(rank, float(max(likely, _LEAST)), answer, float(scores[answer]))
-
-
-def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    finite = finite_scores(logits)
-    weights = np.exp(finite - finite.max())
-    return np.asarray(weights / weights.sum())

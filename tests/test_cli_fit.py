@@ -17,6 +17,8 @@ from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.projections import Projections
 from fuzzydict.wordnet import Synset
 
+from .test_fits_kept import AT_ODDS, CAR
+
 main: click.Command = import_module("fuzzydict.cli").main
 SYNSETS = [
     Synset("car", ("car", "auto"), "a motor vehicle"),
@@ -172,12 +174,12 @@ def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
 
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
-    chance = questions(
-        tmp_path, "tomorrow,color", "yesterday,price", "Monday,brand", "colour,price"
-    )
-    result = fit(car, chance, "-o", output)
+    at_odds = questions(tmp_path, *(f"{query},{key}" for query, key in AT_ODDS.items()))
+    car.write_text(json.dumps(dict.fromkeys(CAR, 1)))
+    result = fit(car, at_odds, "-o", output)
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
+    assert "validation=0" in result.stdout
     assert "nothing was saved" in result.stderr
     assert not output.exists()
 

@@ -385,4 +385,4 @@ def test_an_interruption_leaves_the_dict_as_it_was() -> None:
         d.fit(list(EXAMPLES), list(EXAMPLES.values()), progress=interrupt)
     assert d.projections is None
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert {total for _, total in seen} == {9000}
+    assert {total for _, total in seen} == {32000}
