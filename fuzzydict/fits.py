@@ -45,8 +45,7 @@ class FuzzyFits(FuzzyReads[V]):
         four none is. It is kept if examples held out are answered better and, with keys, those
         learned from as well, and keys with a slip as before. A few examples tell little of others:
         by the default score it is enough of them that those held out, in three rounds of other
-        parts, are answered no worse than chance explains, by their log-probability, hit@1, and at
-        the cutoff; what would not be kept is tried once more, more gently, a second look at the
+        parts, are answered more probably, and no fewer of them right than chance explains; what would not be kept is tried once more, more gently, a second look at the
         same examples.
 
         It starts afresh each time: what the last fit set, and nobody has set since, is put back

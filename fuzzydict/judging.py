@@ -87,8 +87,8 @@ def verdict_of_keys(
         learned_from: these must be answered better.
         cutoffs: the least scores of a match.
         broken: how many slips found their key and do no more, and how many there are.
-        must_gain: whether those held out must be answered better, too; else no worse than chance
-            explains.
+        must_gain: whether fewer of those held out may never be answered right; else no fewer than
+            chance explains. More probably they must be in any case.
     """
     lost, slips = broken
     if lost > _BROKEN * slips:
@@ -100,9 +100,9 @@ def verdict_of_keys(
     if not held_out.before:
         return True, f"{_facts(learned_from, cutoffs)}, as none was held out"
     facts, gains = _facts(held_out, cutoffs, "examples held out"), _gains(held_out, cutoffs)
-    if must_gain and (min(gains) < 0 or gains.log_probability <= 0):
+    if gains.log_probability <= 0 or (must_gain and min(gains) < 0):
         return False, f"{facts}: no better; {_EITHER_WAY}"
-    if not must_gain and min(gains) < _CHANCE:
+    if min(gains) < _CHANCE:
         return False, f"{facts}: worse than chance explains; {_EITHER_WAY}"
     return True, facts
 

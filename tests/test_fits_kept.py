@@ -208,9 +208,11 @@ def test_without_validation_the_examples_decide_and_the_report_says_so() -> None
 
 
 def answers(changes: str, *, rounds: int = 1) -> Answers:
-    """Return answers of which some are won (+), some lost (-), and others stay right (=)."""
+    """Return answers: some won (+), some lost (-); others stay right (=), or more surely so (^)."""
     right, wrong = Outcome(1, -0.1, 0, 0.9), Outcome(2, -2.0, 1, 0.9)
-    before = [wrong if change == "+" else right for change in changes]
+    before = [
+        {"+": wrong, "^": right._replace(log_probability=-0.6)}.get(c, right) for c in changes
+    ]
     after = [wrong if change == "-" else right for change in changes]
     return Answers(np.tile(np.arange(len(changes)), rounds), before * rounds, after * rounds)
 
@@ -219,11 +221,11 @@ def answers(changes: str, *, rounds: int = 1) -> Answers:
     ("held_out", "few", "many"),
     [
         ("++", True, True),
-        ("==", True, False),
-        ("-=====", True, False),
-        ("+-====", True, False),
-        ("--====", False, False),
-        ("++--", True, False),
+        ("^^", True, True),
+        ("==", False, False),
+        ("-^^^^^", True, False),
+        ("+-====", False, False),
+        ("--^^^^^^^^^^", False, False),
         ("+----", False, False),
         ("", True, True),
     ],

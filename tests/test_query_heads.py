@@ -192,6 +192,7 @@ def test_many_queries_are_answered_as_each_alone() -> None:
 
 
 def test_a_map_shows_each_head() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     d = FuzzyDict(dict.fromkeys(KEYS, 1), embedding=AXES, projections=Projections(of_matrices()))
     axes = d.attend("violet").plot(kind="map")
     assert len(axes.collections[1].get_offsets()) == 2

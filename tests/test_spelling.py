@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -27,8 +28,12 @@ def test_likeness_is_a_share_the_same_both_ways(a: str, b: str) -> None:
 @given(LETTERS | ANY, LETTERS | ANY)
 @example("", "")
 @example("aabb", "abab")
-def test_only_equal_strings_are_wholly_alike(a: str, b: str) -> None:
-    assert (likeness(a, b) == 1) == (a == b)
+@example("java script", "javascript")
+@example("1 2", "12")  # other numbers
+def test_only_strings_of_equal_letters_are_wholly_alike(a: str, b: str) -> None:
+    same = a.replace(" ", "") == b.replace(" ", "")
+    numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
+    assert (likeness(a, b) == 1) == (same and numbers[0] == numbers[1])
 
 
 @pytest.mark.parametrize(
