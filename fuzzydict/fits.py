@@ -41,12 +41,12 @@ class FuzzyFits(FuzzyReads[V]):
         place of the default one. A scorer with parameters, as ``Bilinear(M)``, learns these.
         What is learned starts at the identity, and is held near it the more the fewer the examples.
 
-        Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer than
-        four none is. It is kept if examples held out are answered better and, with keys, those
-        learned from as well, and keys with a slip as before. A few examples tell little of others:
-        by the default score it is enough of them that those held out, in three rounds of other
-        parts, are answered more probably, and no fewer of them right than chance explains; what would not be kept is tried once more, more gently, a second look at the
-        same examples.
+        Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer
+        than four none is. It is kept if examples held out are answered better and, with keys,
+        those learned from as well, and keys with a slip as before. A few examples tell little of
+        others: by the default score it is enough of them that those held out, in three rounds of
+        other parts, are answered more probably, and no fewer of them right than chance explains;
+        what would not be kept is tried once more, more gently, a second look at the same examples.
 
         It starts afresh each time: what the last fit set, and nobody has set since, is put back
         first; what is not kept changes nothing. A dict from a file remembers no fit: its cutoff,
