@@ -20,7 +20,7 @@ Gradients = dict[str, Array]
 _SCORERS = ("cosine", "scaled_dot")
 _LARGEST = 256  # examples a step; of few examples less, so that a pass has some steps
 _STEPS = 5
-_FEW = 20  # examples, of which none is held out: one or two would tell nothing
+_FEW = 100  # examples, of which none is held out: a few would tell nothing, and are missed
 
 
 class Epoch(NamedTuple):
@@ -50,7 +50,7 @@ class Settings:
         batch_size: Queries a step; None for what suits their number, at most 256.
         candidates: Keys that a query is told apart from in a step, beside those that are right
             for another one; all of them, where there are not more.
-        validation: Share of the queries that are held out (none of fewer than 20).
+        validation: Share of the queries that are held out (none of fewer than 100).
         seed: Another seed, other batches.
         progress: Is told ``(done, total)`` steps; may stop by raising, and nothing is half done.
 

@@ -56,6 +56,7 @@ class Plan:
         self._check_rank(subject.keys.vectors.shape[1])
         is_slow = pools or trained(subject.scorer) is not None
         told = {name: getattr(self, name) for name in ("epochs", "learning_rate", "rank")}
+        told["validation"] = None if self.share else 0.0  # then none tells when to stop, either
         return Settings(
             **_pace(count, heads, is_slow=is_slow)
             | {name: value for name, value in told.items() if value is not None},

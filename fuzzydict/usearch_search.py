@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["UsearchIndex"]
 
-_CONNECTIVITY = 24  # neighbours of a vector; twice as many in the lowest layer
-_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 384  # candidates kept on the way
+_CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
+_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 512  # candidates kept on the way
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = 6e4  # number of 16 bits
 _LEAST = 1e-37  # length by which 32 bits can be divided

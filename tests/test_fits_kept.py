@@ -197,6 +197,31 @@ def test_both_tries_are_told_as_one_and_may_be_stopped(at_odds: Any) -> None:
     assert d.projections is None
 
 
+@pytest.mark.parametrize("validation", [None, 0])
+def test_a_few_examples_more_do_not_stop_it_early(validation: float | None) -> None:
+    """Held out to tell when to stop, a few of them would be missed."""
+    more = {
+        "hue": "color",
+        "tint": "color",
+        "passengers": "seats",
+        "chairs": "seats",
+        "company": "brand",
+        "charge": "price",
+        "velocity": "top speed",
+        "energy": "battery",
+    }
+    keys = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats"]
+    paired = {"paint": "color", "shade": "color", "cost": "price", "how expensive": "price"}
+    paired |= {"maker": "brand", "manufacturer": "brand", "range": "battery", "version": "model"}
+    paired |= {"how quick is it": "top speed", "engine strength": "horse power"}
+    paired |= {"people": "seats", "places": "seats"} | more
+    assert len(paired) == 20
+    d = of(keys)
+    report = d.fit(paired, validation=validation)
+    assert report.kept
+    assert sum(d.most_similar(query, 1)[0].key == key for query, key in paired.items()) >= 19
+
+
 def test_without_validation_the_examples_decide_and_the_report_says_so() -> None:
     d = of(["color", "price", "brand"])
     report = d.fit({"hue": "color", "maker": "brand", "expense": "price"}, validation=0)
