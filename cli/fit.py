@@ -116,7 +116,7 @@ def _fit_dict(
     embedding = None if vectors is None else WordVectors.load(vectors)
     d = open_dict(dict_file, embedding=embedding, note=told, **reading)
     examples = read_examples(examples_file)
-    _refuse_undecided(d, examples, examples_file)
+    _check_examples(d, examples, examples_file)
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)
@@ -128,10 +128,12 @@ def _fit_dict(
     click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")
 
 
-def _refuse_undecided(
+def _check_examples(
     d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
 ) -> None:
-    """Let nothing be learned from guesses of a review that nobody has looked at."""
+    """Let nothing be learned from no examples, or from guesses that nobody has looked at."""
+    if not examples:
+        raise OptionError(f"{examples_file}: it has no examples, so that there is nothing to learn")
     undecided = [
         (query, target)
         for query, target in examples
@@ -143,4 +145,11 @@ def _refuse_undecided(
             f"{examples_file}: {len(undecided)} targets are not decided on, first {quoted(target)} "
             f"for {quoted(query)}; write the right key, without the question mark, or nothing "
             f"where none is right, or remove the line"
+        )
+    stray = [(query, key) for query, key in examples if key is not None and key not in d]
+    if stray:
+        query, key = stray[0]
+        raise OptionError(
+            f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is no key of the "
+            f"dict; write one of its keys, or nothing where none is right"
         )

@@ -190,7 +190,7 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
     bad = tmp_path / "bad.csv"
     bad.write_text("query,target\nhue,colour\n")
     cases: list[tuple[list[str | Path], str]] = [
-        ([car, bad, "-o", output], "'colour', for the query 'hue', is no key"),
+        ([car, bad, "-o", output], "bad.csv: 'colour', the target of 'hue', is no key"),
         ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
         ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
         ([car, good, "-o", car], "one of the files to read"),

@@ -142,6 +142,15 @@ def test_other_projections_are_gone_through(kind: str) -> None:
 
 
 @node
+def test_what_was_taught_is_known_to_the_page_as_well() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "brand", "price", "top speed", "seats"], 1.0))
+    report = d.fit({"hue": "color", "colourway": "color", "maker": "brand"}, validation=0)
+    assert report.kept
+    asked = ["hue", "the hue", "colourway", "maker", "colour", "velocity", "hues"]
+    check_answers(in_node, d, asked, words=len(Brown()))
+
+
+@node
 def test_vectors_of_ones_own_with_capitals_and_underscores() -> None:
     draw = np.random.default_rng(8)
     words = ["the", "color", "Paris", "new_york", "new", "york", "speed", "Ünlü", "top", "état"]
