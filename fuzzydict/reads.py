@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
+from itertools import repeat
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -276,8 +279,8 @@ class FuzzyReads(Configured, dict[Any, V]):
         return np.array([by_key[name] for name in names])
 
     def _values(self, names: list[str]) -> list[V]:
-        values = [dict.get(self, name, _GONE) for name in names]
-        if any(value is _GONE for value in values):
+        values = list(map(partial(dict.get, self), names, repeat(_GONE)))
+        if any(map(is_, values, repeat(_GONE))):
             gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
             self.__dict__["_index"] = None  # made anew by the next read
             raise RuntimeError(

@@ -66,6 +66,9 @@ def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> N
     """
     if all(isinstance(value, str) for value in values):
         return embedding.encode(list(values)).astype(np.float64)
+    at_once = _stacked_at_once(values)
+    if at_once is not None:
+        return at_once
     rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
     shape = rows[0].shape
     for key, row in zip(keys, rows, strict=True):
@@ -80,6 +83,25 @@ def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> N
                 f"whatever its weight; replace it"
             )
     return np.array(rows, np.float64)
+
+
+def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return values that are all numbers of Python, or all arrays of one shape, as one array.
+
+    None if they are others, or one is not finite: one by one it is then found out which.
+    """
+    kinds = set(map(type, values))
+    if kinds == {np.ndarray}:
+        shapes, numbers = {value.shape for value in values}, {v.dtype.kind for v in values}
+        if len(shapes) > 1 or not numbers <= set("biuf"):
+            return None
+    elif not kinds <= {int, float}:
+        return None
+    try:
+        stacked = np.array(values, np.float64)
+    except OverflowError:  # a whole number too large
+        return None
+    return stacked if np.isfinite(stacked).all() else None
 
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
