@@ -12,6 +12,7 @@ Arrays in the file of K items, S of whose keys have vectors:
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -105,18 +106,27 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
 
 def _encoded(writer: ValueWriter, parts: Iterable[Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
     """Return what belongs to each key, or is the key itself, as JSON."""
-    written = []
-    for key, part in zip(keys, parts, strict=True):
-        try:
-            written.append(_JSON.encode(writer.encode(part)))
-        except (ArgumentTypeError, RecursionError, ValueError) as error:
-            raise ArgumentTypeError(
-                f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be "
-                f"of JSON's types, tuples and numpy arrays: convert it, or leave it out"
-            ) from error
+    written = _each(writer.encode, parts, keys)
+    try:
+        content = _JSON.encode(written)
+    except ValueError:  # a number of too many digits: of which key?
+        content = f"[{','.join(_each(_JSON.encode, written, keys))}]"
     # Lone surrogates pass; as escapes two of them would become one character.
-    content = f"[{','.join(written)}]".encode("utf-8", "surrogatepass")
-    return np.frombuffer(content, np.uint8)
+    return np.frombuffer(content.encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _each(encode: Callable[[Any], Any], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
+    """Return each part encoded, or say which key has one that cannot be."""
+    encoded: list[Any] = []  # holds what came before, if one cannot be
+    try:
+        encoded.extend(map(encode, parts))
+    except (ArgumentTypeError, RecursionError, ValueError) as error:
+        key = next(islice(keys, len(encoded), None))
+        raise ArgumentTypeError(
+            f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be of "
+            f"JSON's types, tuples and numpy arrays: convert it, or leave it out"
+        ) from error
+    return encoded
 
 
 def _decoded(reader: ValueReader, array: NDArray[Any]) -> list[Any]:
