@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import comparing, evidence, lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict import (
+    abbreviations,
+    comparing,
+    evidence,
+    lookup,
+    matching,
+    spelling,
+    subwords,
+    text,
+    vocabulary,
+)
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
@@ -252,6 +262,13 @@ def _constants() -> dict[str, Any]:
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},
+        "abbreviations": {
+            "least": abbreviations._LEAST,
+            "begun": abbreviations._BEGUN,
+            "drawn": abbreviations._DRAWN,
+            "ofLength": abbreviations._OF_LENGTH,
+            "initials": abbreviations._INITIALS,
+        },
         "text": {"longest": text.LONGEST, "adorning": _adorning(), "folded": _folded()},
     }
 

@@ -73,6 +73,7 @@ ORDER = [
     *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
+        "abbreviations",
         "alignment",
         "background",
         "vocabulary",
