@@ -25,20 +25,25 @@ def shortened(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words or phrases are if it abbreviates them, (n,).
 
     It is the beginning of a word, with its vowels or without; or a word drawn together, with its
-    first and last letter; or the initials of a phrase. It is 0 where it is none of these.
+    first and last letter; or the initials of a phrase. It is 0 where it is none of these. All are
+    plain, and none is empty.
 
     >>> print(shortened("temp", ["temperature", "attempt", "temp"]).round(2))
     [0.81 0.   0.  ]
-    >>> print(shortened("dprt", ["departure", "deport", "port"]).round(2))
-    [0.83 0.75 0.  ]
+    >>> print(shortened("govt", ["government", "governor"]).round(2))
+    [0.67 0.  ]
+    >>> print(shortened("spd", ["speed", "spider", "sped"]).round(2))
+    [0.88 0.85 0.92]
     >>> print(shortened("dob", ["date of birth", "dumb waiter", "doubtful bob"]).round(2))
     [0.7 0.  0. ]
     """
-    return np.array([_shortened(word, other) for other in others], np.float32)
+    first = word[0]  # most others begin otherwise
+    alike = [_shortened(word, other) if other[0] == first else 0.0 for other in others]
+    return np.array(alike, np.float32)
 
 
 def _shortened(word: str, other: str) -> float:
-    if word[0] != other[0] or len(word) >= len(other) or " " in word:
+    if len(word) >= len(other) or " " in word:
         return 0.0
     if " " in other:
         return _INITIALS if word == "".join(part[0] for part in other.split()) else 0.0
