@@ -39,7 +39,7 @@ Weights = tuple[float, float, float, float]
 
 #: Coverage of words never seen from which on it may be said that most are the same: strings of
 #: any letters have something in common. If some words are known, less will do.
-FEWEST = 0.1
+FEWEST = 0.25
 
 
 class Likeness(NamedTuple):

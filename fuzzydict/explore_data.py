@@ -286,4 +286,4 @@ def _adorning() -> str:
 def _folded() -> dict[str, str]:
     """Return the characters whose caseless form is another than that in lower case."""
     every = map(chr, range(_CHARACTERS))
-    return {c: folded for c in every if (folded := c.casefold()) != c.lower()}
+    return {c: folded for c in every if (folded := text.caseless(c)) != c.lower()}

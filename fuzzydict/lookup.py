@@ -11,7 +11,7 @@ from fuzzydict.matching import MeaningAndSpelling, as_matching
 from fuzzydict.normalizers import softmax
 from fuzzydict.settling import settled
 from fuzzydict.spelling import likeness
-from fuzzydict.text import LONGEST, plain, quoted
+from fuzzydict.text import LONGEST, caseless, plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -242,7 +242,7 @@ class Lookup:
 def _written_alike(query: str, key: str) -> float:
     """Return how alike two texts are with their punctuation and, which says less, their case."""
     a, b = query[:LONGEST].strip(), key[:LONGEST].strip()
-    return 0.75 * likeness(a.casefold(), b.casefold()) + 0.25 * likeness(a, b)
+    return 0.75 * likeness(caseless(a), caseless(b)) + 0.25 * likeness(a, b)
 
 
 def _required(query: str) -> str:

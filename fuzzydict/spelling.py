@@ -47,8 +47,8 @@ def likeness(a: str, b: str) -> float:
     edit similarity of how the two sound in English. It is halved if both have numbers, and not the
     same: 1961 is no slip for 1962. What differs by blanks alone is equal.
 
-    >>> likeness("color", "color"), likeness("java script", "javascript")
-    (1.0, 1.0)
+    >>> likeness("color", "color"), likeness("java script", "javascript"), likeness("5 12", "512")
+    (1.0, 1.0, 1.0)
     >>> likeness("colour", "color") > likeness("colour", "collar") > likeness("colour", "dolor")
     True
     """
@@ -67,12 +67,12 @@ def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.flo
     heard, sounds = _sounds(queries), _sounds(strings)
     alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
-    _join(alike, queries, strings)
     if asked := _numbers(queries):
         found = _numbers(strings)
         for i, j in itertools.product(asked, found):
             if asked[i] != found[j]:
                 alike[i, j] *= _OTHER_NUMBER
+    _join(alike, queries, strings)
     return alike
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from reprlib import Repr
 
-__all__ = ["LONGEST", "plain", "quoted", "shortened", "words"]
+__all__ = ["LONGEST", "caseless", "plain", "quoted", "shortened", "words"]
 
 #: Characters of a key or query that are compared; what follows them makes no difference.
 LONGEST = 1024
@@ -16,6 +16,10 @@ LONGEST = 1024
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
+# Letters that are no others with an accent, as they are written where they are missing.
+_SPELLED_OUT = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
+)
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 
@@ -52,6 +56,15 @@ def plain(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else " ".join(words(text))
 
 
+def caseless(text: str) -> str:
+    """Return a text without case, and without letters that many spell out.
+
+    >>> caseless("Straße"), caseless("Œuvre")
+    ('strasse', 'oeuvre')
+    """
+    return text.casefold().translate(_SPELLED_OUT)
+
+
 def quoted(value: object, width: int = 80) -> str:
     """Return the ``repr`` of a value for a message, its middle left out if it is long.
 
@@ -75,7 +88,7 @@ def shortened(text: str, width: int) -> str:
 
 def _fold(text: str) -> str:
     """Bring text beyond ASCII to plain lower-case letters, digits, apostrophes and blanks."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = caseless(unicodedata.normalize("NFKD", text))
     parts = "".join(map(_plain, decomposed)).split()
     # A vowel sign with no letter to carry it is not a word.
     kept = " ".join(part for part in parts if any(map(str.isalnum, part)))

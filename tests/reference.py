@@ -21,13 +21,13 @@ __all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "s
 
 def likeness_of(a: str, b: str) -> float:
     """Return how alike two strings look."""
+    if a.replace(" ", "") == b.replace(" ", ""):
+        return 1
     alike = (
         OSA.normalized_similarity(a, b) / 2
         + JaroWinkler.normalized_similarity(a, b) / 4
         + OSA.normalized_similarity(sound(a), sound(b)) / 4
     )
-    if a.replace(" ", "") == b.replace(" ", ""):
-        alike = 1
     numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
     return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
 

@@ -91,10 +91,11 @@ class Spelling {
   // The likeness of two strings, from 0 to 1; in 32 bits, so that what ties in Python ties here.
   likeness(a, b) {
     const [p, q] = [this.of(a), this.of(b)];
+    if (p.joined === q.joined) return 1;
     let alike = Math.fround(editSimilarity(p.letters, q.letters));
     alike = Math.fround(alike + Math.fround(jaroWinkler(p.letters, q.letters)) / 2);
     alike = Math.fround(alike + Math.fround(editSimilarity(p.heard, q.heard)) / 2);
-    alike = p.joined === q.joined ? 1 : Math.fround(alike / 2);
+    alike = Math.fround(alike / 2);
     const others = p.numbers && q.numbers && p.numbers.join() !== q.numbers.join();
     return others ? Math.fround(alike * this.otherNumber) : alike;
   }
