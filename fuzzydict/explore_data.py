@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import comparing, evidence, lookup, matching, spelling, subwords, text, vocabulary
+from fuzzydict import (
+    comparing,
+    evidence,
+    lookup,
+    matching,
+    spelling,
+    stand_ins,
+    subwords,
+    text,
+    vocabulary,
+)
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError
@@ -133,15 +143,15 @@ def _vocabulary(of_words: WordVectors, rows: NDArray[np.intp]) -> dict[str, Any]
         "least": of_words.vocabulary._least,
         "omitted": [word for row, word in enumerate(words) if row not in inside],
         "constants": {
-            "candidates": vocabulary._CANDIDATES,
-            "shared": vocabulary._SHARED,
-            "kept": vocabulary._KEPT,
-            "temperature": vocabulary._TEMPERATURE,
-            "prior": vocabulary._PRIOR,
+            "candidates": stand_ins._CANDIDATES,
+            "shared": stand_ins._SHARED,
+            "kept": stand_ins._KEPT,
+            "temperature": stand_ins._TEMPERATURE,
+            "prior": stand_ins._PRIOR,
             "smoothing": vocabulary._SMOOTHING,
             "saysMuch": vocabulary._SAYS_MUCH,
-            "doubted": vocabulary._DOUBTED,
-            "trusted": vocabulary._TRUSTED,
+            "doubted": stand_ins._DOUBTED,
+            "trusted": stand_ins._TRUSTED,
         },
     }
 

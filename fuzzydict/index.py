@@ -118,9 +118,7 @@ class KeyIndex:
         texts = {key: text for key in self._pending if (text := _plain(key))}
         if texts:
             new = list(texts)
-            vectors = self.embedding.encode(new)
-            trust = self.embedding.trust(new)
-            self._append(new, list(texts.values()), vectors, trust)
+            self._append(new, list(texts.values()), *self.embedding.encode_with_trust(new))
         self._pending.clear()
 
     def _append(

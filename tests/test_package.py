@@ -75,6 +75,7 @@ ORDER = [
         "spelling",
         "alignment",
         "background",
+        *("ngram_counts", "stand_ins"),
         "vocabulary",
         "training",
         "unseen",
