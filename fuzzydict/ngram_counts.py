@@ -63,7 +63,7 @@ class _Counter:
         if asked not in self._enough:
             self._enough[asked] = self._fewest(asked)
         enough = self._enough[asked]
-        counts = self._counts(buckets, enough.dtype)
+        counts = self._counts(buckets, enough.dtype.type)
         places = np.flatnonzero(counts >= enough)
         cosines = self._part.cosines(counts[places], places, asked)
         near = cosines >= self._least
@@ -85,7 +85,7 @@ class _Counter:
                 rare.append(row)
         counts = np.zeros(part.size, kind)
         if rare:
-            counts = np.bincount(np.concatenate(rare), minlength=part.size).astype(kind)
+            np.add.at(counts, np.concatenate(rare, dtype=np.intp), kind(1))
         for ones in frequent:
             counts += ones
         return counts
