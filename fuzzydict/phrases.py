@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,16 @@ from fuzzydict.arrays import slices
 
 __all__ = ["Phrases", "phrases_of", "sums"]
 
-_DIFFERENT = 1 << 15  # words of texts that are read at once: so many vectors are held in passing
+_DIFFERENT = 1 << 15  # words of texts read at once, whose vectors are held in passing
 _BLOCK = 512  # lists summed at a time: their sums stay near the processor
 
 
 class Phrases:
     """The words of n texts, each different word kept once, U of them.
+
+    Args:
+        split: the words of each text; of an iterator no more are taken than are held.
+        most: different words, after which no further text is taken; by default all are.
 
     >>> phrases = Phrases([["top", "speed"], [], ["speed"]])
     >>> phrases.words
@@ -25,13 +30,22 @@ class Phrases:
     [[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]]
     """
 
-    def __init__(self, split: Sequence[Sequence[str]]) -> None:
-        places = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
-        self.words = list(places)
-        # The first word of a text is added last: so means are, to the bit, those in older files.
-        turned = (words if len(words) < 3 else (*words[1:], words[0]) for words in split)
-        self._flat = np.array([places[word] for words in turned for word in words], np.intp)
-        self._lengths = np.fromiter(map(len, split), np.intp, len(split))
+    def __init__(self, split: Iterable[Sequence[str]], most: int | None = None) -> None:
+        numbers: dict[str, int] = {}
+        flat, lengths = array("q"), array("q")
+        for words in split:
+            found = [numbers.setdefault(word, len(numbers)) for word in words]
+            # The first word is added last: so means are, to the bit, those in older files.
+            flat.extend(found if len(found) < 3 else (*found[1:], found[0]))
+            lengths.append(len(found))
+            if most is not None and len(numbers) > most:
+                break
+        self.words = list(numbers)
+        self._flat, self._lengths = np.array(flat, np.intp), np.array(lengths, np.intp)
+
+    def __len__(self) -> int:
+        """Return the number of texts n."""
+        return len(self._lengths)
 
     def means(self, rows: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the weighted mean of the rows, (U, E), of each text's words, (n, E); 0 of none.
@@ -45,19 +59,16 @@ class Phrases:
         return np.divide(found, total, out=found, where=total > 0)
 
 
-def phrases_of(split: Sequence[Sequence[str]]) -> Iterator[tuple[slice, Phrases]]:
+def phrases_of(split: Iterable[Sequence[str]]) -> Iterator[tuple[slice, Phrases]]:
     """Yield texts some at a time, and where they stand, so that their words are not too many.
 
     >>> [(where, phrases.words) for where, phrases in phrases_of([["top", "speed"], ["speed"]])]
     [(slice(0, 2, None), ['top', 'speed'])]
     """
-    start, seen = 0, set[str]()
-    for end, words in enumerate(split, start=1):
-        seen.update(words)
-        if len(seen) > _DIFFERENT or end == len(split):
-            yield slice(start, end), Phrases(split[start:end])
-            start = end
-            seen.clear()
+    left, start = iter(split), 0
+    while len(phrases := Phrases(left, _DIFFERENT)):
+        yield slice(start, start + len(phrases)), phrases
+        start += len(phrases)
 
 
 def sums(

@@ -170,7 +170,7 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what the letters of each text say, (n, r); zero for a text without words."""
-        split = [words_of(text[:LONGEST])[:_WORDS] for text in texts]
+        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
         encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
         for some, phrases in phrases_of(split):
             weights = [self.weights.get(word, 1.0) for word in phrases.words]

@@ -104,7 +104,7 @@ class Vocabulary:
 
     def phrases(self, texts: Sequence[str]) -> Iterator[tuple[slice, Phrases]]:
         """Yield the tokens of texts some at a time, as `phrases_of` does."""
-        return phrases_of(list(map(self.tokens, texts)))
+        return phrases_of(map(self.tokens, texts))
 
     def trusts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each text can be believed, (n,): the weighted mean of its words' trust."""
