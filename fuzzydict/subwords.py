@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,10 @@ __all__ = ["Subwords", "ngram_rows"]
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _INVERTED = np.uint32(0xFFFFFFFF)  # in which a CRC-32 begins, and ends
+# What a CRC-32 mixes in for each byte, told from those of zlib, which can not be asked for many.
+_MIXED_IN = np.array(
+    [zlib.crc32(bytes([255 - byte])) ^ 0xFF000000 for byte in range(256)], np.uint32
+)
 _WORDS = 128  # of a text that are read; a key has a few
 _BLOCK = 4096  # texts projected, or words hashed, at a time, so that little memory is taken
 _FEW = 512  # words looked up one by one, as those of queries are: most were asked for before
@@ -56,7 +60,7 @@ def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp],
     states = np.full(len(codes), _INVERTED)
     for size in range(1, _SIZES[-1] + 1):  # an n-gram's checksum goes on from a shorter one's
         states = states[: len(codes) - size + 1]
-        states = _crc_table()[(states ^ codes[size - 1 :]) & 255] ^ (states >> 8)
+        states = _MIXED_IN[(states ^ codes[size - 1 :]) & 255] ^ (states >> 8)
         if size in _SIZES:
             inside = np.flatnonzero(owners[: len(states)] == owners[size - 1 :])
             rows = (states[inside] ^ _INVERTED) % np.uint32(buckets)
@@ -64,13 +68,6 @@ def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp],
     pairs = different(np.concatenate(found))
     lengths = np.bincount(pairs // buckets, minlength=len(marked))
     return pairs % buckets, lengths
-
-
-@cache
-def _crc_table() -> NDArray[np.uint32]:
-    """Return what the CRC-32 of zlib mixes in for each byte, told from its checksums, (256,)."""
-    checksums = np.array([zlib.crc32(bytes([255 - byte])) for byte in range(256)], np.uint32)
-    return checksums ^ np.uint32(0xFF000000)
 
 
 class Subwords:
