@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["shared_by_each"]
 
 _FREQUENT = 32  # an n-gram of more than one string in so many is counted for all of them at once
+_ROOM = 1 << 24  # bytes for these rows; of millions of strings not all frequent ones have one
 _BLOCK = 1024  # queries taken apart at a time, so that memory stays bounded
 _SLACK = 1e-3  # more than what rounding does to a number of n-grams
 
@@ -79,10 +80,11 @@ class _Counter:
         part, rare, frequent = self._part, [], []
         for place in part.places(buckets):
             row = part.row(place)
-            if len(row) * _FREQUENT > part.size:
-                frequent.append(self._ones(place, row))
-            else:
+            ones = self._ones(place, row)
+            if ones is None:
                 rare.append(row)
+            else:
+                frequent.append(ones)
         counts = np.zeros(part.size, kind)
         if rare:
             np.add.at(counts, np.concatenate(rare, dtype=np.intp), kind(1))
@@ -90,8 +92,9 @@ class _Counter:
             counts += ones
         return counts
 
-    def _ones(self, place: int, row: NDArray[np.int32]) -> NDArray[np.uint8]:
-        if place not in self._rows:
-            ones = self._rows[place] = np.zeros(self._part.size, np.uint8)
-            ones[row] = 1
-        return self._rows[place]
+    def _ones(self, place: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
+        size, rows = self._part.size, self._rows
+        if place not in rows and len(row) * _FREQUENT > size and (len(rows) + 1) * size <= _ROOM:
+            rows[place] = np.zeros(size, np.uint8)
+            rows[place][row] = 1
+        return rows.get(place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -110,7 +109,7 @@ class Spellings:
 
     def stand_ins_of_each(self, words: Sequence[str]) -> StandInsOfEach:
         """Return the `stand_ins` of many words, which are compared many at a time."""
-        stand_ins = StandInsOfEach.of_none(len(words))
+        stand_ins, sounds = StandInsOfEach.of_none(len(words)), _Sounds(self._ngrams.strings)
         asked = np.array([i for i, word in enumerate(words) if not _is_code(word)], np.intp)
         shared = shared_by_each(self._ngrams, [words[i] for i in asked.tolist()], _SHARED)
         for some in (asked[part] for part in slices(len(asked), _BLOCK)):
@@ -119,7 +118,7 @@ class Spellings:
             for i, place in enumerate(some.tolist()):
                 near = _candidates(*next(shared))
                 found[i, : len(near)] = near
-                alike[i, : len(near)] = self._alike(words[place], near.tolist())
+                alike[i, : len(near)] = self._alike(words[place], near.tolist(), sounds)
                 scores[i, : len(near)] = alike[i, : len(near)] + self._prior[near]
             best = np.argsort(-scores, axis=1, kind="stable")[:, :_KEPT]
             likeness = np.take_along_axis(alike, best, 1)
@@ -130,17 +129,24 @@ class Spellings:
             stand_ins.likeness[some] = likeness[:, 0] * there[:, 0]
         return stand_ins
 
-    def _alike(self, word: str, rows: list[int]) -> NDArray[np.float32]:
+    def _alike(self, word: str, rows: list[int], sounds: _Sounds) -> NDArray[np.float32]:
         if not rows:
             return np.zeros(0, np.float32)
-        strings, sounds = self._ngrams.strings, self._sounds
-        known, heard = [strings[row] for row in rows], [sounds[row] for row in rows]
-        (alike,) = likenesses([word], known, heard)
+        known = [self._ngrams.strings[row] for row in rows]
+        (alike,) = likenesses([word], known, [sounds[row] for row in rows])
         return np.asarray(alike, np.float32)
 
-    @cached_property
-    def _sounds(self) -> list[str]:
-        return list(map(sound, self._ngrams.strings))
+
+class _Sounds(dict[int, str]):
+    """How strings sound, by their places; told of each when it is first asked for."""
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        super().__init__()
+        self._strings = strings
+
+    def __missing__(self, place: int) -> str:
+        heard = self[place] = sound(self._strings[place])
+        return heard
 
 
 def _is_code(word: str) -> bool:

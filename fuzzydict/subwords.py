@@ -23,7 +23,7 @@ __all__ = ["Subwords", "ngram_rows"]
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _INVERTED = np.uint32(0xFFFFFFFF)  # in which a CRC-32 begins, and ends
-# What a CRC-32 mixes in for each byte, told from those of zlib, which can not be asked for many.
+# What a CRC-32 mixes in for each byte, told from those of zlib, which takes one text at a time.
 _MIXED_IN = np.array(
     [zlib.crc32(bytes([255 - byte])) ^ 0xFF000000 for byte in range(256)], np.uint32
 )

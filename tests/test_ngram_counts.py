@@ -43,10 +43,14 @@ def test_strings_that_share_hundreds_of_ngrams_are_counted() -> None:
     assert_the_same(NgramIndex([long, long[:300], "ab"]), [long, long[100:]], 0.2)
 
 
-@pytest.mark.parametrize("frequent", [1, 10**9], ids=["none is frequent", "all are"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("_FREQUENT", 1), ("_FREQUENT", 10**9), ("_ROOM", 5000)],
+    ids=["none is frequent", "all are", "few have room"],
+)
 def test_it_makes_no_difference_which_ngrams_are_frequent(
-    brown: WordVectors, monkeypatch: pytest.MonkeyPatch, frequent: int
+    brown: WordVectors, monkeypatch: pytest.MonkeyPatch, name: str, value: int
 ) -> None:
-    monkeypatch.setattr(ngram_counts, "_FREQUENT", frequent)
+    monkeypatch.setattr(ngram_counts, name, value)
     monkeypatch.setattr(ngram_counts, "_BLOCK", 2)
     assert_the_same(NgramIndex(brown.words[:2000]), ["colour", "xyzzy", "tions", "", "a"], 0.2)
