@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fuzzydict.abbreviations import shortened
 from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness
@@ -24,6 +25,7 @@ __all__ = [
     "MEANT_LIKENESS",
     "SPELLED_ALIKE",
     "compare",
+    "looks_alike",
     "nearness",
     "spelled_alike",
     "words_alike",
@@ -96,7 +98,7 @@ def _likeness(
     slots = np.concatenate([spelled, meant[~is_spelled[meant]]])
     plain = index.plain
     strings = [plain[slot] for slot in slots.tolist()]
-    (spelling,) = likenesses([text], strings)
+    spelling = looks_alike(text, strings, index)
     words = words_alike(text, strings, index)
     for alike in (spelling, words):
         np.minimum(alike, MEANT_LIKENESS, out=alike, where=np.arange(len(slots)) >= len(spelled))
@@ -108,6 +110,17 @@ def spelled_alike(text: str, index: KeyIndex, dead: NDArray[np.intp]) -> NDArray
     shared = index.ngrams.similarities(text)
     shared[dead] = -1
     return _largest(shared, SPELLED_ALIKE)
+
+
+def looks_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
+    """Return how alike a query and c keys look, (c,)."""
+    alike: NDArray[np.float32] = likenesses([text], strings)[0]
+    return np.maximum(alike, _cut_short(text, strings, index), out=alike)
+
+
+def _cut_short(word: str, others: list[str], index: KeyIndex) -> NDArray[np.float32] | float:
+    """Return how alike a word and others are if it abbreviates them: a known one means itself."""
+    return 0.0 if index.embedding.vocabulary.knows(word) else shortened(word, others)
 
 
 def words_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
@@ -135,6 +148,8 @@ def _alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.f
     """
     embedding, (mean, spread) = index.embedding, index.background
     alike, knows = likenesses(words, others), embedding.vocabulary.knows
+    for row, word in zip(alike, words, strict=True):
+        np.maximum(row, _cut_short(word, others, index), out=row)
     known = np.array([knows(word) for word in words])[:, None]
     slips = np.maximum(alike - _DOUBTED, 0) / np.float32(1 - _DOUBTED)
     spelling = np.where(known, alike**_SHARPNESS, slips)

@@ -115,7 +115,7 @@ class WordVectors:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
-        _, arrays = storage.read(path, _KIND)
+        arrays = storage.read(path, _KIND).arrays
         try:
             words = json.loads(arrays["words"].tobytes())
             matrix = Matrix(arrays["vectors"], arrays.get("scales"))

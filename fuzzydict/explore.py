@@ -20,7 +20,10 @@ __all__ = ["PARTS", "WORDS", "explore_page"]
 #: How many of the most frequent words a page has by default: with those that ship, below 6 MB.
 WORDS = 8000
 #: The scripts of a page in their order; each uses those before it. The last two show things.
-PARTS = ("text.js", "spelling.js", "vectors.js", "matching.js", "telling.js", "view.js")
+PARTS = (
+    *("text.js", "spelling.js", "abbreviations.js", "vectors.js"),
+    *("matching.js", "telling.js", "view.js"),
+)
 _FOLDER = Path(__file__).with_name("explore_page")
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import (
+    abbreviations,
     comparing,
     evidence,
     lookup,
@@ -262,6 +263,13 @@ def _constants() -> dict[str, Any]:
             "mostTied": lookup._TIED,
         },
         "spelling": {"otherNumber": spelling._OTHER_NUMBER},
+        "abbreviations": {
+            "least": abbreviations._LEAST,
+            "begun": abbreviations._BEGUN,
+            "drawn": abbreviations._DRAWN,
+            "ofLength": abbreviations._OF_LENGTH,
+            "initials": abbreviations._INITIALS,
+        },
         "text": {"longest": text.LONGEST, "adorning": _adorning(), "folded": _folded()},
     }
 

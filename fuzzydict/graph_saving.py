@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.index import KeyIndex
+    from fuzzydict.storage import Unchecked
 
-__all__ = ["Graph", "graph_arrays", "graph_of", "restore_graph"]
+__all__ = ["GRAPHS", "Graph", "graph_arrays", "graph_of", "restore_graph"]
 
-_GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
+#: Names of arrays, by measure.
+GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}
 _LABELS = "graph labels"
 
 
@@ -26,7 +28,7 @@ class Graph(NamedTuple):
     """What an engine saved of S keys."""
 
     measure: str
-    saved: NDArray[np.uint8]
+    saved: Unchecked  # bytes
     labels: NDArray[np.int64]  # of each key that has a vector, (S,), rising
 
 
@@ -35,22 +37,26 @@ def graph_arrays(index: KeyIndex) -> dict[str, NDArray[Any]]:
     if index.neighbours is None:
         return {}
     saved, labels = index.neighbours.save(index)
-    return {_GRAPHS[index.neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
+    return {GRAPHS[index.neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
 
 
-def graph_of(arrays: dict[str, NDArray[Any]], options: Mapping[str, Any]) -> Graph | None:
+def graph_of(
+    arrays: dict[str, NDArray[Any]], unchecked: Mapping[str, Unchecked], options: Mapping[str, Any]
+) -> Graph | None:
     """Take what `graph_arrays` returned out of a file's arrays, if it is there.
 
     Raises:
         ValueError: it is not of this form, or the dict has no such engine.
     """
-    measure = next((m for m, name in _GRAPHS.items() if name in arrays), None)
-    if measure is None:
+    measures = [measure for measure, name in GRAPHS.items() if name in unchecked]
+    if not measures:
         return None
-    graph = Graph(measure, arrays.pop(_GRAPHS[measure]), arrays.pop(_LABELS))
+    (measure,) = measures
+    graph = Graph(measure, unchecked[GRAPHS[measure]], arrays.pop(_LABELS))
     if options["index"] == EXACT:
         raise ValueError("it has a graph, and its dict does without")
-    if graph.saved.dtype != np.uint8 or graph.saved.ndim != 1 or graph.labels.dtype != np.int64:
+    saved = graph.saved.array
+    if saved.dtype != np.uint8 or saved.ndim != 1 or graph.labels.dtype != np.int64:
         raise ValueError("its graph is not of bytes, or has labels that are no whole numbers")
     rising = (np.diff(graph.labels) > 0).all() and graph.labels.min(initial=0) >= 0
     if graph.labels.ndim != 1 or not rising:
@@ -62,4 +68,4 @@ def restore_graph(index: KeyIndex, engine: str, graph: Graph) -> None:
     """Let the engine of an index begin with what was saved of its keys."""
     # Copies, for what was read is mapped from a file, which may change or go.
     index.neighbours = Neighbours(engine, graph.measure)
-    index.neighbours.restore(np.array(graph.saved), np.array(graph.labels))
+    index.neighbours.restore(np.array(graph.saved.checked()), np.array(graph.labels))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fuzzydict.background import SAMPLE, Background
+from fuzzydict.columns import Column
 from fuzzydict.spelling import NgramIndex
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyIndex"]
 
-_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 _DEAD_ALLOWED = 0.5  # share of forgotten slots before the arrays are packed
 
 
@@ -59,9 +59,11 @@ class KeyIndex:
         self.ngrams = NgramIndex()
         self._slots: dict[str, int] = {}
         self._pending: dict[str, None] = {}
-        self._vectors = _Column(np.zeros((0, 0), np.float32))
-        self._inverse_lengths, self._trust = (_Column(np.zeros(0, np.float32)) for _ in range(2))
-        self._alive = _Column(np.zeros(0, np.bool_))
+        self._unread: Callable[[KeyIndex], None] | None = None  # restores the first keys
+        self._gone: list[Any] = []  # some of those that it will restore
+        self._vectors = Column(np.zeros((0, 0), np.float32))
+        self._inverse_lengths, self._trust = (Column(np.zeros(0, np.float32)) for _ in range(2))
+        self._alive = Column(np.zeros(0, np.bool_))
         self._background: Background | None = None
 
     def __len__(self) -> int:
@@ -90,12 +92,22 @@ class KeyIndex:
         return list(self._pending)
 
     def restore(
-        self, texts: Mapping[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
+        self, keys: Iterable[Any], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
-        """Fill an empty index with keys that were encoded before, and their plain words."""
-        same = [key if key == text else text for key, text in texts.items()]
-        # Copies, for what was read is mapped from a file, which may change or go.
-        self._append(list(texts), same, np.array(vectors), np.array(trust))
+        """Fill an empty index with keys that were encoded before.
+
+        Raises:
+            ValueError: there are more vectors than keys with words, or fewer.
+        """
+        texts = _texts(keys)
+        if len(texts) != len(vectors):
+            raise ValueError(f"it has {len(vectors)} vectors for {len(texts)} keys with words")
+        if texts:
+            self._append(list(texts), list(texts.values()), vectors, trust)
+
+    def defer(self, restore: Callable[[KeyIndex], None]) -> None:
+        """Let ``restore`` fill an empty index once its keys are needed."""
+        self._unread = restore
 
     def slot(self, key: str, *, otherwise: int) -> int:
         """Return the slot of ``key``, or ``otherwise`` where it has none."""
@@ -104,6 +116,12 @@ class KeyIndex:
     def discard(self, key: Any) -> None:
         """Forget a key, if it is there."""
         self._pending.pop(key, None)
+        if self._unread is not None:
+            self._gone.append(key)
+        else:
+            self._forget(key)
+
+    def _forget(self, key: Any) -> None:
         slot = self._slots.pop(key, None)
         if slot is not None:
             self._alive.rows[slot] = False
@@ -113,13 +131,29 @@ class KeyIndex:
 
     def sync(self) -> None:
         """Bring the arrays up to date with what was written."""
+        self._read()
         if len(self) - len(self._slots) > _DEAD_ALLOWED * len(self):
             self._pack()
-        texts = {key: text for key in self._pending if (text := _plain(key))}
-        if texts:
+        if texts := _texts(self._pending):
             new = list(texts)
             self._append(new, list(texts.values()), *self.embedding.encode_with_trust(new))
         self._pending.clear()
+
+    def _read(self) -> None:
+        """Restore the keys that it should begin with, if that is still to be done."""
+        restore = self._unread
+        if restore is None:
+            return
+        self._unread = None
+        try:
+            restore(self)
+            for key in self._gone:
+                self._forget(key)
+        except BaseException:
+            # Of a damaged file every read tells.
+            self._unread, self.whole = restore, self.whole and not len(self)
+            raise
+        self._gone = []
 
     def _append(
         self,
@@ -207,6 +241,7 @@ class KeyIndex:
 
     def _check(self) -> None:
         """Assert all that holds between two calls, whatever was written."""
+        self._read()
         assert self.whole
         slots = list(self._slots.values())
         assert slots == np.flatnonzero(self.alive).tolist(), "the living slots are not in order"
@@ -223,6 +258,11 @@ class KeyIndex:
         self.ngrams._check()
 
 
+def _texts(keys: Iterable[Any]) -> dict[str, str]:
+    """Return the words of each key that is a text and has some."""
+    return {key: text for key in keys if isinstance(key, str) and (text := _plain(key))}
+
+
 def _plain(key: str) -> str:
     """Return the words of a key; the key itself, not another text, if it is plain already."""
     text = plain(key)
@@ -234,26 +274,3 @@ def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     long = np.flatnonzero(np.isinf(lengths))  # their squares are beyond 32 bits
     lengths[long] = np.linalg.norm(vectors[long].astype(np.float64), axis=1)
     return np.asarray(lengths, np.float32)
-
-
-class _Column:
-    """Rows in a buffer with room for more; the first ones are kept, not copied."""
-
-    def __init__(self, rows: NDArray[Any]) -> None:
-        self._buffer = self.rows = rows
-
-    def __copy__(self) -> Self:
-        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
-
-    def extend(self, new: NDArray[Any]) -> None:
-        used = len(self.rows)
-        total = used + len(new)
-        if not used:
-            self._buffer = self.rows = new
-            return
-        if total > len(self._buffer):
-            room = max(total, int(len(self._buffer) * _GROWTH) + 8)
-            self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
-            self._buffer[:used] = self.rows
-        self._buffer[used:total] = new
-        self.rows = self._buffer[:total]

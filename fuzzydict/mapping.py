@@ -17,7 +17,7 @@ from fuzzydict.index import KeyIndex
 from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, declared_class, empty_of, unknown_option
 from fuzzydict.projections import Projections
-from fuzzydict.saving import read_saved, restore, write_saved
+from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.text import plain
 
 __all__ = ["FuzzyDict"]
@@ -133,17 +133,19 @@ class FuzzyDict(FuzzyFits[V]):
     def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
         """Open a dict that `save` wrote; ``embedding`` is that with which it was made.
 
+        Vectors of over 64 MB stay in the file: if they are damaged, fuzzy reads say so.
+
         Raises:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
             OptionError: the embedding is another one; the message names both.
         """
-        saved = read_saved(path)
-        new: Self = empty_of(declared_class(cls), saved.options.pop("mode"))
-        new._configure(mode=None, embedding=embedding, **saved.options)
+        items, options, keys = read_saved(path)
+        new: Self = empty_of(declared_class(cls), options.pop("mode"))
+        new._configure(mode=None, embedding=embedding, **options)
         index = KeyIndex(new._projected_embedding())
-        restore(index, saved)
-        dict.update(new, saved.items)
+        keys.restore(index, new.index)
+        dict.update(new, items)
         new.__dict__.update(_index=index, _told=len(new))
         return new
 

@@ -209,7 +209,7 @@ class Projections:
             FileNotFoundError: There is no such file.
             FileFormatError: The file is damaged, of another kind, or of another version.
         """
-        meta, arrays = storage.read(path, _KIND)
+        meta, arrays, _ = storage.read(path, _KIND)
         embedding = meta.get("embedding")
         if embedding is not None and not isinstance(embedding, str):
             raise FileFormatError(f"{path} names no embedding, but {embedding!r}")

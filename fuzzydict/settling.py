@@ -11,12 +11,12 @@ import numpy as np
 from fuzzydict.comparing import (
     MEANT_ALIKE,
     MEANT_LIKENESS,
+    looks_alike,
     nearness,
     spelled_alike,
     words_alike,
 )
 from fuzzydict.evidence import SAME, Likeness, line
-from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,8 +88,7 @@ class _Contest:
 
     @cached_property
     def _alike(self) -> NDArray[np.float32]:
-        (alike,) = likenesses([self._text], self._strings)
-        return np.asarray(alike, np.float32)
+        return looks_alike(self._text, self._strings, self._index)
 
     def may_settle(self, near: float) -> bool:
         """Tell whether a key that is all but equal would win at this nearness."""

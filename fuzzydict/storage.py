@@ -16,6 +16,7 @@ import json
 import math
 import struct
 import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,11 +26,11 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "Stored", "read", "write"]
+__all__ = ["DTYPES", "Stored", "Unchecked", "read", "refusing", "write"]
 
 VERSION = 1
 _MAGIC = b"fuzzydct"
@@ -37,12 +38,40 @@ _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
 
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class Unchecked(NamedTuple):
+    """An array of a file, mapped and read-only; whether its bytes are right is not known yet."""
+
+    array: NDArray[Any]
+    crc32: int
+    name: str  # of the array and its file, for people
+
+    def checked(self) -> NDArray[Any]:
+        """Return the array, once all its bytes were read.
+
+        Raises:
+            FileFormatError: they are not those that were written.
+        """
+        if zlib.crc32(self.array.data if self.array.size else b"") != self.crc32:
+            raise _damaged(self.name, "it does not match its checksum")
+        return self.array
+
 
 class Stored(NamedTuple):
-    """What a file holds: ``meta`` as JSON gives it, ``arrays`` by name, mapped and read-only."""
+    """What a file holds: ``meta`` as JSON gives it; arrays by name, mapped and read-only."""
 
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    unchecked: dict[str, Unchecked]  # those that were to be checked later
 
 
 def write(
@@ -69,8 +98,10 @@ def write(
             file.write(array.data if array.size else b"")
 
 
-def read(path: str | os.PathLike[str], kind: str) -> Stored:
+def read(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
     """Open a file of this ``kind`` that `write` made; its arrays are mapped, not copied.
+
+    Those whose names are in ``later`` are not read: who needs them checks them first.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -84,9 +115,9 @@ def read(path: str | os.PathLike[str], kind: str) -> Stored:
     try:
         if header["kind"] != kind:
             raise FileFormatError(f"{path} holds {header['kind']}, where {kind} was expected")
-        arrays = {}
+        mapped = {}
         for name, entry in header["arrays"].items():
-            arrays[name], end = _checked_array(data, entry, end, f"array {name!r} of {path}")
+            mapped[name], end = _mapped(data, entry, end, f"array {name!r} of {path}")
         meta = header["meta"]
         if not isinstance(meta, dict):
             raise TypeError(f"meta is {meta!r}")
@@ -94,7 +125,31 @@ def read(path: str | os.PathLike[str], kind: str) -> Stored:
         raise _damaged(path, f"its header is not of this format ({error!r})") from error
     if end != len(data):
         raise _damaged(path, f"it has {len(data)} bytes where {end} were written")
-    return Stored(meta, arrays)
+    arrays = {name: one.checked() for name, one in mapped.items() if name not in later}
+    return Stored(meta, arrays, {name: mapped[name] for name in mapped if name in later})
+
+
+@contextmanager
+def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let whatever fails on the content of a file say that the file is not as it should be.
+
+    Raises:
+        FileFormatError: something failed.
+    """
+    try:
+        yield
+    except FileFormatError as error:
+        if str(path) in str(error):
+            raise
+        raise _foreign(path, error) from error
+    except _UNREADABLE as error:
+        raise _foreign(path, error) from error
+
+
+def _foreign(path: object, error: Exception) -> FileFormatError:
+    return FileFormatError(
+        f"{path} is damaged, or was not written by fuzzydict: {error}; restore it from a copy"
+    )
 
 
 def _header(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -133,9 +188,9 @@ def _checked_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, An
         raise _damaged(path, "its header is not JSON") from error
 
 
-def _checked_array(
+def _mapped(
     data: NDArray[np.uint8], entry: Mapping[str, Any], end: int, name: str
-) -> tuple[NDArray[Any], int]:
+) -> tuple[Unchecked, int]:
     """Map one array, which starts at the next aligned byte from ``end``; return its own end."""
     if entry["dtype"] not in DTYPES:
         raise _damaged(name, f"dtype {entry['dtype']} is not one of {', '.join(DTYPES)}")
@@ -146,12 +201,13 @@ def _checked_array(
     stop = start + math.prod(shape) * dtype.itemsize
     if stop > len(data):
         raise _damaged(name, f"shape {shape} does not fit into the {len(data)} bytes of the file")
-    if data[end:start].any() or zlib.crc32(data[start:stop].data) != entry["crc32"]:
-        raise _damaged(name, "it does not match its checksum")
+    if data[end:start].any():
+        raise _damaged(name, "there are bytes before it that nobody wrote")
     try:
-        return data[start:stop].view(dtype).reshape(shape), stop
+        array = data[start:stop].view(dtype).reshape(shape)
     except (OverflowError, ValueError) as error:  # empty, with too many or too long sides
         raise _damaged(name, f"{shape} is not a shape") from error
+    return Unchecked(array, entry["crc32"], name), stop
 
 
 def _damaged(what: object, why: str) -> FileFormatError:

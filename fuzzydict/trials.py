@@ -84,8 +84,7 @@ class Trial:
         seen = Projected(keys.embedding, projections)
         self.index, self.layer = KeyIndex(seen), layer
         vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
-        texts = {name: plain(name) for name in keys.names}
-        self.index.restore(texts, vectors, seen.trust(keys.names))
+        self.index.restore(keys.names, vectors, seen.trust(keys.names))
         self.matching = as_matching(scorer)
         self.temperature = temperature or self.matching.temperature
 

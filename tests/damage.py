@@ -62,13 +62,13 @@ HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no kind": drop("kind"),
     "no arrays": drop("arrays"),
     "arrays no object": put("arrays", value=[1]),
-    "an entry no object": put("arrays", "items", value="items"),
+    "an entry no object": put("arrays", "keys", value="keys"),
     "no meta": drop("meta"),
     "meta no object": put("meta", value=[["options", {}]]),
-    "objects as dtype": entry("items", dtype="|O"),
-    "texts as dtype": entry("items", dtype="<U1"),
-    "structured dtype": entry("items", dtype=[["a", "<i4"]]),
-    "no dtype": drop("arrays", "items", "dtype"),
+    "objects as dtype": entry("keys", dtype="|O"),
+    "texts as dtype": entry("keys", dtype="<U1"),
+    "structured dtype": entry("keys", dtype=[["a", "<i4"]]),
+    "no dtype": drop("arrays", "keys", "dtype"),
     "huge": entry("vectors", shape=[2**40, 5]),
     "huge and empty": entry("vectors", shape=[2**47, 2**47, 2**47, 0]),
     "overflowing": entry("vectors", shape=[2**32, 2**32]),
@@ -94,14 +94,20 @@ def text(value: Any) -> Any:
     return np.frombuffer(content, np.uint8)
 
 
-def items(*pairs: Any) -> Callable[[Parts], None]:
-    """Put pairs in the place of the last item."""
+def last(key: Any, value: Any) -> Callable[[Parts], None]:
+    """Put an item in the place of the last one."""
 
     def change(parts: Parts) -> None:
-        kept = json.loads(parts[1]["items"].tobytes())[:-1]
-        parts[1]["items"] = text([*kept, *pairs])
+        for name, part in (("keys", key), ("values", value)):
+            kept = json.loads(parts[1][name].tobytes())[:-1]
+            parts[1][name] = text([*kept, part])
 
     return change
+
+
+def value(saved: Any) -> Callable[[Parts], None]:
+    """Put what a file says of a value in the place of the last one."""
+    return last(5, saved)
 
 
 def array(name: str, value: Any) -> Callable[[Parts], None]:
@@ -118,39 +124,38 @@ def dropped(name: str) -> Callable[[Parts], None]:
 
 VECTORS = np.ones((20, 5), np.float32)
 MEANINGS: dict[str, Callable[[Parts], None]] = {
-    "a key twice": items(["key 0", 1]),
-    "a key that is not hashable": items([["list"], 1]),
-    "an item of one": items(["x"]),
-    "an item of three": items(["x", 1, 2]),
-    "an item that is a text": items("ab"),
-    "an item that is an object": items({"a": 1, "b": 2}),
-    "a text key without a vector": items(["another", 1]),
-    "an object as value": items([5, {"__class__": "os.system"}]),
-    "a pickle as value": items([5, ["pickle", "gASVAAAAAA=="]]),
-    "a list of no kind": items([5, []]),
-    "a kind that is not hashable": items([5, [["list"]]]),
-    "an odd dict": items([5, ["dict", 1]]),
-    "a dict with a key not hashable": items([5, ["dict", ["list"], 1]]),
-    "an array that is not there": items([5, ["array", 7, 0]]),
-    "an array before the first": items([5, ["array", -1, 0]]),
-    "a row that is not there": items([5, ["array", 0, 999]]),
-    "a row before the first": items([5, ["array", 0, -1]]),
-    "a row again": items([5, ["array", 0, 0]]),
-    "a scalar of an array": items([5, ["scalar", 0, 20]]),
-    "a row that is a text": items([5, ["array", "0", 0]]),
-    "too deep": items([5, json.loads('["list",' * 900 + "1" + "]" * 900)]),
-    "items that are no JSON": array("items", text(b"[")),
-    "items that are no text": array("items", np.ones(3)),
-    "items too deep": array("items", text(b"[" * 300_000 + b"]" * 300_000)),
-    "items that are an object": array("items", text({"ab": 1})),
-    "items of a long number": array("items", text(b"[[5, " + b"9" * 9999 + b"]]")),
-    "no items": dropped("items"),
-    "names too few": array("names", text(["key 0"])),
-    "names in another order": array("names", text([f"key {i}" for i in range(20)][::-1])),
-    "names that are numbers": array("names", text(list(range(20)))),
-    "names of others": array("names", text([f"kay {i}" for i in range(20)])),
-    "names that are an object": array("names", text({f"key {i}": 1 for i in range(20)})),
-    "no names": dropped("names"),
+    "a key twice": last("key 0", 1),
+    "a key that is not hashable": last(["list"], 1),
+    "a text key without a vector": last("another", 1),
+    "an object as value": value({"__class__": "os.system"}),
+    "a pickle as value": value(["pickle", "gASVAAAAAA=="]),
+    "a list of no kind": value([]),
+    "a kind that is not hashable": value([["list"]]),
+    "an odd dict": value(["dict", 1]),
+    "a dict with a key not hashable": value(["dict", ["list"], 1]),
+    "an array that is not there": value(["array", 7, 0]),
+    "an array before the first": value(["array", -1, 0]),
+    "a row that is not there": value(["array", 0, 999]),
+    "a row before the first": value(["array", 0, -1]),
+    "a row again": value(["array", 0, 0]),
+    "a scalar of an array": value(["scalar", 0, 20]),
+    "a row that is a text": value(["array", "0", 0]),
+    "too deep": value(json.loads('["list",' * 900 + "1" + "]" * 900)),
+    "keys too few": array("keys", text([f"key {i}" for i in range(20)])),
+    "keys too many": array("keys", text([*(f"key {i}" for i in range(20)), 5, 6])),
+    "keys of other words": array("keys", text([*(f"key {i}" for i in range(19)), "?!", 5])),
+    "keys that are no JSON": array("keys", text(b"[")),
+    "keys that are no text": array("keys", np.ones(3)),
+    "keys too deep": array("keys", text(b"[" * 300_000 + b"]" * 300_000)),
+    "keys that are an object": array("keys", text({f"key {i}": 1 for i in range(21)})),
+    "keys of a long number": array("keys", text(b"[" + b"9" * 9999 + b"]")),
+    "no keys": dropped("keys"),
+    "values that are no JSON": array("values", text(b"[")),
+    "values that are a text": array("values", text("a" * 21)),
+    "values that are an object": array("values", text({f"key {i}": 1 for i in range(21)})),
+    "values that are numbers of no kind": array("values", text(b"[1, 2")),
+    "no values as JSON": dropped("values"),
+    "items of an earlier fuzzydict": array("items", text([["key 0", 1]])),
     "vectors too few": array("vectors", VECTORS[1:]),
     "vectors of another length": array("vectors", np.ones((20, 7), np.float32)),
     "vectors of length 0": array("vectors", np.ones((20, 0), np.float32)),

@@ -16,7 +16,7 @@ from fuzzydict.evidence import FEWEST, SAME
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
-__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of"]
+__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "shortened_of"]
 
 
 def likeness_of(a: str, b: str) -> float:
@@ -30,6 +30,19 @@ def likeness_of(a: str, b: str) -> float:
         alike = 1
     numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
     return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
+
+
+def shortened_of(word: str, other: str) -> float:
+    """Return how alike a word and another, or a phrase, are if it abbreviates them; else 0."""
+    if " " in word or len(word) >= len(other) or word[0] != other[0]:
+        return 0.0
+    if " " in other:
+        return 0.7 if list(word) == [part[0] for part in other.split()] else 0.0
+    bare = other[0] + "".join(letter for letter in other[1:] if letter not in "aeiou")
+    begins = word in {text[:end] for text in (other, bare) for end in range(len(text) + 1)}
+    drawn = word[-1] == other[-1] and re.search(".*".join(map(re.escape, word)), other)
+    base = 0.7 if begins else 0.55 if drawn else None
+    return 0.0 if base is None or len(word) < 3 else base + 0.3 * len(word) / len(other)
 
 
 def cosine_of(a: Any, b: Any) -> float:
@@ -89,13 +102,19 @@ class Reference:
                 mixed += share * of_square * max(near, 0) ** 2
             return mixed
 
-        likeness = surface = likeness_of(plain(query), plain(key))
+        likeness = surface = self.looks_alike(plain(query), plain(key))
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
             by_words = [line("words", surface)] if surface >= FEWEST * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
+
+    def looks_alike(self, word: str, other: str) -> float:
+        """Return how alike a word, or a text, and another look."""
+        if self.embedding.vocabulary.knows(word):
+            return likeness_of(word, other)
+        return max(likeness_of(word, other), shortened_of(word, other))
 
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
@@ -133,7 +152,7 @@ class Reference:
             cosine = self.cosine(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / _FAR, 0), 1)
-        alike = likeness_of(a, b)
+        alike = self.looks_alike(a, b)
         slip = max(alike - _DOUBTED, 0) / (1 - _DOUBTED)
         spelling = alike**_SHARPNESS if vocabulary.knows(a) else slip
         return 1 - (1 - spelling) * (1 - meaning)

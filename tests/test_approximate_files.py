@@ -15,6 +15,7 @@ from fuzzydict import (
     FuzzyDict,
     MissingExtraError,
     OptionError,
+    saved_keys,
     storage,
 )
 from fuzzydict.engines import ENGINES
@@ -69,11 +70,13 @@ def test_without_the_extra_all_works_but_fuzzy_reads(
 # ---- files --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("little", [0, 1 << 26], ids=["read when needed", "read at once"])
 @pytest.mark.parametrize("scorer", ["cosine", "dot"])
 def test_a_graph_comes_back_from_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scorer: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scorer: str, little: int
 ) -> None:
     pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    monkeypatch.setattr(saved_keys, "_LITTLE", little)
     d = FuzzyDict(
         {f"red {i}": i for i in range(300)}, embedding=hashed, index="usearch", scorer=scorer
     )
@@ -121,15 +124,6 @@ def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
     assert FuzzyDict.load(tmp_path / "d", embedding=hashed)["blue"] == 2
 
 
-def test_a_dict_from_a_time_before_engines_compares_with_every_key(tmp_path: Path) -> None:
-    FuzzyDict({"color": 1}).save(tmp_path / "d")
-    meta, arrays = storage.read(tmp_path / "d", "fuzzy dict")
-    del meta["options"]["index"]
-    storage.write(tmp_path / "old", "fuzzy dict", meta, {n: np.array(a) for n, a in arrays.items()})
-    old: FuzzyDict[int] = FuzzyDict.load(tmp_path / "old")
-    assert (old.index, old["colour"]) == ("exact", 1)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -167,5 +161,5 @@ def saved_with_graph(tmp_path: Path) -> tuple[Any, dict[str, Any]]:
     d = FuzzyDict({"red sea": 1, "blue sky": 2}, embedding=hashed, index="usearch")
     assert d["blue"] == 2
     d.save(tmp_path / "d")
-    meta, arrays = storage.read(tmp_path / "d", "fuzzy dict")
+    meta, arrays, _ = storage.read(tmp_path / "d", "fuzzy dict")
     return meta, {name: np.array(array) for name, array in arrays.items()}

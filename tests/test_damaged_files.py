@@ -84,7 +84,7 @@ def test_headers_that_lie(saved: Path, tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", MEANINGS)
 def test_whole_files_of_wrong_meaning(saved: Path, tmp_path: Path, name: str) -> None:
     stored = storage.read(saved, "fuzzy dict")
-    parts = json.loads(json.dumps(stored.meta)), dict(stored.arrays)
+    parts = json.loads(json.dumps(stored.meta)), dict(stored.arrays)  # a copy that may change
     MEANINGS[name](parts)
     path = tmp_path / "damaged"
     storage.write(path, "fuzzy dict", *parts)
@@ -96,7 +96,7 @@ def test_a_fingerprint_of_another_embedding_is_refused_naming_both(
 ) -> None:
     stored = storage.read(saved, "fuzzy dict")
     stored.meta["embedding"]["name"] = "another"
-    storage.write(tmp_path / "damaged", "fuzzy dict", *stored)
+    storage.write(tmp_path / "damaged", "fuzzy dict", stored.meta, stored.arrays)
     assert "another" in check_refused(tmp_path / "damaged", FuzzyDictError)
 
 
@@ -105,7 +105,7 @@ def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) ->
     FuzzyDict({"a": np.zeros(100_000)}, embedding=one_hot).save(tmp_path / "saved")
     stored = storage.read(tmp_path / "saved", "fuzzy dict")
     arrays = dict(stored.arrays)
-    arrays["items"] = text([["a", ["list", *[["array", 0, 0]] * 20_000]]])  # 16 GB
+    arrays["values"] = text([["list", *[["array", 0, 0]] * 20_000]])  # 16 GB
     storage.write(tmp_path / "bomb", "fuzzy dict", stored.meta, arrays)
     assert "order" in check_refused(tmp_path / "bomb")
 

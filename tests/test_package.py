@@ -73,6 +73,7 @@ ORDER = [
     *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "spelling",
+        "abbreviations",
         "alignment",
         "background",
         *("ngram_counts", "stand_ins"),
@@ -85,7 +86,7 @@ ORDER = [
         "adapters",
         "projected",
         *("graph_bytes", "exact_search", "usearch_search", "engines"),
-        *("index", "shortlist", "neighbours", "ngram_search", "left_out"),
+        *("columns", "index", "shortlist", "neighbours", "ngram_search", "left_out"),
     ),
     *(
         "comparing",
@@ -101,7 +102,7 @@ ORDER = [
         "explanations",
     ),
     *("options",),
-    *("codec", "graph_saving", "saving", "recall", "reads"),
+    *("codec", "graph_saving", "saved_keys", "saved_options", "saving", "recall", "reads"),
     *("calibrating", "targets", "trials", "slips", "scorer_fitting", "spans", "learners"),
     *("fit_report", "exams", "cutoffs", "judging", "folds", "learning"),
     *("plans", "unlearning", "teaching", "fits", "mapping"),

@@ -61,6 +61,7 @@ class Matching {
   constructor(data) {
     this.text = new Text(data.text);
     this.spelling = new Spelling(data.spelling);
+    this.abbreviations = new Abbreviations(data.abbreviations);
     this.vocabulary = new Vocabulary(data.vocabulary, this.text, this.spelling);
     this.vectors = new Vectors(data, this.vocabulary);
     this.calibration = new Calibration(data.calibration, data.matching);
@@ -133,7 +134,7 @@ class Matching {
     );
     return new Map(
       slots.map((slot, i) => {
-        const likeness = Math.min(this.spelling.likeness(text, this.plain[slot]), most(slot));
+        const likeness = Math.min(this.looksAlike(text, this.plain[slot]), most(slot));
         const parts = this.calibration.reasons(evidence, near[slot], likeness, words[i]);
         const surface = [
           ofSurface(evidence[0], likeness, near[slot]),
@@ -142,6 +143,13 @@ class Matching {
         return [slot, { parts, surface, likeness, words: words[i] }];
       }),
     );
+  }
+
+  // A word never seen may be cut short; a known one means itself.
+  looksAlike(word, other) {
+    const alike = this.spelling.likeness(word, other);
+    if (this.vocabulary.knows(word)) return alike;
+    return Math.max(alike, this.abbreviations.likeness(word, other));
   }
 
   // How far the words of a query and of each key have their like; null of two single words.
@@ -167,7 +175,7 @@ class Matching {
     const cosine = this.vectors.cosine(asked, key);
     const trust = this.vectors.trust(word) * this.vectors.trust(other);
     const meaning = Math.min(Math.max((((cosine - mean) / spread) * trust) / far, 0), 1);
-    const alike = this.spelling.likeness(word, other);
+    const alike = this.looksAlike(word, other);
     const slip = Math.max(alike - doubted, 0) / (1 - doubted);
     const spelling = this.vocabulary.knows(word) ? alike ** sharpness : slip;
     return 1 - (1 - spelling) * (1 - meaning);

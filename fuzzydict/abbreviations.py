@@ -1,0 +1,61 @@
+"""Words cut short: whether a word may be the abbreviation of another, or of a phrase."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["shortened"]
+
+_LEAST = 3  # letters of an abbreviation of a word; initials may be two
+_BEGUN, _DRAWN = 0.7, 0.55  # likeness to a long word that it begins, or is drawn together from
+_OF_LENGTH = 0.3  # more of it, if little is cut off
+_INITIALS = 0.7
+_VOWELS = re.compile(r"(?<!^)[aeiou]")
+
+
+def shortened(word: str, others: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike a word and each of n words or phrases are if it abbreviates them, (n,).
+
+    It is the beginning of a word, with its vowels or without; or a word drawn together, with its
+    first and last letter; or the initials of a phrase. It is 0 where it is none of these. All are
+    plain, and none is empty.
+
+    >>> print(shortened("temp", ["temperature", "attempt", "temp"]).round(2))
+    [0.81 0.   0.  ]
+    >>> print(shortened("govt", ["government", "governor"]).round(2))
+    [0.67 0.  ]
+    >>> print(shortened("spd", ["speed", "spider", "sped"]).round(2))
+    [0.88 0.85 0.92]
+    >>> print(shortened("dob", ["date of birth", "dumb waiter", "doubtful bob"]).round(2))
+    [0.7 0.  0. ]
+    """
+    first = word[0]  # most others begin otherwise
+    alike = [_shortened(word, other) if other[0] == first else 0.0 for other in others]
+    return np.array(alike, np.float32)
+
+
+def _shortened(word: str, other: str) -> float:
+    if len(word) >= len(other) or " " in word:
+        return 0.0
+    if " " in other:
+        return _INITIALS if word == "".join(part[0] for part in other.split()) else 0.0
+    if len(word) < _LEAST:
+        return 0.0
+    of_length = _OF_LENGTH * len(word) / len(other)
+    if other.startswith(word) or _VOWELS.sub("", other).startswith(word):
+        return _BEGUN + of_length
+    return _DRAWN + of_length if word[-1] == other[-1] and _is_drawn(word, other) else 0.0
+
+
+def _is_drawn(word: str, other: str) -> bool:
+    """Tell whether the letters of a word stand in another in their order."""
+    left = iter(other)
+    return all(letter in left for letter in word)
