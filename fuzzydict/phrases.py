@@ -68,6 +68,8 @@ def phrases_of(split: Iterable[Sequence[str]]) -> Iterator[tuple[slice, Phrases]
     left, start = iter(split), 0
     while len(phrases := Phrases(left, _DIFFERENT)):
         yield slice(start, start + len(phrases)), phrases
+        if len(phrases.words) <= _DIFFERENT:  # so no text is left
+            return
         start += len(phrases)
 
 

@@ -115,7 +115,8 @@ class Vocabulary:
 
     def weights(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the `weight` of each of U words, (U,)."""
-        return Found(self, words).weights
+        row = self._rows.get
+        return np.asarray(self._weights[[row(word, -1) for word in words]], np.float32)
 
     def with_learned(self, words: Collection[str]) -> Vocabulary:
         """Return a vocabulary that knows these words, too, though it has no vectors of theirs.
