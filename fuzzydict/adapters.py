@@ -51,6 +51,11 @@ class Embedding(Protocol):
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,), from 0 to 1."""
 
+    def encode_with_trust(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what `encode` and `trust` do, (n, E) and (n,), with what both need done once."""
+
     def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:
         """Return the vectors of single words, (n, E); (n, 0) where they would cost too much."""
 
@@ -106,6 +111,12 @@ class Encoder:
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return 1 for each text, (n,): the model does not say which words it knows."""
         return np.ones(len(texts), np.float32)
+
+    def encode_with_trust(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what `encode` and `trust` do, (n, E) and (n,)."""
+        return self.encode(texts), self.trust(texts)
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fuzzydict.arrays import different
 from fuzzydict.engines import EXACT
 from fuzzydict.errors import OptionError
 from fuzzydict.left_out import weight_left_out
@@ -14,7 +15,6 @@ from fuzzydict.neighbours import neighbours_of
 from fuzzydict.ngram_search import most_alike
 from fuzzydict.projected import Projected
 from fuzzydict.shortlist import Others, Shortlist
-from fuzzydict.spelling import different
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ __all__ = [
     "as_floats",
     "broadcast_lead",
     "check_matrices",
+    "different",
     "positive",
     "require_counts",
     "require_finite",
@@ -148,6 +149,18 @@ def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
 def slices(count: int, step: int) -> list[slice]:
     """Cut a count into slices of at most the step; an empty one makes one empty slice."""
     return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]
+
+
+def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers, sorted: what np.unique does, several times as fast.
+
+    >>> different(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered: NDArray[np.int64] = np.sort(numbers)
+    first = np.ones(len(ordered), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
 
 
 def units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from fuzzydict.matrix import Matrix
 from fuzzydict.phrases import Phrases
 from fuzzydict.text import quoted
 from fuzzydict.unseen import Unseen
-from fuzzydict.vocabulary import Vocabulary
+from fuzzydict.vocabulary import Found, Vocabulary, mean_trust
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["WordVectors"]
 
 _KIND = "word vectors"
-_BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
 _KNOWN_WELL = 5  # a word that occurs so often has a vector to judge others by
 
 
@@ -226,9 +226,22 @@ class WordVectors:
         """
         _require_texts(texts)
         encoded = np.empty((len(texts), self.size), np.float32)
-        for start in range(0, len(texts), _BLOCK):
-            encoded[start : start + _BLOCK] = self._encode(texts[start : start + _BLOCK])
+        for some, phrases in self.vocabulary.phrases(texts):
+            encoded[some] = self._means(phrases, Found(self.vocabulary, phrases.words))
         return encoded
+
+    def encode_with_trust(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what `encode` and `trust` do; what stands in for a word is looked up once."""
+        _require_texts(texts)
+        encoded = np.empty((len(texts), self.size), np.float32)
+        trust = np.empty(len(texts), np.float32)
+        for some, phrases in self.vocabulary.phrases(texts):
+            found = Found(self.vocabulary, phrases.words)
+            encoded[some] = self._means(phrases, found)
+            trust[some] = mean_trust(phrases, found)
+        return encoded, trust
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what `encode` does: queries and keys are texts alike."""
@@ -242,21 +255,23 @@ class WordVectors:
         _require_texts(texts)
         return self.vocabulary.trusts(texts)
 
-    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        phrases = Phrases([self.vocabulary.tokens(text) for text in texts])
-        weights = self.vocabulary.weights(phrases.words)
-        return phrases.means(self._token_vectors(phrases.words), weights)
+    def with_learned(self, words: Collection[str]) -> WordVectors:
+        """Return these vectors with a vocabulary that knows these words, too."""
+        new = copy(self)
+        new.vocabulary = self.vocabulary.with_learned(words)
+        return new
 
     def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
         """Return the vectors of single words, (n, E), seen or not."""
-        return self._token_vectors(tokens)
+        return self._vectors(Found(self.vocabulary, tokens))
 
-    def _token_vectors(self, tokens: list[str]) -> NDArray[np.float32]:
-        rows = [self.vocabulary.row(token) for token in tokens]
-        vectors = self._matrix.rows(np.array([row or 0 for row in rows], np.intp))
-        for i, row in enumerate(rows):
-            if row is None:
-                vectors[i] = self._unseen.vector(tokens[i])
+    def _means(self, phrases: Phrases, found: Found) -> NDArray[np.float32]:
+        return phrases.means(self._vectors(found), found.weights)
+
+    def _vectors(self, found: Found) -> NDArray[np.float32]:
+        vectors = self._matrix.rows(found.rows)
+        if found.unseen:
+            vectors[found.places] = self._unseen.vectors(found)
         return vectors
 
     def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002

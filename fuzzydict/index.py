@@ -136,9 +136,7 @@ class KeyIndex:
             self._pack()
         if texts := _texts(self._pending):
             new = list(texts)
-            vectors = self.embedding.encode(new)
-            trust = self.embedding.trust(new)
-            self._append(new, list(texts.values()), vectors, trust)
+            self._append(new, list(texts.values()), *self.embedding.encode_with_trust(new))
         self._pending.clear()
 
     def _read(self) -> None:

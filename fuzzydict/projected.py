@@ -85,6 +85,21 @@ class Projected:
             return self.vocabulary.trusts(texts)  # which knows what was learned
         return self.embedding.trust(texts)
 
+    def encode_with_trust(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what `encode` and `trust` do, (n, r) and (n,)."""
+        vectors, trust = self._knowing.encode_with_trust(texts)
+        return self._keys(vectors, texts), trust
+
+    @cached_property
+    def _knowing(self) -> Embedding:
+        """The embedding, with what was learned."""
+        words = self.projections.words
+        if words and isinstance(self.embedding, WordVectors):
+            return self.embedding.with_learned(words)
+        return self.embedding
+
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines to expect of unrelated texts."""
         return self._of_words or background_of(keys)

@@ -12,16 +12,18 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist
 
+from fuzzydict.arrays import different
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
     "NgramIndex",
-    "different",
+    "Postings",
     "likeness",
     "likenesses",
     "ngram_buckets",
-    "ngram_vector",
+    "ngram_buckets_of_each",
 ]
 
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
@@ -34,8 +36,6 @@ _BLOCK = 4096  # strings indexed at a time, so that little memory is taken in pa
 _SIZES = (2, 3)  # an n-gram has two or three characters
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
 _MULTIPLIERS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
-# The same make a sign of an n-gram's number and an axis: the top bit of their mixture.
-_OF_NGRAM, _OF_AXIS, _MIXED = _MULTIPLIERS
 
 
 def likeness(a: str, b: str) -> float:
@@ -55,8 +55,12 @@ def likeness(a: str, b: str) -> float:
     return float(likenesses([a], [b])[0, 0])
 
 
-def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.float32]:
+def likenesses(
+    queries: Sequence[str], strings: Sequence[str], sounds: Sequence[str] | None = None
+) -> NDArray[np.float32]:
     """Return the `likeness` of each of L queries and S strings, (L, S).
+
+    ``sounds`` are the strings', each `sound`, where they are known.
 
     >>> print(likenesses(["colour", "1961"], ["color", "1962"]).round(2))
     [[0.91 0.  ]
@@ -64,8 +68,8 @@ def likenesses(queries: Sequence[str], strings: Sequence[str]) -> NDArray[np.flo
     """
     alike = cdist(queries, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
     alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
-    heard, sounds = _sounds(queries), _sounds(strings)
-    alike += cdist(heard, sounds, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
+    heard, known = _sounds(queries), _sounds(strings) if sounds is None else sounds
+    alike += cdist(heard, known, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
     if asked := _numbers(queries):
         found = _numbers(strings)
@@ -137,21 +141,12 @@ def _short_buckets(string: str) -> NDArray[np.int64]:
     return _buckets(string)
 
 
-def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
-    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
-
-    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
-    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
-    """
-    ngrams, axes = ngram_buckets(word).astype(np.uint32), np.arange(size, dtype=np.uint32)
-    mixed = (ngrams[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
-    mixed ^= mixed >> np.uint32(15)
-    mixed *= _OF_NGRAM
-    bits = mixed >> np.uint32(31)
-    # Twice the bits less their number is the sum of signs, which can be zero on every axis if
-    # there are few; the first sign breaks the tie.
-    twice = bits.sum(axis=0, dtype=np.float32) * 2 + bits[0]
-    return np.asarray(twice - np.float32(len(ngrams) + 0.5), np.float32)
+def ngram_buckets_of_each(strings: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Return the `ngram_buckets` of each of n strings."""
+    buckets, owners = _ngrams(strings)
+    pairs = different((owners << 16) + buckets)
+    ends = np.searchsorted(pairs, np.arange(1, len(strings)) << 16)
+    return np.split(pairs & 0xFFFF, ends)[: len(strings)]
 
 
 class NgramIndex:
@@ -168,7 +163,7 @@ class NgramIndex:
 
     def __init__(self, strings: Sequence[str] = ()) -> None:
         self.strings: list[str] = []
-        self._parts: list[_Postings] = []
+        self._parts: list[Postings] = []
         self.extend(strings)
 
     def __len__(self) -> int:
@@ -191,7 +186,7 @@ class NgramIndex:
         buckets = ngram_buckets(query)
         return np.concatenate([part.similarities(buckets) for part in parts])
 
-    def parts(self) -> list[_Postings]:
+    def parts(self) -> list[Postings]:
         """Index what is new, and return the parts of the index, in order.
 
         A part that is not twice as large as what follows is merged with it.
@@ -205,7 +200,7 @@ class NgramIndex:
             parts = parts.copy()  # two threads may do this at once, and come to the same
             while parts and parts[-1].size < 2 * size:
                 size += parts.pop().size
-            parts.append(_Postings(self.strings[len(self.strings) - size :]))
+            parts.append(Postings(self.strings[len(self.strings) - size :]))
             self._parts = parts
         return parts
 
@@ -216,7 +211,7 @@ class NgramIndex:
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
 
-class _Postings:
+class Postings:
     """For each n-gram, the strings that have it: compressed rows, built once."""
 
     def __init__(self, strings: Sequence[str]) -> None:
@@ -228,7 +223,7 @@ class _Postings:
         self._buckets = pairs[starts]
         self._starts = np.append(starts, len(pairs)).astype(np.int32)
         counts = np.bincount(self._owners, minlength=self.size)
-        self._norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
+        self.norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
 
     def _pairs(self, strings: Sequence[str]) -> NDArray[np.int64]:
         """Return a number for each different n-gram of each string, sorted: bucket, then owner."""
@@ -243,39 +238,35 @@ class _Postings:
         pairs.sort()
         return pairs
 
+    def places(self, buckets: NDArray[np.int64]) -> list[int]:
+        """Return where the n-grams stand that any string has, rising."""
+        places = np.searchsorted(self._buckets, buckets)
+        return places[self._buckets.take(places, mode="clip") == buckets].tolist()  # type: ignore[no-any-return]
+
+    def row(self, place: int) -> NDArray[np.int32]:
+        """Return the strings that have an n-gram, rising."""
+        return self._owners[self._starts[place] : self._starts[place + 1]]
+
     def rows(self, buckets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         """Return the strings that have each n-gram which any of them has, rising."""
-        places = np.searchsorted(self._buckets, buckets)
-        places = places[self._buckets.take(places, mode="clip") == buckets]
-        return [self._owners[self._starts[i] : self._starts[i + 1]] for i in places.tolist()]
+        return list(map(self.row, self.places(buckets)))
 
     def cosines(
         self, shared: NDArray[np.int64], places: NDArray[np.intp], asked: int
     ) -> NDArray[np.float32]:
         """Return the cosines of strings that share so many n-grams with so many, (c,)."""
-        norms = self._norms[places] * np.float32(asked**0.5)
+        norms = self.norms[places] * np.float32(asked**0.5)
         return np.asarray(shared / norms, np.float32)
 
     def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the cosine of these n-grams with those of each string, (size,)."""
         rows = self.rows(buckets)
         if not rows:
             return np.zeros(self.size, np.float32)
         shared = np.bincount(np.concatenate(rows), minlength=self.size)
         cosines: NDArray[np.float32] = shared.astype(np.float32)
-        cosines /= self._norms * np.float32(len(buckets) ** 0.5)
+        cosines /= self.norms * np.float32(len(buckets) ** 0.5)
         return cosines
-
-
-def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different numbers, sorted: what np.unique does, several times as fast.
-
-    >>> different(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
-    ordered: NDArray[np.int64] = np.sort(numbers)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
 
 
 def _ngrams(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

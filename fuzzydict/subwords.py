@@ -12,18 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict.arrays import Array, as_floats, slices, units
+from fuzzydict.arrays import Array, as_floats, different, slices, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
-from fuzzydict.phrases import Phrases
+from fuzzydict.phrases import phrases_of, sums
 from fuzzydict.text import LONGEST
 from fuzzydict.text import words as words_of
 
 __all__ = ["Subwords", "ngram_rows"]
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
+_INVERTED = np.uint32(0xFFFFFFFF)  # in which a CRC-32 begins, and ends
+# What a CRC-32 mixes in for each byte, told from those of zlib, which takes one text at a time.
+_MIXED_IN = np.array(
+    [zlib.crc32(bytes([255 - byte])) ^ 0xFF000000 for byte in range(256)], np.uint32
+)
 _WORDS = 128  # of a text that are read; a key has a few
-_BLOCK = 1024  # texts encoded at a time, so that memory stays bounded
+_BLOCK = 4096  # texts projected, or words hashed, at a time, so that little memory is taken
+_FEW = 512  # words looked up one by one, as those of queries are: most were asked for before
 
 
 def ngram_rows(word: str, buckets: int) -> list[int]:
@@ -38,6 +44,30 @@ def ngram_rows(word: str, buckets: int) -> list[int]:
     starts = ((start, size) for size in _SIZES for start in range(len(marked) - size + 1))
     found = {marked[start : start + size] for start, size in starts} | {marked}
     return sorted({zlib.crc32(ngram) % buckets for ngram in found})
+
+
+def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the `ngram_rows` of many words one after the other, and of each how many, (n,).
+
+    >>> rows, lengths = ngram_rows_of(["car", "a"], 8192)
+    >>> lengths.tolist(), rows[6:].tolist() == ngram_rows("a", 8192)
+    ([6, 1], True)
+    """
+    marked = [f"<{word}>".encode("utf-8", "surrogatepass") for word in words]
+    codes = np.frombuffer(b"".join(marked), np.uint8)
+    owners = np.repeat(np.arange(len(marked)), list(map(len, marked)))
+    found = [np.arange(len(marked)) * buckets + [zlib.crc32(word) % buckets for word in marked]]
+    states = np.full(len(codes), _INVERTED)
+    for size in range(1, _SIZES[-1] + 1):  # an n-gram's checksum goes on from a shorter one's
+        states = states[: len(codes) - size + 1]
+        states = _MIXED_IN[(states ^ codes[size - 1 :]) & 255] ^ (states >> 8)
+        if size in _SIZES:
+            inside = np.flatnonzero(owners[: len(states)] == owners[size - 1 :])
+            rows = (states[inside] ^ _INVERTED) % np.uint32(buckets)
+            found.append(owners[inside] * buckets + rows)
+    pairs = different(np.concatenate(found))
+    lengths = np.bincount(pairs // buckets, minlength=len(marked))
+    return pairs % buckets, lengths
 
 
 class Subwords:
@@ -127,21 +157,35 @@ class Subwords:
                 f"expected a vector of {len(self.matrix)} numbers for each of {len(texts)} texts, "
                 f"got shape {x.shape}"
             )
-        unit = units(x)
-        return np.concatenate([unit, unit @ self.matrix + self.encode(texts)], axis=1)
+        size, projected = len(self.matrix), np.empty((len(x), self.shape[1]), np.float32)
+        unit, learned = projected[:, :size], projected[:, size:]
+        for some in slices(len(x), _BLOCK):
+            unit[some] = units(x[some])
+        learned[:] = unit @ self.matrix
+        learned += self.encode(texts)
+        return projected
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what the letters of each text say, (n, r); zero for a text without words."""
-        blocks = [self._encode(texts[some]) for some in slices(len(texts), _BLOCK)]
-        return np.concatenate(blocks)
+        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
+        encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
+        for some, phrases in phrases_of(split):
+            weights = [self.weights.get(word, 1.0) for word in phrases.words]
+            vectors = self._of_words(phrases.words)
+            encoded[some] = phrases.means(vectors, np.array(weights, np.float32))
+        return encoded
 
-    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        phrases = Phrases([words_of(text[:LONGEST])[:_WORDS] for text in texts])
-        vectors = np.zeros((len(phrases.words), self.table.shape[1]), np.float32)
-        for vector, word in zip(vectors, phrases.words, strict=True):
-            vector[:] = self._word(word)
-        weights = [self.weights.get(word, 1.0) for word in phrases.words]
-        return phrases.means(vectors, np.array(weights, np.float32))
+    def _of_words(self, words: list[str]) -> NDArray[np.float32]:
+        vectors = np.empty((len(words), self.matrix.shape[1]), np.float32)
+        if len(words) <= _FEW:
+            for vector, word in zip(vectors, words, strict=True):
+                vector[:] = self._word(word)
+            return vectors
+        for some in slices(len(words), _BLOCK):
+            rows, lengths = ngram_rows_of(words[some], len(self.table))
+            vectors[some] = sums(self.table, rows, lengths)
+            vectors[some] /= np.sqrt(lengths, dtype=np.float32)[:, None]
+        return vectors
 
     def _of_word(self, word: str) -> NDArray[np.float32]:
         rows = ngram_rows(word, len(self.table))

@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzydict.errors import ArgumentTypeError, ShapeError
-from fuzzydict.normalizers import softmax
-from fuzzydict.phrases import Phrases
-from fuzzydict.spelling import NgramIndex, likenesses
+from fuzzydict.phrases import Phrases, phrases_of
+from fuzzydict.stand_ins import FEW, Spellings, StandIns, StandInsOfEach
 from fuzzydict.text import LONGEST, quoted
 from fuzzydict.text import words as words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["StandIns", "Vocabulary"]
+__all__ = ["Found", "Vocabulary", "mean_trust"]
 
-_CANDIDATES = 64  # words that share n-grams with the unseen one, to be compared exactly
-_SHARED = 0.2  # the least cosine of n-grams of a candidate
-_KEPT = 4  # words that stand in
-_TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
-_PRIOR = 0.015  # likeness that a word is given for each power of ten of its frequency
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _SAYS_MUCH = 0.25  # share of a rare word's weight from which on a word's vector is its meaning's
-_DOUBTED, _TRUSTED = 0.5, 0.9  # likeness at which a stand-in is not, or fully, taken for the word
-
-
-class StandIns(NamedTuple):
-    """Rows (n,) of the words that stand in for one never seen, best first; weights (n,), sum 1.
-
-    ``likeness`` is how alike the best of them and the unseen word look, 0 where there is none.
-    """
-
-    rows: NDArray[np.intp]
-    weights: NDArray[np.float32]
-    likeness: float
-
-    @property
-    def trust(self) -> float:
-        """How far they can be taken for the word: rises from 0 to 1 with the likeness."""
-        return min(max((self.likeness - _DOUBTED) / (_TRUSTED - _DOUBTED), 0.0), 1.0)
 
 
 class Vocabulary:
@@ -111,9 +88,7 @@ class Vocabulary:
         ``a / (a + p)`` with the word's relative frequency ``p`` (Arora, Liang and Ma, 2017, "A
         Simple but Tough-to-Beat Baseline for Sentence Embeddings", equation 1).
         """
-        row = self.row(word)
-        count = self._least if row is None else int(self.counts[row])
-        return _SMOOTHING / (_SMOOTHING + count / self._total)
+        return float(self._weights[self._rows.get(word, -1)])
 
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be believed, from 0 to 1.
@@ -125,18 +100,23 @@ class Vocabulary:
             return 1.0
         if word not in self._rows:
             return self.stand_ins(word).trust
-        return min(self.weight(word) / (_SAYS_MUCH * self._most), 1.0)
+        return min(self.weight(word) / (_SAYS_MUCH * float(self._weights[-1])), 1.0)
+
+    def phrases(self, texts: Sequence[str]) -> Iterator[tuple[slice, Phrases]]:
+        """Yield the tokens of texts some at a time, as `phrases_of` does."""
+        return phrases_of(map(self.tokens, texts))
 
     def trusts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each text can be believed, (n,): the weighted mean of its words' trust."""
-        phrases = Phrases([self.tokens(text) for text in texts])
-        trust = np.array([[self.trust(word)] for word in phrases.words], np.float32).reshape(-1, 1)
-        # The mean of ones may be more by a rounding.
-        return np.minimum(phrases.means(trust, self.weights(phrases.words))[:, 0], 1)
+        trust = np.empty(len(texts), np.float32)
+        for some, phrases in self.phrases(texts):
+            trust[some] = mean_trust(phrases, Found(self, phrases.words))
+        return trust
 
     def weights(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the `weight` of each of U words, (U,)."""
-        return np.array([self.weight(word) for word in words], np.float32)
+        row = self._rows.get
+        return np.asarray(self._weights[[row(word, -1) for word in words]], np.float32)
 
     def with_learned(self, words: Collection[str]) -> Vocabulary:
         """Return a vocabulary that knows these words, too, though it has no vectors of theirs.
@@ -154,32 +134,11 @@ class Vocabulary:
         return token in self._rows or token in self._learned
 
     def _stand_ins(self, word: str) -> StandIns:
-        """Attend to the vocabulary by spelling: the words that ``word`` may be, and how surely.
-
-        Nothing stands in for a code or a number: 1961 is not nearly 1962.
-        """
-        if any(map(str.isdigit, word)):
-            return StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
-        shared = self._ngrams.similarities(word)
-        rows = np.flatnonzero(shared >= _SHARED)
-        if len(rows) > _CANDIDATES:
-            rows = rows[np.argpartition(-shared[rows], _CANDIDATES)[:_CANDIDATES]]
-        if not len(rows):
-            return StandIns(rows, np.zeros(0, np.float32), 0.0)
-        (alike,) = likenesses([word], [self._ngrams.strings[row] for row in rows.tolist()])
-        scores = alike + self._prior[rows]
-        best = np.argsort(-scores, kind="stable")[:_KEPT]
-        weights = softmax(scores[best], temperature=_TEMPERATURE)
-        return StandIns(rows[best], weights, float(alike[best[0]]))
+        return self._spellings.stand_ins(word)
 
     def _plain(self, row: int) -> str:
         word = self.words[row]
         return word if word.isascii() and word.islower() else " ".join(words_of(word))
-
-    @cached_property
-    def _most(self) -> float:
-        """The weight of the rarest words."""
-        return _SMOOTHING / (_SMOOTHING + self._least / self._total)
 
     @cached_property
     def _least(self) -> int:
@@ -199,12 +158,60 @@ class Vocabulary:
         return rows
 
     @cached_property
-    def _prior(self) -> NDArray[np.float32]:
-        return _PRIOR * np.log10(np.maximum(self.counts, 1)).astype(np.float32)
+    def _weights(self) -> NDArray[np.float64]:
+        """The weight of each word, and last that of a word never seen, (V + 1,)."""
+        share = np.append(self.counts, self._least) / self._total
+        return np.asarray(_SMOOTHING / (_SMOOTHING + share), np.float64)
 
     @cached_property
-    def _ngrams(self) -> NgramIndex:
-        return NgramIndex([self._plain(row) for row in range(len(self.words))])
+    def _spellings(self) -> Spellings:
+        return Spellings([self._plain(row) for row in range(len(self.words))], self.counts)
+
+
+class Found:
+    """U words looked up in a vocabulary, all of them at once.
+
+    >>> found = Found(Vocabulary(["the", "color"], [70000, 140]), ["color", "colour"])
+    >>> found.rows.tolist(), found.unseen, found.stand_ins.rows[:, 0].tolist()
+    ([1, -1], ['colour'], [1])
+    """
+
+    def __init__(self, vocabulary: Vocabulary, words: Sequence[str]) -> None:
+        self._vocabulary, self._words = vocabulary, words
+        row = vocabulary._rows.get
+        self.rows = np.array([row(word, -1) for word in words], np.intp)  # (U,), -1 has none
+        self.places = np.flatnonzero(self.rows < 0)  # of the words never seen
+        self.unseen = [words[place] for place in self.places.tolist()]
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """How much each word counts in a phrase, (U,)."""
+        return self._vocabulary._weights[self.rows].astype(np.float32)
+
+    @property
+    def trust(self) -> NDArray[np.float32]:
+        """How far the vector of each word can be believed, (U,)."""
+        weights, learned = self._vocabulary._weights, self._vocabulary._learned
+        trust = np.minimum(weights[self.rows] / (_SAYS_MUCH * weights[-1]), 1)
+        if self.unseen:
+            trust[self.places] = self.stand_ins.trust
+        if learned:
+            trust[[word in learned for word in self._words]] = 1
+        return np.asarray(trust, np.float32)
+
+    @cached_property
+    def stand_ins(self) -> StandInsOfEach:
+        """What stands in for the words never seen; told when it is first asked for, once."""
+        if len(self.unseen) > FEW:
+            return self._vocabulary._spellings.stand_ins_of_each(self.unseen)
+        return StandInsOfEach.of(list(map(self._vocabulary.stand_ins, self.unseen)))
+
+
+def mean_trust(phrases: Phrases, found: Found) -> NDArray[np.float32]:
+    """Return how far texts can be believed, (n,), whose words were looked up."""
+    # The mean of ones may be more by a rounding.
+    (means,) = phrases.means(found.trust[:, None], found.weights).T
+    return np.asarray(np.minimum(means, 1), np.float32)
 
 
 def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.int64]:

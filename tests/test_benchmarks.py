@@ -131,7 +131,16 @@ def test_speed_beside_peers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     least = speed_data.Sizes(
-        keys=(3, 30), given=(20,), samples=1, build=30, rows=5, pairs=8, hits=10, batch=3
+        keys=(3, 30),
+        given=(20,),
+        samples=1,
+        build=30,
+        words=20,
+        unseen=20,
+        rows=5,
+        pairs=8,
+        hits=10,
+        batch=3,
     )
     monkeypatch.setattr(speed, "QUICK", least)
     monkeypatch.setattr(turns, "optional", _not_installed("faiss", "semantic_dictionary"))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict import FuzzyDict, spelling
+from fuzzydict import Brown, FuzzyDict, spelling
+from fuzzydict.stand_ins import Spellings
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -78,3 +79,26 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
     d["color"] = d.pop("color")
     assert d.attend("x1").names == ["brand", "color"]
     assert calls == [["color", "brand"], ["x1"], ["x1"], ["color"], ["x1"]]
+
+
+def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: Any) -> None:
+    compared: list[str] = []
+    one, many = Spellings.stand_ins, Spellings.stand_ins_of_each
+
+    def counted(self: Spellings, word: str) -> Any:
+        compared.append(word)
+        return one(self, word)
+
+    def counted_of_each(self: Spellings, words: Any) -> Any:
+        compared.extend(words)
+        return many(self, words)
+
+    monkeypatch.setattr(Spellings, "stand_ins", counted)
+    monkeypatch.setattr(Spellings, "stand_ins_of_each", counted_of_each)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [f"zq{a}{b}" for a in letters for b in letters]
+    Brown().vocabulary.stand_ins.cache_clear()
+    d = FuzzyDict({f"{word} {other}": 0 for word in words for other in ("color", "xqzz")})
+    with d._lookup() as lookup:
+        assert len(lookup.names()) == len(d)
+    assert sorted(compared) == sorted([*words, "xqzz"])

@@ -103,6 +103,13 @@ def test_all_words_weigh_alike_where_there_are_no_counts() -> None:
     np.testing.assert_allclose(vectors.encode(["red zzz"])[0], (np.array([1, 0]) + unseen) / 2)
 
 
+@given(TEXTS)
+def test_vectors_and_trust_asked_for_together_are_those_asked_for_apart(texts: list[str]) -> None:
+    vectors, trust = SMALL.encode_with_trust(texts)
+    np.testing.assert_array_equal(vectors, SMALL.encode(texts), strict=True)
+    np.testing.assert_array_equal(trust, SMALL.trust(texts), strict=True)
+
+
 # ---- words never seen ---------------------------------------------------------------------
 
 

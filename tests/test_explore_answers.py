@@ -15,8 +15,9 @@ from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict.explore import explore_page
 from fuzzydict.projections import Factors, Projections
 from fuzzydict.query_heads import QueryHeads
-from fuzzydict.spelling import likeness, ngram_vector
+from fuzzydict.spelling import likeness
 from fuzzydict.text import plain
+from fuzzydict.unseen import ngram_vector
 
 from .javascript import Engine, browser, in_browser, in_node, node
 

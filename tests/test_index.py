@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzydict.adapters import Encoder
+from fuzzydict.adapters import Encoder, as_embedding
 from fuzzydict.background import SAMPLE
 from fuzzydict.index import KeyIndex
+from fuzzydict.projected import Projected
+from fuzzydict.projections import Projections
 
 
 def vectors(texts: list[str]) -> Any:
@@ -131,3 +133,14 @@ def test_a_copy_holds_the_same_and_goes_its_own_way(keys: list[str], data: st.Da
         changed._check()
         unchanged._check()
         assert contents(unchanged) == before
+
+
+def test_a_key_of_words_that_were_learned_is_trusted() -> None:
+    words = as_embedding({"red": [1.0, 0.0], "blue": [0.0, 1.0]})
+    index = KeyIndex(Projected(words, Projections(words=["hue"])))
+    for key in ("red", "hue", "xyzzy", "hue xyzzy"):
+        index.add(key)
+    index.sync()
+    assert index.trust.tolist() == [1, 1, 0, 0.5]
+    assert index.trust.tolist() == index.embedding.trust(index.names).tolist()
+    np.testing.assert_array_equal(index.vectors, index.embedding.encode(index.names))

@@ -76,6 +76,7 @@ ORDER = [
         "abbreviations",
         "alignment",
         "background",
+        *("ngram_counts", "stand_ins"),
         "vocabulary",
         "training",
         "unseen",

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzzydict import subwords as module
 from fuzzydict.arrays import Array
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.projections import Projections
-from fuzzydict.subwords import Subwords, ngram_rows
+from fuzzydict.subwords import Subwords, ngram_rows, ngram_rows_of
 
 WEIGHTS = {"of": 0.25}
 
@@ -79,6 +80,29 @@ def test_rows_are_different_and_in_range(word: str, buckets: int) -> None:
     rows = ngram_rows(word, buckets)
     assert rows == sorted(set(rows))
     assert 0 <= rows[0] <= rows[-1] < buckets
+
+
+ANY = st.text(st.characters(exclude_categories=()), max_size=12)
+
+
+@given(st.lists(ANY, min_size=1, max_size=8), st.integers(1, 100_000))
+def test_rows_of_many_words_are_those_of_each(words: list[str], buckets: int) -> None:
+    rows, lengths = ngram_rows_of(words, buckets)
+    each = np.split(rows, np.cumsum(lengths)[:-1])
+    assert [some.tolist() for some in each] == [ngram_rows(word, buckets) for word in words]
+
+
+def test_many_words_are_read_as_each_is_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"{a}{b}{'ing' * (i % 3)}" for i, a in enumerate("abcdef") for b in "xyzé"]
+    texts = [*words, *map(" ".join, zip(words, words[::-1], strict=True)), "", "of " + words[0]]
+    expected = some().encode(texts)
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "_BLOCK", 5)
+    np.testing.assert_array_equal(some().encode(texts), expected)
+    vectors = drawn(len(texts), 4)
+    projected = some().project(vectors, texts)
+    monkeypatch.setattr(module, "_BLOCK", 1000)
+    np.testing.assert_array_equal(projected, some().project(vectors, texts))
 
 
 # ---- as a part of projections -------------------------------------------------------------

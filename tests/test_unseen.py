@@ -6,12 +6,13 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fuzzydict import WordVectors
+from fuzzydict import WordVectors, unseen
 from fuzzydict.matrix import Matrix
-from fuzzydict.spelling import ngram_vector
-from fuzzydict.unseen import Unseen
-from fuzzydict.vocabulary import Vocabulary
+from fuzzydict.unseen import Unseen, ngram_vector, ngram_vectors
+from fuzzydict.vocabulary import Found, Vocabulary
 
 WORDS = Vocabulary(["color", "organize", "emphasis", "speed"], [9, 5, 3, 2])
 KNOWN = np.random.default_rng(2).standard_normal((4, 16)).astype(np.float32)
@@ -43,3 +44,21 @@ def test_what_is_remembered_cannot_be_overwritten_and_is_not_pickled() -> None:
     again = pickle.loads(pickle.dumps(UNSEEN))
     assert again.vector.cache_info().currsize == 0
     np.testing.assert_array_equal(again.vector("colour"), vector)
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12), st.integers(1, 400))
+def test_many_words_have_the_vectors_of_their_ngrams(words: list[str], size: int) -> None:
+    each = [ngram_vector(word, size) for word in words]
+    np.testing.assert_array_equal(ngram_vectors(words, size), each, strict=True)
+
+
+def test_many_words_have_the_vectors_that_each_has(
+    brown: WordVectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["colour", "organised", "xyzzy", "日本語", "x9", "speed", "goverment"]
+    found, of_brown = Found(brown.vocabulary, words), brown._unseen
+    assert found.unseen == [word for word in words if word != "speed"]
+    expected = of_brown.vectors(found)
+    monkeypatch.setattr(unseen, "FEW", 0)
+    monkeypatch.setattr(unseen, "_BLOCK", 3)
+    np.testing.assert_allclose(of_brown.vectors(found), expected, rtol=1e-6, atol=1e-7)

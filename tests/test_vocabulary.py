@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.spelling import likeness
+from fuzzydict.stand_ins import StandIns
 from fuzzydict.text import words
-from fuzzydict.vocabulary import StandIns, Vocabulary
+from fuzzydict.vocabulary import Found, Vocabulary
 
 SMALL = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 
@@ -95,6 +96,16 @@ def test_frequent_words_hardly_count(brown: WordVectors) -> None:
     assert weight("of") < 0.05
     assert weight("color") > 0.8
     assert 0.99 < weight("porsche") <= 1
+
+
+@given(st.lists(st.sampled_from([*SMALL.words, "colour", "zoe", "1961", "hue"]), max_size=9))
+def test_words_looked_up_at_once_are_those_looked_up_one_by_one(words: list[str]) -> None:
+    vocabulary = SMALL.with_learned(["hue"])
+    found = Found(vocabulary, words)
+    assert found.rows.tolist() == [-1 if vocabulary.row(w) is None else SMALL.row(w) for w in words]
+    assert found.unseen == [word for word in words if vocabulary.row(word) is None]
+    assert found.weights.tolist() == [np.float32(vocabulary.weight(word)) for word in words]
+    assert found.trust.tolist() == [np.float32(vocabulary.trust(word)) for word in words]
 
 
 # ---- stand-ins ----------------------------------------------------------------------------

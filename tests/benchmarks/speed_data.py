@@ -28,6 +28,8 @@ class Sizes(NamedTuple):
     given: tuple[int, ...] = (1_000, 100_000, 1_000_000)  # keys with vectors given
     samples: int = 21
     build: int = 100_000
+    words: int = 20_000  # known ones, of which others are made that are not
+    unseen: int = 10_000
     rows: int = 100_000
     pairs: int = 2_000
     hits: int = 100_000
@@ -45,6 +47,8 @@ QUICK = Sizes(
     given=(1_000, 10_000),
     samples=3,
     build=2_000,
+    words=1_000,
+    unseen=1_000,
     rows=1_000,
     pairs=100,
     hits=10_000,

@@ -7,7 +7,7 @@ import tempfile
 import tracemalloc
 from collections.abc import Iterator
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from fuzzydict import FuzzyDict
 
 from .memory import keys_measured
-from .speed_data import Given, Sizes, keys_of
+from .speed_data import Given, Sizes, keys_of, misspelled
 from .turns import Case, Row, figures
 
 __all__ = ["build", "bytes_a_key", "files", "writes"]
@@ -29,6 +29,13 @@ def build(sizes: Sizes) -> Iterator[Case]:
     plain = dict.fromkeys(keys_of(sizes.build), 0)
     what = f"build {sizes.build:,} keys, and read one"
     yield Case(what, lambda: FuzzyDict(plain).get("colour"), {"dict": lambda: dict(plain)}, 3)
+    unseen = dict.fromkeys(islice(misspelled(keys_of(sizes.words), seed=3), sizes.unseen), 0)
+    yield Case(
+        f"build {sizes.unseen:,} keys of a word never seen, and read one",
+        lambda: FuzzyDict(unseen).get("colour"),
+        {"dict": lambda: dict(unseen)},
+        3,
+    )
     data = Given(sizes.build, _SIZE)
     items = dict.fromkeys(data.keys, 0)
     yield Case(
