@@ -10,6 +10,7 @@ from fuzzydict.abbreviations import shortened
 from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness
+from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
 from fuzzydict.projected import scored
 from fuzzydict.spelling import likenesses
 
@@ -138,6 +139,7 @@ def words_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.fl
         [[place[word] for word in split[i]] for i in several],
         weights(list(place)),
     )
+    found[with_other_numbers(text, strings)] *= OTHER_NUMBER
     return found
 
 

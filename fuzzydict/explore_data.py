@@ -15,7 +15,7 @@ from fuzzydict import (
     evidence,
     lookup,
     matching,
-    spelling,
+    numerals,
     stand_ins,
     subwords,
     text,
@@ -262,7 +262,7 @@ def _constants() -> dict[str, Any]:
             "fewest": evidence.FEWEST,
             "mostTied": lookup._TIED,
         },
-        "spelling": {"otherNumber": spelling._OTHER_NUMBER},
+        "spelling": {"otherNumber": numerals.OTHER_NUMBER, "long": numerals._LONG},
         "abbreviations": {
             "least": abbreviations._LEAST,
             "begun": abbreviations._BEGUN,

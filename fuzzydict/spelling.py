@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist
 
 from fuzzydict.arrays import different
+from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,13 +25,12 @@ __all__ = [
     "likenesses",
     "ngram_buckets",
     "ngram_buckets_of_each",
+    "sound",
 ]
 
 _HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
 _REPEATED = re.compile(r"(.)\1+")
-_DIGITS = re.compile(r"\d+")
-_OTHER_NUMBER = 0.5  # what is left of a likeness if the numbers differ
 _SHORT = 40  # characters of a string whose sound is kept: words and phrases, so the cache is small
 _BLOCK = 4096  # strings indexed at a time, so that little memory is taken in passing
 _SIZES = (2, 3)  # an n-gram has two or three characters
@@ -45,10 +45,10 @@ def likeness(a: str, b: str) -> float:
     string alignment); a quarter is the Jaro-Winkler similarity, which trusts beginnings (W. E.
     Winkler, 1990, "String Comparator Metrics and Enhanced Decision Rules"); and a quarter is the
     edit similarity of how the two sound in English. It is halved if both have numbers, and not the
-    same: 1961 is no slip for 1962. What differs by blanks alone is equal.
+    same: 1961 is no slip for 1962. What differs by blanks alone is equal, but for short numbers.
 
-    >>> likeness("color", "color"), likeness("java script", "javascript"), likeness("5 12", "512")
-    (1.0, 1.0, 1.0)
+    >>> likeness("color", "color"), likeness("java script", "javascript"), likeness("1 5", "15")
+    (1.0, 1.0, 0.5)
     >>> likeness("colour", "color") > likeness("colour", "collar") > likeness("colour", "dolor")
     True
     """
@@ -71,12 +71,10 @@ def likenesses(
     heard, known = _sounds(queries), _sounds(strings) if sounds is None else sounds
     alike += cdist(heard, known, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
     alike /= 2
-    if asked := _numbers(queries):
-        found = _numbers(strings)
-        for i, j in itertools.product(asked, found):
-            if asked[i] != found[j]:
-                alike[i, j] *= _OTHER_NUMBER
     _join(alike, queries, strings)
+    for row, query in zip(alike, queries, strict=True):
+        if others := with_other_numbers(query, strings):
+            row[others] *= OTHER_NUMBER
     return alike
 
 
@@ -89,11 +87,6 @@ def _join(alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[
         joined = query.replace(" ", "")
         if joined in whole:
             row[[i for i, string in enumerate(whole) if string == joined]] = 1
-
-
-def _numbers(strings: Sequence[str]) -> dict[int, list[str]]:
-    """Return the numbers in each string that has some, by its place."""
-    return {i: numbers for i, string in enumerate(strings) if (numbers := _DIGITS.findall(string))}
 
 
 def sound(string: str) -> str:

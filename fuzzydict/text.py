@@ -18,7 +18,17 @@ _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are thei
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(
-    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
+    {
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ħ": "h",
+        "\u0131": "i",
+    }
 )
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 

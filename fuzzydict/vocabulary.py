@@ -93,14 +93,14 @@ class Vocabulary:
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be believed, from 0 to 1.
 
-        A word that was seen is believed, but for those that stand everywhere ("the"); one never
-        seen as far as its stand-ins.
+        A word that was seen is believed, but for those that stand everywhere ("the"), and for
+        numbers: all stand in the same places, and 1961 does not mean 1962. One never seen is
+        believed as far as its stand-ins.
         """
         if word in self._learned:
             return 1.0
-        if word not in self._rows:
-            return self.stand_ins(word).trust
-        return min(self.weight(word) / (_SAYS_MUCH * float(self._weights[-1])), 1.0)
+        row = self._rows.get(word)
+        return self.stand_ins(word).trust if row is None else float(self._trust[row])
 
     def phrases(self, texts: Sequence[str]) -> Iterator[tuple[slice, Phrases]]:
         """Yield the tokens of texts some at a time, as `phrases_of` does."""
@@ -164,6 +164,13 @@ class Vocabulary:
         return np.asarray(_SMOOTHING / (_SMOOTHING + share), np.float64)
 
     @cached_property
+    def _trust(self) -> NDArray[np.float64]:
+        """How far the vector of each word can be believed, (V,), and 1, for those never seen."""
+        trust = np.minimum(self._weights / (_SAYS_MUCH * self._weights[-1]), 1)
+        trust[:-1][list(map(str.isdigit, self.words))] = 0
+        return np.asarray(trust, np.float64)
+
+    @cached_property
     def _spellings(self) -> Spellings:
         return Spellings([self._plain(row) for row in range(len(self.words))], self.counts)
 
@@ -191,8 +198,7 @@ class Found:
     @property
     def trust(self) -> NDArray[np.float32]:
         """How far the vector of each word can be believed, (U,)."""
-        weights, learned = self._vocabulary._weights, self._vocabulary._learned
-        trust = np.minimum(weights[self.rows] / (_SAYS_MUCH * weights[-1]), 1)
+        learned, trust = self._vocabulary._learned, self._vocabulary._trust[self.rows]
         if self.unseen:
             trust[self.places] = self.stand_ins.trust
         if learned:

@@ -21,15 +21,22 @@ __all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "s
 
 def likeness_of(a: str, b: str) -> float:
     """Return how alike two strings look."""
-    if a.replace(" ", "") == b.replace(" ", ""):
-        return 1
     alike = (
         OSA.normalized_similarity(a, b) / 2
         + JaroWinkler.normalized_similarity(a, b) / 4
         + OSA.normalized_similarity(sound(a), sound(b)) / 4
     )
+    if a.replace(" ", "") == b.replace(" ", ""):
+        alike = 1
+    return alike * of_numbers(a, b)
+
+
+def of_numbers(a: str, b: str) -> float:
+    """Return what is left of a likeness of two texts for the numbers in them."""
     numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
-    return alike / 2 if all(numbers) and numbers[0] != numbers[1] else alike
+    joined = ["".join(found) for found in numbers]
+    same = numbers[0] == numbers[1] or (joined[0] == joined[1] and len(joined[0]) >= 5)
+    return 1.0 if same or not all(numbers) else 0.5
 
 
 def shortened_of(word: str, other: str) -> float:
@@ -106,6 +113,7 @@ class Reference:
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             surface = self.coverage(words[:_WORDS], others[:_WORDS])
+            surface *= of_numbers(plain(query), plain(key))
             by_words = [line("words", surface)] if surface >= FEWEST * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]

@@ -72,6 +72,7 @@ ORDER = [
     ),
     *("recurrent", "decoder", "alphabet", "translation"),
     *(
+        "numerals",
         "spelling",
         "abbreviations",
         "alignment",

@@ -164,7 +164,11 @@ class Matching {
     const weight = (word) => this.vocabulary.weight(word);
     const [asked, known] = [words.map(weight), others.map(weight)];
     const places = (key) => key.map((word) => place.get(word));
-    return split.map((key) => (several(key) ? coverage(alike, asked, places(key), known) : null));
+    return split.map((key, i) => {
+      if (!several(key)) return null;
+      const ofNumbers = this.spelling.ofNumbers(text, this.plain[slots[i]]);
+      return coverage(alike, asked, places(key), known) * ofNumbers;
+    });
   }
 
   // In spelling or in meaning, a "noisy or" of the two.

@@ -83,21 +83,27 @@ function spelled(string) {
 }
 
 class Spelling {
-  constructor({ otherNumber }) {
-    this.otherNumber = otherNumber;
+  constructor(constants) {
+    Object.assign(this, constants);
     this.parts = new Map();
   }
 
   // The likeness of two strings, from 0 to 1; in 32 bits, so that what ties in Python ties here.
   likeness(a, b) {
     const [p, q] = [this.of(a), this.of(b)];
-    if (p.joined === q.joined) return 1;
     let alike = Math.fround(editSimilarity(p.letters, q.letters));
     alike = Math.fround(alike + Math.fround(jaroWinkler(p.letters, q.letters)) / 2);
     alike = Math.fround(alike + Math.fround(editSimilarity(p.heard, q.heard)) / 2);
-    alike = Math.fround(alike / 2);
-    const others = p.numbers && q.numbers && p.numbers.join() !== q.numbers.join();
-    return others ? Math.fround(alike * this.otherNumber) : alike;
+    alike = p.joined === q.joined ? 1 : Math.fround(alike / 2);
+    return Math.fround(alike * this.ofNumbers(a, b));
+  }
+
+  // What is left of a likeness for the numbers: less, if both have some, and not the same.
+  ofNumbers(a, b) {
+    const [p, q] = [this.of(a).numbers, this.of(b).numbers];
+    if (!p || !q || p.join() === q.join()) return 1;
+    const isLong = Array.from(p.join("")).length >= this.long;
+    return isLong && p.join("") === q.join("") ? 1 : this.otherNumber;
   }
 
   of(string) {

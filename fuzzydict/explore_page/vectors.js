@@ -99,6 +99,7 @@ class Vocabulary {
   trust(token) {
     if (this.learned.has(token)) return 1;
     if (!this.rows.has(token)) return null;
+    if (/^\p{Nd}+$/u.test(token)) return 0;
     const { smoothing, saysMuch } = this.constants;
     const most = smoothing / (smoothing + this.least / this.total);
     return Math.min(this.weight(token) / (saysMuch * most), 1);
