@@ -26,6 +26,7 @@ class Sizes(NamedTuple):
 
     keys: tuple[int, ...] = (10, 1_000, 100_000)
     given: tuple[int, ...] = (1_000, 100_000, 1_000_000)  # keys with vectors given
+    most: int = 1_000_000  # keys with vectors of the package's own
     samples: int = 21
     build: int = 100_000
     rows: int = 100_000
@@ -43,6 +44,7 @@ class Sizes(NamedTuple):
 QUICK = Sizes(
     keys=(10, 1_000),
     given=(1_000, 10_000),
+    most=2_000,
     samples=3,
     build=2_000,
     rows=1_000,
