@@ -56,7 +56,7 @@ def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
     values = list(np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b))
     keys = [str(i) for i in range(len(weights))]
     rows = np.array([weights])
-    output = pooled(np.zeros_like(rows), rows, keys, values, WordVectors.from_mapping(VECTORS))
+    output = pooled(np.zeros_like(rows), [rows], keys, values, WordVectors.from_mapping(VECTORS))
     np.testing.assert_allclose(output[0], by_loop(rows[0], values), atol=1e-9)
 
 
