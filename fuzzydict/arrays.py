@@ -80,8 +80,11 @@ def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
 
 def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
     """Return the batch axes of matrices (..., rows, columns), broadcast together."""
+    leads = [matrix.shape[:-2] for matrix in matrices.values()]
+    if not any(leads):
+        return ()
     try:
-        return np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices.values()))
+        return np.broadcast_shapes(*leads)
     except ValueError:
         shapes = ", ".join(f"{name} {matrix.shape}" for name, matrix in matrices.items())
         raise ShapeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,7 +108,6 @@ class Given:
         return found
 
     def queries(self, seed: int = 1) -> Iterator[str]:
-        """Yield queries without end."""
-        chance = random.Random(seed)
-        while True:
-            yield f"+ {chance.randrange(len(self.keys))}"
+        """Yield queries without end, none twice before all have come."""
+        order = np.random.default_rng(seed).permutation(len(self.keys))
+        return (f"+ {number}" for number in cycle(order.tolist()))
