@@ -103,7 +103,7 @@ class Attention:
         Raises:
             PoolingError: the values cannot be pooled; it names the first such key.
         """
-        scores, weights = self.scores[None], self.weights[None]
+        scores, weights = self.scores[None], [self.weights[None]]
         outputs = pooled(scores, weights, self.names, self.values, self.embedding, self.projections)
         return as_output(outputs[0])
 

@@ -89,7 +89,7 @@ class Approximate(Lookup):
     def attend(
         self, queries: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
     ) -> list[Attended]:
-        """Return scores and weights of each query for the `MOST` keys that are found for it.
+        """Return how each query scores the `MOST` keys that are found for it.
 
         With a mask they are those for all keys.
         """

@@ -81,8 +81,11 @@ def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
 
 def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
     """Return the batch axes of matrices (..., rows, columns), broadcast together."""
+    leads = [matrix.shape[:-2] for matrix in matrices.values()]
+    if not any(leads):
+        return ()
     try:
-        return np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices.values()))
+        return np.broadcast_shapes(*leads)
     except ValueError:
         shapes = ", ".join(f"{name} {matrix.shape}" for name, matrix in matrices.items())
         raise ShapeError(
@@ -93,12 +96,10 @@ def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
 def require_finite(result: Array, **sources: Array) -> None:
     """Raise ShapeError if result is not finite, naming the source that is to blame.
 
-    The sum of a result is finite only if all of it is (save for overflow), and takes one pass over
-    what is smaller than the sources: so the sources are looked at only once something is wrong.
+    A result is smaller than its sources: these are looked at only once something is wrong.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(result.sum()) or np.isfinite(result).all():
-            return
+    if np.isfinite(result).all():
+        return
     for name, source in sources.items():
         bad = np.argwhere(~np.isfinite(source))
         if len(bad):

@@ -8,7 +8,6 @@ import numpy as np
 
 from fuzzydict.errors import NoMatchError
 from fuzzydict.matching import MeaningAndSpelling, as_matching
-from fuzzydict.normalizers import softmax
 from fuzzydict.settling import settled
 from fuzzydict.spelling import likeness
 from fuzzydict.text import LONGEST, caseless, plain, quoted
@@ -43,7 +42,7 @@ class Attended(NamedTuple):
     query: NDArray[np.float32]  # (L, E), or (L, H, E) where queries have H heads
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
-    weights: NDArray[np.float64]  # (L, S), so exact that equal values pool to themselves
+    temperature: float  # by which scores become weights
     best: list[Scored]  # L, what `Lookup.nearest` finds, whether it is masked or not
     left_out: NDArray[np.float64]  # (L,), a bound on the weight that other keys would have had
 
@@ -105,7 +104,7 @@ class Lookup:
     def attend(
         self, queries: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
     ) -> list[Attended]:
-        """Return scores and weights of the queries; keys not ``allowed``, (S,), get none.
+        """Return how the queries score; keys not ``allowed``, (S,), score -inf.
 
         Queries that attend to the same keys are told of together, in order.
 
@@ -128,16 +127,15 @@ class Lookup:
             keys, scores = keys[self.index.alive], scores[:, self.index.alive]
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(-np.inf))
-        for query, row in zip(queries, scores, strict=True):
-            if np.isneginf(row).all():
+        for query, top in zip(queries, scores.max(axis=1).tolist(), strict=True):
+            if top == -np.inf:
                 raise NoMatchError(
                     query,
                     f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
                     f"than the scorer's width; loosen attn_mask, or widen the scorer",
                 )
         temperature = self.matching.temperature if temperature is None else temperature
-        weights = softmax(scores.astype(np.float64), temperature).astype(np.float64, copy=False)
-        return Attended(names, vectors, keys, scores, weights, best, np.zeros(len(queries)))
+        return Attended(names, vectors, keys, scores, temperature, best, np.zeros(len(queries)))
 
     def explain(self, queries: Sequence[str]) -> list[Explained]:
         """Return what `nearest` finds for each query, with what comes next and the reasons."""
@@ -174,7 +172,8 @@ class Lookup:
         self, queries: Sequence[str], texts: Sequence[str], vectors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         scores = self.matching.log_weights(queries, texts, vectors, self.index)
-        scores[:, self.index.dead] = -np.inf
+        if self.index.count < len(self.index):
+            scores[:, self.index.dead] = -np.inf
         return scores
 
     def _encode(self, queries: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
@@ -218,8 +217,10 @@ class Lookup:
         least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
         slots = np.flatnonzero(scores >= least)
         slots = slots[self.index.alive[slots]]
-        best = slots[np.lexsort((slots, self._unlike(query, slots, scores), -scores[slots]))]
-        return [self._scored(scores, slot) for slot in best[:count].tolist()]
+        if len(slots) > 1:
+            unlike = self._unlike(query, slots, scores)
+            slots = slots[np.lexsort((slots, unlike, -scores[slots]))][:count]
+        return [self._scored(scores, slot) for slot in slots.tolist()]
 
     def _unlike(
         self, query: str, slots: NDArray[np.intp], scores: NDArray[np.float32]

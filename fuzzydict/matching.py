@@ -112,8 +112,10 @@ class ByScorer:
     def _scores(self, vectors: NDArray[np.float32], index: KeyIndex) -> NDArray[np.float32]:
         if type(self.scorer) is Cosine:
             return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
-        scores = np.array(self.scorer(vectors, index.vectors), np.float32)
-        finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
+        scores = np.asarray(self.scorer(vectors, index.vectors), np.float32)
+        if self.measure is None:  # else it is a new array, and finite
+            scores = scores.copy()
+            finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
         return scores
 
     def judge(

@@ -70,7 +70,8 @@ def softmax_forward(
 ) -> tuple[Array, NormalizerBackward]:
     """Return the weights (..., S) of ``softmax``, and the way back from their gradient."""
     scaled, temperature = _scaled(scores, temperature)
-    weights = np.exp(scaled - finite_tops(scaled))
+    weights = scaled - finite_tops(scaled)
+    np.exp(weights, out=weights)
     total = weights.sum(-1, keepdims=True)
     warn_of_empty_rows(total)
     weights /= np.where(total == 0, 1, total)

@@ -98,17 +98,20 @@ class Cosine(Scorer):
 
 
 def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
-    scores = products(unit, key)
-    scores *= k_inverse[..., None, :]
-    # Rounding must not make a cosine that no angle has. (np.clip takes twice as long.)
-    np.minimum(scores, 1, out=scores)
-    return np.maximum(scores, -1, out=scores)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores: Array = unit @ key.swapaxes(-1, -2)
+        scores *= k_inverse[..., None, :]
+    # Rounding must not make a cosine that no angle has; NaN is no less than 1 either.
+    if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
+        require_finite(scores, query=unit, key=key)
+        np.clip(scores, -1, 1, out=scores)
+    return scores
 
 
 def _inverse_norms(**named: Array) -> Array:
     """Return ``1 / |x|`` (..., N) for the named vectors (..., N, E), and 0 for the zero vector."""
     norms = np.sqrt(squared_norms(**named))
-    return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.divide(1, norms, out=np.zeros(norms.shape, norms.dtype), where=norms > 0)
 
 
 class Bilinear(Scorer):

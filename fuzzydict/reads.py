@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import repeat
+from itertools import chain, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -19,7 +19,7 @@ from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.recall import Recall
 from fuzzydict.text import plain, quoted
-from fuzzydict.values import as_output, pooled
+from fuzzydict.values import as_output, pooled, weights_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,14 +149,14 @@ class FuzzyReads(Configured, dict[Any, V]):
             attended = self._attended(lookup, queries, attn_mask)
             values = [self._values(some.names) for some in attended]
             pooling = self._adapted_embedding(), as_projections(self.projections)
-        texts = iter(queries)
-        found = [
-            Attention(next(texts), some.names, q, some.keys, held, scores, weights, *pooling, left)
-            for some, held in zip(attended, values, strict=True)
-            for q, scores, weights, left in zip(
-                some.query, some.scores, some.weights, some.left_out.tolist(), strict=True
-            )
-        ]
+        texts, found = iter(queries), []
+        for some, held in zip(attended, values, strict=True):
+            weights = chain.from_iterable(weights_of(some.scores, some.temperature))
+            rows = zip(some.query, some.scores, weights, some.left_out.tolist(), strict=True)
+            found += [
+                Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, left)
+                for q, scores, row, left in rows
+            ]
         return found if isinstance(query, list) else found[0]
 
     def pool(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
@@ -182,21 +182,25 @@ class FuzzyReads(Configured, dict[Any, V]):
             best = [one for some in attended for one in some.best]
             for text, one in zip(queries, best, strict=True):
                 self._require(text, one, lookup)
-            embedding, projections = self._adapted_embedding(), as_projections(self.projections)
-            outputs = [
-                pooled(s.scores, s.weights, s.names, self._values(s.names), embedding, projections)
-                for s in attended
-            ]
+            pooling = self._adapted_embedding(), as_projections(self.projections)
+            outputs = []
+            for some in attended:
+                weights, values = (
+                    weights_of(some.scores, some.temperature),
+                    self._values(some.names),
+                )
+                outputs.append(pooled(some.scores, weights, some.names, values, *pooling))
         return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
     def _found(self, query: Any) -> tuple[str, V]:
         """Return the nearest key and its value; what its score is may be left open."""
+        asked = texts_of([query])
         with self._lookup() as lookup:
-            key = lookup.settled(query, self._cutoff(lookup)) if isinstance(query, str) else None
-            if key is not None:
-                return key, self._values([key])[0]
-            key, value, _ = self._matches([query])[0]
-            return key, value
+            key = lookup.settled(query, self._cutoff(lookup))
+            if key is None:
+                (best,) = lookup.nearest(asked)
+                key = self._require(query, best, lookup).name
+            return key, self._values([key])[0]
 
     def _matches(self, queries: list[Any]) -> Matches:
         with self._lookup() as lookup:

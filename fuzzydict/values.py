@@ -7,30 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.arrays import slices
 from fuzzydict.attention import pool
 from fuzzydict.errors import PoolingError
+from fuzzydict.normalizers import softmax
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fuzzydict.adapters import Embedding
     from fuzzydict.projections import Projections
 
-__all__ = ["as_output", "pooled", "stack"]
+__all__ = ["as_output", "pooled", "stack", "weights_of"]
+
+_WEIGHTS = 1 << 19  # made at a time: 4 MB, which a processor's cache holds
+
+
+def weights_of(scores: NDArray[np.float32], temperature: float) -> Iterator[NDArray[np.float64]]:
+    """Yield the softmax of scores (L, S) some rows at a time, (l, S).
+
+    In 64 bits, by which equal values pool to themselves.
+    """
+    for rows in slices(len(scores), max(1, _WEIGHTS // scores.shape[1])):
+        yield softmax(scores[rows].astype(np.float64), temperature).astype(np.float64, copy=False)
 
 
 def pooled(
     scores: NDArray[Any],
-    weights: NDArray[Any],
+    weights: Iterable[NDArray[Any]],
     keys: Sequence[str],
     values: Sequence[Any],
     embedding: Embedding,
     projections: Projections | None = None,
 ) -> NDArray[np.float64]:
     """Return the sums of S values of one ``shape``, by weights (L, S): (L, *shape).
+
+    The weights come some rows at a time, as `weights_of` yields them.
 
     Keys that are masked, or beyond a kernel's width, for all queries (their scores, (L, S), are
     -inf) are left out: their values need not be such as can be pooled. V of the projections is
@@ -40,15 +55,17 @@ def pooled(
         PoolingError: a value cannot be pooled; it names the key.
         ShapeError: V takes values of another size.
     """
-    reached = np.flatnonzero(~np.isneginf(scores).all(axis=0)).tolist()
-    if 0 < len(reached) < len(keys):
-        keys, values = [keys[i] for i in reached], [values[i] for i in reached]
-        weights = weights[:, reached]
+    if scores.min(initial=0) == -np.inf:
+        reached = np.flatnonzero(~np.isneginf(scores).all(axis=0)).tolist()
+        if reached:
+            keys, values = [keys[i] for i in reached], [values[i] for i in reached]
+            weights = (rows[:, reached] for rows in weights)
     stacked = stack(keys, values, embedding)
-    sums = pool(weights, stacked.reshape(len(stacked), -1))
+    flat = stacked.reshape(len(stacked), -1)
+    sums = np.concatenate([pool(rows, flat) for rows in weights])
     projected = sums if projections is None else projections.project_values(sums)
     same = projected.shape == sums.shape
-    shape = (len(weights), *stacked.shape[1:]) if same else projected.shape
+    shape = (len(sums), *stacked.shape[1:]) if same else projected.shape
     return projected.reshape(shape).astype(np.float64, copy=False)
 
 
@@ -92,8 +109,8 @@ def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
     """
     kinds = set(map(type, values))
     if kinds == {np.ndarray}:
-        shapes, numbers = {value.shape for value in values}, {v.dtype.kind for v in values}
-        if len(shapes) > 1 or not numbers <= set("biuf"):
+        shapes, dtypes = {value.shape for value in values}, {value.dtype for value in values}
+        if len(shapes) > 1 or not {dtype.kind for dtype in dtypes} <= set("biuf"):
             return None
     elif not kinds <= {int, float}:
         return None

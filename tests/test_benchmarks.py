@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,7 @@ def test_speed_beside_peers(
     least = speed_data.Sizes(
         keys=(3, 30),
         given=(20,),
+        most=40,
         samples=1,
         build=30,
         words=20,
@@ -186,6 +188,13 @@ def test_turns_are_taken_and_the_first_is_not_told() -> None:
     assert (row.what, row.peer, row.samples, row.times) == ("it", "b", 2, 10)
     alone = turns.Case("it", lambda: calls.append("a"), {"gone": None}, 1)
     assert [row.ratio for row in turns.measured(alone)] == [None]
+
+
+def test_what_is_quicker_may_be_done_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.perf_counter", count().__next__)  # each run takes a second
+    case = turns.Case("it", lambda: None, {"b": lambda: None}, 1, times=10, peer_times=2)
+    (row,) = turns.measured(case)
+    assert (row.ours.median, row.theirs and row.theirs.median, row.ratio) == (0.1, 0.5, 0.2)
 
 
 def _not_installed(*names: str) -> Callable[[str], object]:

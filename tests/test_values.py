@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, PoolingError, WordVectors
+from fuzzydict.normalizers import softmax
 from fuzzydict.values import pooled
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
@@ -56,8 +57,19 @@ def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
     values = list(np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b))
     keys = [str(i) for i in range(len(weights))]
     rows = np.array([weights])
-    output = pooled(np.zeros_like(rows), rows, keys, values, WordVectors.from_mapping(VECTORS))
+    output = pooled(np.zeros_like(rows), [rows], keys, values, WordVectors.from_mapping(VECTORS))
     np.testing.assert_allclose(output[0], by_loop(rows[0], values), atol=1e-9)
+
+
+def test_many_queries_are_pooled_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.values._WEIGHTS", 7)  # of three keys: two queries at a time
+    d, asked = colors([1, 2], [3, 4], "not pooled"), ["red", "violet", "blue", "red", "violet"]
+    allowed = [True, True, False]
+    expected = [d.pool(query, attn_mask=allowed) for query in asked]
+    np.testing.assert_allclose(d.pool(asked, attn_mask=allowed), expected, rtol=1e-12)
+    for one, query in zip(d.attend(asked), asked, strict=True):
+        np.testing.assert_allclose(one.weights, softmax(one.scores.astype(float)), rtol=1e-12)
+        assert one.text == query
 
 
 def test_a_masked_value_need_not_be_a_number() -> None:

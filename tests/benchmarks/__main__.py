@@ -30,6 +30,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "exact": speed_reads.exact,
     "first": speed_reads.first,
     "repeated": speed_reads.repeated,
+    "millions": speed_reads.millions,
     "similar": speed_reads.similar,
     "several": speed_reads.several,
     "pooling": speed_reads.pooling,
@@ -90,6 +91,7 @@ def _cells(row: Row) -> list[str | None]:
     theirs = row.theirs and shown(row.theirs, row.unit)
     ratio = None if row.ratio is None else f"{row.ratio:.2f}"
     often = f"{row.samples} of {row.times:,}"
+    often += f", theirs of {row.peer_times:,}" if row.peer_times else ""
     return [row.what, shown(row.ours, row.unit), row.peer, theirs, ratio, often]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import cycle
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ class Sizes(NamedTuple):
 
     keys: tuple[int, ...] = (10, 1_000, 100_000)
     given: tuple[int, ...] = (1_000, 100_000, 1_000_000)  # keys with vectors given
+    most: int = 1_000_000  # keys with vectors of the package's own
     samples: int = 21
     build: int = 100_000
     words: int = 20_000  # known ones, of which others are made that are not
@@ -45,6 +47,7 @@ class Sizes(NamedTuple):
 QUICK = Sizes(
     keys=(10, 1_000),
     given=(1_000, 10_000),
+    most=2_000,
     samples=3,
     build=2_000,
     words=1_000,
@@ -109,7 +112,6 @@ class Given:
         return found
 
     def queries(self, seed: int = 1) -> Iterator[str]:
-        """Yield queries without end."""
-        chance = random.Random(seed)
-        while True:
-            yield f"+ {chance.randrange(len(self.keys))}"
+        """Yield queries without end, none twice before all have come."""
+        order = np.random.default_rng(seed).permutation(len(self.keys))
+        return (f"+ {number}" for number in cycle(order.tolist()))

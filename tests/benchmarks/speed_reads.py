@@ -17,7 +17,7 @@ from . import turns
 from .speed_data import Sizes, keys_of, misspelled, unlike
 from .turns import Case, Run, each
 
-__all__ = ["exact", "first", "pooling", "repeated", "several", "similar"]
+__all__ = ["exact", "first", "millions", "pooling", "repeated", "several", "similar"]
 
 _WARM = 64  # reads before the first that is measured: what they set up once is no read's cost
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
@@ -39,29 +39,37 @@ def first(sizes: Sizes) -> Iterator[Case]:
     """Measure ``d[query]`` of queries that were never asked: misspelled, or of known words."""
     for count in sizes.keys:
         keys = keys_of(count)
-        d, times = _dict_of(keys), 1 if count > _MANY else 10
-        for of, asked in (("", misspelled), (" by other known words", unlike)):
-            ours, theirs = each(d.get, asked(keys), times), _extract(keys, asked(keys), times)
-            what = f"first fuzzy read{of}, {count:,} keys"
-            yield Case(what, ours, {"rapidfuzz extractOne": theirs}, 3 * sizes.samples, times)
+        yield from _first(keys, _dict_of(keys), 3 * sizes.samples)
 
 
 def repeated(sizes: Sizes) -> Iterator[Case]:
     """Measure ``d[query]`` of twenty queries that were asked before."""
     for count in sizes.keys:
         keys = keys_of(count)
-        d, asked = _dict_of(keys), list(islice(misspelled(keys), 20))
-        times = 20 if count > _MANY else 200
-        few = 1 if count > _MANY else 20
-        theirs = _extract(keys, cycle(asked), few)
-        what = f"repeated fuzzy read, {count:,} keys"
-        yield Case(
-            what,
-            each(d.get, cycle(asked), times),
-            {"rapidfuzz extractOne": _as_often(theirs, times // few)},
-            sizes.samples,
-            times,
-        )
+        yield from _repeated(keys, _dict_of(keys), sizes.samples)
+
+
+def millions(sizes: Sizes) -> Iterator[Case]:
+    """Measure first and repeated reads among the most keys, which takes a minute to make."""
+    keys = keys_of(sizes.most)
+    d, samples = _dict_of(keys), -(-sizes.samples // 3)
+    yield from _first(keys, d, samples)
+    yield from _repeated(keys, d, samples)
+
+
+def _first(keys: list[str], d: FuzzyDict[int], samples: int) -> Iterator[Case]:
+    times = 1 if len(keys) > _MANY else 10
+    for of, asked in (("", misspelled), (" by other known words", unlike)):
+        ours, theirs = each(d.get, asked(keys), times), _extract(keys, asked(keys), times)
+        what = f"first fuzzy read{of}, {len(keys):,} keys"
+        yield Case(what, ours, {"rapidfuzz extractOne": theirs}, samples, times)
+
+
+def _repeated(keys: list[str], d: FuzzyDict[int], samples: int) -> Iterator[Case]:
+    asked, few = list(islice(misspelled(keys), 20)), 1 if len(keys) > _MANY else 20
+    ours, theirs = each(d.get, cycle(asked), 200), _extract(keys, cycle(asked), few)
+    what = f"repeated fuzzy read, {len(keys):,} keys"
+    yield Case(what, ours, {"rapidfuzz extractOne": theirs}, samples, 200, few)
 
 
 def similar(sizes: Sizes) -> Iterator[Case]:
@@ -119,11 +127,6 @@ def _read_several(d: FuzzyDict[int], queries: Iterator[str], count: int) -> None
 
 def _extract(keys: list[str], queries: Any, times: int) -> Run:
     return each(lambda q: process.extractOne(q, keys, scorer=fuzz.ratio), queries, times)
-
-
-def _as_often(run: Run, times: int) -> Run:
-    """Return a run of ``times`` of them."""
-    return each(lambda _: run(), cycle([None]), times)
 
 
 def _torch_pooling(query: Any, keys: Any, values: Any) -> Run | None:

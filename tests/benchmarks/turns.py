@@ -18,7 +18,8 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 class Case(NamedTuple):
     """What is measured: a run of ours, runs of peers by their names, and how often.
 
-    A run does the thing ``times`` times; what is told is the time of once.
+    A run of ours does the thing ``times`` times, one of a peer ``peer_times``; what is told is the
+    time of once.
     """
 
     what: str
@@ -26,6 +27,7 @@ class Case(NamedTuple):
     peers: Mapping[str, Run | None]  # None: not installed, and left out
     samples: int = 21
     times: int = 1
+    peer_times: int | None = None  # None: as often as ours
 
 
 class Figures(NamedTuple):
@@ -46,6 +48,7 @@ class Row(NamedTuple):
     ours: Figures
     peer: str | None
     theirs: Figures | None
+    peer_times: int | None = None  # None: as often as ours
 
     @property
     def ratio(self) -> float | None:
@@ -59,15 +62,16 @@ def measured(case: Case) -> Iterator[Row]:
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for sample in range(case.samples + 1):
         for name, run in runs.items():
+            times = case.peer_times or case.times if name else case.times
             start = time.perf_counter()
             run()
             taken = time.perf_counter() - start
             if sample:
-                seconds[name].append(taken / case.times)
+                seconds[name].append(taken / times)
     found = {name: figures(taken) for name, taken in seconds.items()}
     ours = found.pop("")
     for peer, theirs in found.items() or [(None, None)]:
-        yield Row(case.what, case.samples, case.times, "s", ours, peer, theirs)
+        yield Row(case.what, case.samples, case.times, "s", ours, peer, theirs, case.peer_times)
 
 
 def figures(numbers: Iterable[float]) -> Figures:
