@@ -29,7 +29,7 @@ class Graph(NamedTuple):
 
     measure: str
     saved: Unchecked  # bytes
-    labels: NDArray[np.int64]  # of each key that has a vector, (S,), rising
+    labels: NDArray[np.int64]  # of each key that has a vector, and one of none, (S + 1,), rising
 
 
 def graph_arrays(index: KeyIndex) -> dict[str, NDArray[Any]]:

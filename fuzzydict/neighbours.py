@@ -163,18 +163,21 @@ class Neighbours:
     # ---- files ----------------------------------------------------------------------------
 
     def save(self, keys: KeyIndex) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return what the engine saves, if it has anything to, and the label of each key, (S,)."""
+        """Return what the engine saves, if it has anything to, and labels, (S + 1,).
+
+        These are the label of each key, and the least that was never used.
+        """
         if self._index is not None:
-            return self.tell(keys).save(), self._labels[keys.alive]
+            saved = self.tell(keys).save()
+            return saved, np.append(self._labels[keys.alive], self._unused)
         unchanged = not self._gone and len(self._labels) == len(keys)
         if self._saved is not None and unchanged:  # not even asked yet
-            return self._saved, self._labels
+            return self._saved, np.append(self._labels, self._unused)
         return np.zeros(0, np.uint8), np.zeros(0, np.int64)
 
     def restore(self, saved: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
-        """Keep what was saved for the labels of all slots until the engine is asked."""
-        self._saved, self._labels = saved, labels
-        self._unused = int(labels[-1]) + 1 if len(labels) else 0
+        """Keep what was saved until the engine is asked; ``labels`` are those that `save` told."""
+        self._saved, self._labels, self._unused = saved, labels[:-1], int(labels[-1])
 
 
 def neighbours_of(keys: KeyIndex, engine: str, measure: str) -> Neighbours:

@@ -60,7 +60,7 @@ class SavedKeys:
             raise ValueError(f"it has trust of shape {trust.shape} in vectors of shape {shape}")
         if vectors.array.dtype != np.float32:
             raise ValueError("its vectors are not numbers of 32 bits")
-        if graph is not None and graph.labels.shape != shape[:1]:
+        if graph is not None and graph.labels.shape != (shape[0] + 1,):
             raise ValueError("its graph has not one label for each of its vectors")
         _require_finite("trust", trust)
         if len(trust) and not 0 <= trust.min() <= trust.max() <= 1:

@@ -103,6 +103,21 @@ def test_a_graph_comes_back_from_the_file(
     assert_same(three.most_similar("red sky"), compared(three).most_similar("red sky"))
 
 
+@pytest.mark.parametrize("gone", ["red sea", "blue sky", "green hill"])
+def test_keys_that_come_after_one_that_went_before_saving_are_found(
+    tmp_path: Path, gone: str
+) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    keys = ["red sea", "blue sky", "green hill"]
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=hashed, index="usearch", scorer="cosine")
+    d.get("blue")
+    del d[gone]
+    d.save(tmp_path / "d")
+    one: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=hashed)
+    one["white cloud"] = 2
+    assert_same(one.most_similar("white", 3), compared(one).most_similar("white", 3))
+
+
 def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
