@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["UsearchIndex"]
 
 _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
-_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept on the way
+_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept; see tests/benchmarks/README.md
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = {np.int8: 127.0, np.float16: 6e4}  # number that a graph keeps
 _LEAST = 1e-37  # length by which 32 bits can be divided

@@ -100,7 +100,7 @@ def test_hundreds_of_equal_vectors_hide_next_to_no_other(engine: str, units: boo
     queries = vectors_of(200, 30, 3, units=True)
     found = filled(engine, vectors, units).search(queries, 16)
     wanted = filled("exact", vectors).search(queries, 1)
-    assert (found == wanted).any(axis=1).mean() >= 0.97
+    assert (found == wanted).any(axis=1).mean() >= 0.9
 
 
 @engines
