@@ -20,6 +20,7 @@ __all__ = ["UsearchIndex"]
 
 _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
 _WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept; see tests/benchmarks/README.md
+_FEW = 4096  # vectors that are all compared with a query, for a walk compares it with as many
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = {np.int8: 127.0, np.float16: 6e4}  # number that a graph keeps
 _LEAST = 1e-37  # length by which 32 bits can be divided
@@ -29,7 +30,9 @@ class UsearchIndex:
     """A graph that is walked towards the query, so that few vectors are compared with it.
 
     (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest.
+    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest. Some
+    thousand vectors are all compared: a walk would compare as many, and among them hundreds of
+    equal ones may be all that it sees.
 
     Vectors of different lengths make poor graphs by their products, for the longest are everybody's
     neighbours. So each gets one number more, which makes all of them as long as the longest of the
@@ -37,7 +40,7 @@ class UsearchIndex:
     Bachrach et al., 2014, "Speeding up the Xbox recommender system using a Euclidean
     transformation for inner-product spaces"). The graph keeps numbers of 16 bits, or of 8 where
     all vectors are equally long anyway: a walk waits for memory, and the fewer bytes it reads, the
-    sooner it ends. Of hundreds of equal vectors it may not reach all.
+    sooner it ends.
 
     What is removed stays in the graph, as a place on the way to others, and is passed over in what
     was found: the places that usearch frees and uses again are not always found afterwards. So
@@ -95,7 +98,7 @@ class UsearchIndex:
         wanted = min(count, len(self))
         if not wanted or not len(queries):
             return found
-        asked = wanted + min(wanted, len(self._gone))
+        asked = 2 * wanted  # a walk as wide as what is wanted misses some, and some may be gone
         points = self._kept(np.hstack([queries, np.zeros((len(queries), 1), np.float32)]))
         while True:
             labels = self._walked(points, asked)
@@ -112,7 +115,8 @@ class UsearchIndex:
 
     def _walked(self, points: NDArray[Any], count: int) -> NDArray[np.int64]:
         """Return the labels that walks arrive at, (L, count), gone or not; -1 where no more are."""
-        matches = self._graph.search(points, count, threads=1)
+        are_few = len(self._graph) <= _FEW
+        matches = self._graph.search(points, count, threads=1, exact=are_few)
         keys = np.atleast_2d(matches.keys.astype(np.int64))
         # Of one query there are the keys that were found; of several, room for all.
         counts = matches.counts if len(points) > 1 else np.array([keys.shape[1]])
