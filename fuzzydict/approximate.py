@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from fuzzydict.neighbours import Neighbours
     from fuzzydict.scorers import ScorerLike
 
-__all__ = ["FOR_A_MATCH", "MOST", "Approximate", "lookup_by"]
+__all__ = ["MOST", "Approximate", "lookup_by"]
 
-#: How many keys an engine is asked for, nearest in meaning, where the best one is wanted.
-FOR_A_MATCH = 64
-#: How many where they are pooled, and at most; longer lists of matches are of all keys compared.
+#: How many keys are pooled, and listed at most; longer lists of matches are of all keys compared.
 MOST = 1024
 
 
@@ -71,7 +69,7 @@ class Approximate(Lookup):
         """Return the best key of each query; one that is equal to the query wins."""
         return [
             few.lookup._best([few.query], few.judgement.log_weights[None])[0]
-            for few in self._found(queries, FOR_A_MATCH)
+            for few in self._found(queries, 1 + self.matching.spare)
         ]
 
     def ranked(self, queries: Sequence[str], topn: int | None) -> list[list[Scored]]:
@@ -83,7 +81,7 @@ class Approximate(Lookup):
             return super().ranked(queries, topn)
         return [
             few.lookup._ranked(few.query, few.judgement.log_weights, topn)
-            for few in self._found(queries, max(FOR_A_MATCH, topn))
+            for few in self._found(queries, topn + self.matching.spare)
         ]
 
     def attend(
@@ -107,7 +105,7 @@ class Approximate(Lookup):
         """Return what `nearest` finds for each query, with what comes next and the reasons."""
         return [
             few.lookup._explained(few.query, few.judgement)
-            for few in self._found(queries, FOR_A_MATCH)
+            for few in self._found(queries, 2 + self.matching.spare)
         ]
 
     def _found(self, queries: Sequence[str], count: int) -> Iterator[_Few]:

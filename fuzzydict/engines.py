@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from fuzzydict.errors import OptionError
@@ -14,10 +14,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "EXACT", "Blocks", "Index", "check_engine"]
+__all__ = ["ENGINES", "EXACT", "Blocks", "Engine", "Index", "check_engine"]
 
 #: Labels (n,), rising, and their vectors (n, E), some at a time.
 Blocks: TypeAlias = "Iterable[tuple[NDArray[np.int64], NDArray[np.float32]]]"
+
+
+class Engine(Protocol):
+    """What makes an empty index."""
+
+    def __call__(self, are_units: bool = False) -> Index:
+        """Return one; ``are_units`` tells whether its vectors will have the length 1, or 0."""
 
 
 class Index(Protocol):
@@ -38,7 +45,8 @@ class Index(Protocol):
     def search(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """Return the labels of the ``count`` largest products with queries (L, E), (L, count).
 
-        Each row has the best first, and -1 where no more were found.
+        No number of a query is beyond 1 either way, and one of them should be near it. Each row
+        has the best first, and -1 where no more were found.
         """
 
     def save(self) -> NDArray[np.uint8]:
@@ -56,7 +64,7 @@ class Index(Protocol):
 EXACT = "exact"
 
 #: The engines by the name that ``index=`` takes.
-ENGINES: dict[str, Callable[[], Index]] = {EXACT: ExactIndex, "usearch": UsearchIndex}
+ENGINES: dict[str, Engine] = {EXACT: ExactIndex, "usearch": UsearchIndex}
 
 
 def check_engine(name: Any) -> None:

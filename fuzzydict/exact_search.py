@@ -25,7 +25,7 @@ class ExactIndex:
     [[8, 7, -1]]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, are_units: bool = False) -> None:  # noqa: ARG002
         self._labels = np.zeros(0, np.int64)
         self._vectors = np.zeros((0, 0), np.float32)
 

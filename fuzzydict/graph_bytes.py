@@ -17,7 +17,7 @@ number that a walk follows is checked first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,7 +44,8 @@ def without_vectors(graph: bytes | bytearray) -> NDArray[np.uint8]:
 def with_vectors(
     head: NDArray[np.uint8],
     like: NDArray[np.uint8],
-    blocks: Iterable[tuple[NDArray[np.int64], NDArray[np.float16]]],
+    blocks: Iterable[tuple[NDArray[np.int64], NDArray[Any]]],
+    number: type[np.generic],
 ) -> bytes | None:
     """Return the bytes of a graph with the vectors of its labels, which come in blocks.
 
@@ -55,7 +56,7 @@ def with_vectors(
     if nodes is None or _held(head).tolist() != [len(nodes), 0]:
         return None
     order = np.argsort(nodes)
-    matrix, given = np.zeros((len(nodes), _size(like)), np.float16), np.zeros(len(nodes), np.bool_)
+    matrix, given = np.zeros((len(nodes), _size(like)), number), np.zeros(len(nodes), np.bool_)
     for labels, vectors in blocks:
         at = order.take(np.searchsorted(nodes, labels, sorter=order), mode="clip")
         if not np.array_equal(nodes[at], labels) or given[at].any():

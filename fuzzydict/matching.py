@@ -46,6 +46,7 @@ class Matching(Protocol):
     temperature: float  # where none is given
     score_cutoff: float  # where none is given
     measure: str | None  # by which its best keys are near the query; None if by none of them
+    spare: int  # how many keys more than are wanted an engine is asked for, to be scored
     spelled_alike: int  # how many keys are worth a comparison for their spelling
 
     def log_weights(
@@ -86,6 +87,7 @@ class Matching(Protocol):
 class ByScorer:
     """A scorer's scores, as they are."""
 
+    spare = 16  # for an engine compares rounded numbers
     spelled_alike = 0
 
     def __init__(self, scorer: ScorerLike) -> None:
@@ -148,6 +150,7 @@ class MeaningAndSpelling:
     temperature = 1.0  # weights are then the keys' shares of the probability
     score_cutoff = 0.02  # loses next to no right answer; see the README
     measure: str | None = COSINE
+    spare = 64  # for what is nearest in meaning need not be the best
     spelled_alike = SPELLED_ALIKE
 
     def log_weights(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict.arrays import units
 from fuzzydict.engines import ENGINES, EXACT
 from fuzzydict.shortlist import Shortlist
 
@@ -92,7 +91,7 @@ class Neighbours:
 
     def _made(self, keys: KeyIndex) -> Index:
         """Return the engine that was saved, if it is one of these keys, or an empty one."""
-        index = ENGINES[self.engine]()
+        index = ENGINES[self.engine](self.measure == COSINE)
         saved, self._saved = self._saved, None
         if saved is not None:
             told = np.ones(len(self._labels), np.bool_)  # those that died since as well
@@ -130,11 +129,16 @@ class Neighbours:
         index = self.tell(keys)
         # Their lengths decide nothing, and products of large numbers may be beyond 32 bits.
         largest = np.abs(queries).max(axis=1, initial=0, keepdims=True)
-        asked = units(np.divide(queries, np.where(largest > 0, largest, 1), dtype=np.float32))
+        asked = np.divide(queries, np.where(largest > 0, largest, 1), dtype=np.float32)
         found = index.search(asked, count)
         if len(found) and (found >= 0).sum(axis=1).min() < min(count, keys.count):
             found = self._compared_with_all(keys, asked, count)
-        return [np.searchsorted(self._labels, row[row >= 0]) for row in found]
+        return [self._slots(row[row >= 0]) for row in found]
+
+    def _slots(self, labels: NDArray[np.int64]) -> NDArray[np.intp]:
+        if self._unused == len(self._labels):  # none was left out: label and slot are the same
+            return labels.astype(np.intp, copy=False)
+        return np.searchsorted(self._labels, labels)
 
     def _compared_with_all(
         self, keys: KeyIndex, asked: NDArray[np.float32], count: int

@@ -49,7 +49,7 @@ class Shortlist(KeyIndex):
         others: Others | None = None,
     ) -> None:
         super().__init__(index.embedding)
-        listed = slots.tolist()
+        listed, plain = slots.tolist(), index.plain
         self.names = [index.names[slot] for slot in listed]
         self._slots = dict(zip(self.names, range(len(listed)), strict=True))
         self._vectors.rows = index.vectors[slots]
@@ -57,7 +57,7 @@ class Shortlist(KeyIndex):
         self._trust.rows = index.trust[slots]
         self._alive.rows = np.ones(len(listed), np.bool_)
         self._background = index.background
-        self.ngrams = _Compared([index.plain[slot] for slot in listed], alike)
+        self.ngrams = _Compared([plain[slot] for slot in listed], alike)
         self.others = others
 
     def believed(self, trust: list[float]) -> Shortlist:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["UsearchIndex"]
 
 _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
-_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 128, 512  # candidates kept on the way
+_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept; see tests/benchmarks/README.md
+_FEW = 4096  # vectors that are all compared with a query, for a walk compares it with as many
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
-_LARGEST = 6e4  # number of 16 bits
+_LARGEST = {np.int8: 127.0, np.float16: 6e4}  # number that a graph keeps
 _LEAST = 1e-37  # length by which 32 bits can be divided
 
 
@@ -29,14 +30,17 @@ class UsearchIndex:
     """A graph that is walked towards the query, so that few vectors are compared with it.
 
     (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest.
+    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest. Some
+    thousand vectors are all compared: a walk would compare as many, and among them hundreds of
+    equal ones may be all that it sees.
 
     Vectors of different lengths make poor graphs by their products, for the longest are everybody's
     neighbours. So each gets one number more, which makes all of them as long as the longest of the
     first that are added; that of queries is 0, so that the products with them stay the same (Y.
     Bachrach et al., 2014, "Speeding up the Xbox recommender system using a Euclidean
-    transformation for inner-product spaces"). The graph keeps numbers of 16 bits. Of hundreds of
-    equal vectors it may not reach all.
+    transformation for inner-product spaces"). The graph keeps numbers of 16 bits, or of 8 where
+    all vectors are equally long anyway: a walk waits for memory, and the fewer bytes it reads, the
+    sooner it ends.
 
     What is removed stays in the graph, as a place on the way to others, and is passed over in what
     was found: the places that usearch frees and uses again are not always found afterwards. So
@@ -44,12 +48,17 @@ class UsearchIndex:
 
     See `engines.Index` for what an engine does.
 
+    Args:
+        are_units: whether the vectors have the length 1, but for zero vectors.
+
     Raises:
         MissingExtraError: usearch is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, are_units: bool = False) -> None:
         self._usearch = _usearch()
+        self._are_units = are_units
+        self._number: type[np.int8 | np.float16] = np.int8 if are_units else np.float16
         self._graph: Any = None  # made when the size of the vectors is known
         self._gone = np.zeros(0, np.int64)  # labels, rising
         self._longest: float | None = None  # of the first vectors that came
@@ -58,11 +67,9 @@ class UsearchIndex:
         return 0 if self._graph is None else len(self._graph) - len(self._gone)
 
     def __copy__(self) -> Self:
-        new = type(self)()
+        new = type(self)(self._are_units)
         new._longest, new._gone = self._longest, self._gone
-        if self._graph is not None:
-            # By bytes, for a copy by usearch 2.12 ends the process.
-            new._graph = self._loaded(bytes(self._graph.save()), self._graph.ndim - 1)
+        new._graph = None if self._graph is None else self._graph.copy()
         return new
 
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -91,10 +98,13 @@ class UsearchIndex:
         wanted = min(count, len(self))
         if not wanted or not len(queries):
             return found
-        asked = wanted + min(wanted, len(self._gone))
+        asked = 2 * wanted  # a walk as wide as what is wanted misses some, and some may be gone
+        points = self._kept(np.hstack([queries, np.zeros((len(queries), 1), np.float32)]))
         while True:
-            labels = self._walked(queries, asked)
-            there = (labels >= 0) & ~np.isin(labels, self._gone)
+            labels = self._walked(points, asked)
+            there = labels >= 0
+            if len(self._gone):
+                there &= ~np.isin(labels, self._gone)
             if asked >= len(self._graph) or there.sum(axis=1).min() >= wanted:
                 break
             asked = min(2 * asked, len(self._graph))
@@ -103,14 +113,13 @@ class UsearchIndex:
             row[: len(best)] = best
         return found
 
-    def _walked(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    def _walked(self, points: NDArray[Any], count: int) -> NDArray[np.int64]:
         """Return the labels that walks arrive at, (L, count), gone or not; -1 where no more are."""
-        points = np.zeros((len(queries), queries.shape[1] + 1), np.float32)
-        points[:, :-1] = queries
-        matches = self._graph.search(points, count, threads=1)
+        are_few = len(self._graph) <= _FEW
+        matches = self._graph.search(points, count, threads=1, exact=are_few)
         keys = np.atleast_2d(matches.keys.astype(np.int64))
         # Of one query there are the keys that were found; of several, room for all.
-        counts = matches.counts if len(queries) > 1 else np.array([keys.shape[1]])
+        counts = matches.counts if len(points) > 1 else np.array([keys.shape[1]])
         keys[np.arange(keys.shape[1]) >= counts[:, None]] = -1
         return keys
 
@@ -119,30 +128,32 @@ class UsearchIndex:
         if self._graph is None:
             return np.zeros(0, np.uint8)
         gone = self._graph.get(self._gone.astype(np.uint64)) if len(self._gone) else ()
-        vectors = np.array(gone, np.float16)
+        vectors = np.array(gone, self._number)
         count = np.array([len(gone)], np.int64)
         parts = count, self._gone, vectors, without_vectors(self._graph.save())
         return np.concatenate([np.frombuffer(part.tobytes(), np.uint8) for part in parts])
 
     def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
         """Take neighbours from what `save` returned, if it holds those of these vectors."""
-        told = _gone(saved, size + 1)
+        told = _gone(saved, size + 1, self._number)
         if told is None:
             return False
         gone, vectors, rest = told
-        halves = ((labels, self._points(some).astype(np.float16)) for labels, some in blocks)
-        like = without_vectors(self._empty(size).save())
-        whole = with_vectors(rest, like, chain([(gone, vectors)], halves))
+        points = ((labels, self._points(some)) for labels, some in blocks)
+        graph = self._empty(size)
+        like = without_vectors(graph.save())
+        whole = with_vectors(rest, like, chain([(gone, vectors)], points), self._number)
         if whole is None:
             return False
         try:
-            self._graph = self._loaded(whole, size)
+            graph.load(whole)
         except (RuntimeError, ValueError):  # it is of a version that this one does not read
             return False
-        self._gone = gone
+        graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
+        self._graph, self._gone = graph, gone
         return True
 
-    def _points(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _points(self, vectors: NDArray[np.float32]) -> NDArray[Any]:
         """Return vectors (n, E) with one number more, (n, E + 1), that makes them equally long."""
         if self._longest is None:
             lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
@@ -151,22 +162,22 @@ class UsearchIndex:
         points = np.empty((len(vectors), vectors.shape[1] + 1), np.float32)
         with np.errstate(over="ignore"):
             np.divide(vectors, self._longest, out=points[:, :-1])
-        np.clip(points[:, :-1], -_LARGEST, _LARGEST, out=points[:, :-1])
-        squares = np.einsum("ne,ne->n", points[:, :-1], points[:, :-1])
+            squares = np.einsum("ne,ne->n", points[:, :-1], points[:, :-1])
         points[:, -1] = np.sqrt(np.maximum(1 - squares, 0))
-        return points
+        return self._kept(points)
 
-    def _loaded(self, data: bytes, size: int) -> Any:
-        graph = self._empty(size)
-        graph.load(data)
-        graph.expansion_add, graph.expansion_search = _WIDTH_OF_ADD, _WIDTH_OF_SEARCH
-        return graph
+    def _kept(self, points: NDArray[np.float32]) -> NDArray[Any]:
+        """Return numbers as the graph keeps them; those of units are between -1 and 1."""
+        largest = _LARGEST[self._number]
+        if self._are_units:
+            points = np.rint(points * np.float32(largest))
+        return np.clip(points, -largest, largest).astype(self._number)
 
     def _empty(self, size: int) -> Any:
         return self._usearch.Index(
             ndim=size + 1,
             metric="ip",
-            dtype="f16",
+            dtype="i8" if self._are_units else "f16",
             connectivity=_CONNECTIVITY,
             expansion_add=_WIDTH_OF_ADD,
             expansion_search=_WIDTH_OF_SEARCH,
@@ -174,17 +185,17 @@ class UsearchIndex:
 
 
 def _gone(
-    saved: NDArray[np.uint8], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.float16], NDArray[np.uint8]] | None:
+    saved: NDArray[np.uint8], size: int, number: type[np.int8 | np.float16]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.uint8]] | None:
     """Return labels and vectors that were gone, (g,) and (g, E), and the rest of what was saved."""
     if len(saved) < 8:
         return None
     count = int(saved[:8].view(np.int64)[0])
     end = 8 + 8 * count
-    rest = end + 2 * size * count
+    rest = end + np.dtype(number).itemsize * size * count
     if count < 0 or rest > len(saved):
         return None
-    vectors = saved[end:rest].view(np.float16).reshape(count, size)
+    vectors = saved[end:rest].view(number).reshape(count, size)
     labels = saved[8:end].view(np.int64)
     is_sound = (np.diff(labels) > 0).all() and np.isfinite(vectors).all()
     return (labels, vectors, saved[rest:]) if is_sound else None
