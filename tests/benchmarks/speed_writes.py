@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict import FuzzyDict
 
@@ -63,22 +64,32 @@ def writes(sizes: Sizes) -> Iterator[Case]:
 
 def files(sizes: Sizes) -> Iterator[Case]:
     """Measure saving and opening, beside the same keys and vectors in numpy's format and JSON."""
-    plain = dict.fromkeys(keys_of(sizes.build), 0)
-    d = FuzzyDict(plain)
-    vectors = d.attend("colour").keys.copy()
-    with tempfile.TemporaryDirectory() as name:
-        ours, theirs = Path(name) / "d.fuzzydict", Path(name) / "vectors.npy"
-        what = f"{sizes.build:,} keys ({vectors.nbytes / 1e6:.0f} MB)"
-        save, load = partial(_save, plain, vectors, theirs), partial(_load, theirs)
-        yield Case(f"save {what}", partial(d.save, ours), {"numpy.save and JSON": save}, 5)
-        opened = partial(FuzzyDict.load, ours)
-        yield Case(f"open {what}", opened, {"numpy.load, mapped, and JSON": load}, 5)
-        yield Case(
-            f"open {what}, and read one",
-            lambda: opened().get("colour"),
-            {"numpy.load, mapped, and JSON; one product": lambda: load() @ vectors[0]},
-            5,
-        )
+    for count, samples in ((sizes.build, 5), (sizes.most, 3)):
+        plain = dict.fromkeys(keys_of(count), 0)
+        d = FuzzyDict(plain)
+        vectors = d.attend("colour").keys
+        what = f"{count:,} keys ({vectors.nbytes / 1e6:,.0f} MB)"
+        with tempfile.TemporaryDirectory() as name:
+            ours, theirs = Path(name) / "d.fuzzydict", Path(name) / "vectors.npy"
+            saves = partial(d.save, ours), partial(_save, plain, vectors, theirs)
+            if count == sizes.build:
+                yield Case(f"save {what}", saves[0], {"numpy.save and JSON": saves[1]}, samples)
+            else:
+                saves[0](), saves[1]()
+            yield from _opening(what, ours, theirs, vectors[0].copy(), samples)
+
+
+def _opening(
+    what: str, ours: Path, theirs: Path, query: NDArray[np.float32], samples: int
+) -> Iterator[Case]:
+    opened, load = partial(FuzzyDict.load, ours), partial(_load, theirs)
+    yield Case(f"open {what}", opened, {"numpy.load, mapped, and JSON": load}, samples)
+    yield Case(
+        f"open {what}, and read one",
+        lambda: opened().get("colour"),
+        {"numpy.load, mapped, and JSON; one product": lambda: load() @ query},
+        samples,
+    )
 
 
 def bytes_a_key(sizes: Sizes) -> Iterator[Row]:
