@@ -64,15 +64,15 @@ def writes(sizes: Sizes) -> Iterator[Case]:
 
 def files(sizes: Sizes) -> Iterator[Case]:
     """Measure saving and opening, beside the same keys and vectors in numpy's format and JSON."""
-    for count, samples in ((sizes.build, 5), (sizes.most, 3)):
-        plain = dict.fromkeys(keys_of(count), 0)
+    for size, samples in ((sizes.build, 5), (sizes.most, 3)):
+        plain = dict.fromkeys(keys_of(size), 0)
         d = FuzzyDict(plain)
         vectors = d.attend("colour").keys
-        what = f"{count:,} keys ({vectors.nbytes / 1e6:,.0f} MB)"
+        what = f"{size:,} keys ({vectors.nbytes / 1e6:,.0f} MB)"
         with tempfile.TemporaryDirectory() as name:
             ours, theirs = Path(name) / "d.fuzzydict", Path(name) / "vectors.npy"
             saves = partial(d.save, ours), partial(_save, plain, vectors, theirs)
-            if count == sizes.build:
+            if size == sizes.build:
                 yield Case(f"save {what}", saves[0], {"numpy.save and JSON": saves[1]}, samples)
             else:
                 saves[0](), saves[1]()
