@@ -93,9 +93,12 @@ def write(
     with replacing(path) as file:
         file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
         file.write(header)
+        end = _PREFIX.size + len(header)  # counted, for a pipe cannot tell
         for array in raw.values():
-            file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+            gap = -end % _ALIGNMENT
+            file.write(b"\0" * gap)
             file.write(array.data if array.size else b"")
+            end += gap + array.nbytes
 
 
 def read(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
