@@ -21,6 +21,9 @@ __all__ = ["Command", "check_ending", "check_place", "told_in_a_line"]
 
 P = ParamSpec("P")
 _USAGE = 2
+#: What endings tell that are those of no dicts and tables.
+_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
+_ENDINGS[".htm"] = "html"
 
 
 class Command(click.Command):
@@ -85,12 +88,13 @@ def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))
 
 
-def check_ending(output: Path, holds: str, own: str | None = None) -> None:
-    """Refuse a name that tells another format of dicts or tables than the file will have."""
+def check_ending(output: Path, holds: str, own: str) -> None:
+    """Refuse a name that tells of something else than the file will be, which is its ``own``."""
     from fuzzydict.dictfiles import told_format
     from fuzzydict.tables import table_format
 
-    if (told_format(output) or table_format(output)) not in (None, own):
+    other = _ENDINGS.get(output.suffix.lower())
+    if (told_format(output) or table_format(output) or other) not in (None, own):
         raise click.UsageError(f"{output} would hold {holds}, not what its ending tells")
 
 
