@@ -112,11 +112,13 @@ def _fit_dict(
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
+    from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)
     d = open_dict(dict_file, embedding=embedding, note=told, **reading)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
+    check_items(d)  # before it learns in vain
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)

@@ -236,6 +236,22 @@ def test_an_ending_that_tells_of_something_else_is_refused(
     assert output.read_text() == "kept"
 
 
+def test_a_dict_that_cannot_be_saved_is_told_before_it_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def learn(*_: object, **__: object) -> None:
+        raise AssertionError("it learns")
+
+    monkeypatch.setattr(FuzzyDict, "fit", learn)
+    car, output = tmp_path / "car.toml", tmp_path / "car.fuzzydict"
+    car.write_text('color = "black"\nbuilt = 2024-02-29\n')
+    result = fit(car, questions(tmp_path, "hue,color"), "-o", output)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: the item of key 'built' cannot be saved: ")
+    assert result.stderr.count("\n") == 1
+    assert not output.exists()
+
+
 def test_guesses_of_a_review_that_nobody_decided_on_are_not_learned(
     car: Path, tmp_path: Path
 ) -> None:
