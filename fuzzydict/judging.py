@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fuzzydict.trials import Outcome
 
 __all__ = [
+    "HOLDING_NONE_OUT",
     "Changed",
     "Cutoffs",
     "key_changes",
@@ -32,7 +33,9 @@ _BROKEN = 0.04  # share of slips that may break: one of 32, none of a few
 _SEEN = 0.01  # a change of an error by less, in parts of it, is none
 _CHANCE = -1.28  # standard deviations: of what changes by chance alone, one in ten falls more
 _NAN = float("nan")
-_EITHER_WAY = "give more examples, or validation=0 to keep it all the same"
+#: How `FuzzyDict.fit` is told to; the command says it in its own way.
+HOLDING_NONE_OUT = "validation=0"
+_EITHER_WAY = f"give more examples, or {HOLDING_NONE_OUT} to keep it all the same"
 
 
 class Changed(NamedTuple):
@@ -96,14 +99,18 @@ def verdict_of_keys(
         return False, f"{why}; give more examples, or fewer epochs"
     gains = _gains(learned_from, cutoffs)
     if min(gains) < 0 or max(gains) <= 0:
-        return False, f"{_facts(learned_from, cutoffs)}: no better; give more epochs, or examples"
+        why = f"worse by {gains.below(0)}" if min(gains) < 0 else "no better by any of these"
+        return False, f"{_facts(learned_from, cutoffs)}: {why}; give more epochs, or examples"
     if not held_out.before:
         return True, f"{_facts(learned_from, cutoffs)}, as none was held out"
     facts, gains = _facts(held_out, cutoffs, "examples held out"), _gains(held_out, cutoffs)
-    if gains.log_probability <= 0 or (must_gain and min(gains) < 0):
-        return False, f"{facts}: no better; {_EITHER_WAY}"
+    if gains.log_probability <= 0:
+        return False, f"{facts}: no better by log-probability; {_EITHER_WAY}"
+    if must_gain and min(gains) < 0:
+        return False, f"{facts}: worse by {gains.below(0)}; {_EITHER_WAY}"
     if min(gains) < _CHANCE:
-        return False, f"{facts}: worse than chance explains; {_EITHER_WAY}"
+        why = f"worse than chance explains by {gains.below(_CHANCE)}"
+        return False, f"{facts}: {why}; {_EITHER_WAY}"
     return True, facts
 
 
@@ -113,6 +120,11 @@ class _Gains(NamedTuple):
     log_probability: float
     hit: float
     right_at_cutoff: float
+
+    def below(self, limit: float) -> str:
+        """Name those that are below a limit, as they are shown."""
+        names = ("log-probability", "hit@1", "right at the cutoff")
+        return " and ".join(n for n, gain in zip(names, self, strict=True) if gain < limit)
 
 
 def _gains(answers: Answers, cutoffs: Cutoffs) -> _Gains:
