@@ -82,10 +82,13 @@ def command(
     """Let the dict in the file DICT learn from EXAMPLES, print a report, and save the dict.
 
     EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target: the key that the
-    query should find, or nothing where no key should match. The dict is saved, in the format of
-    d.save, if it answers the examples better, and those that it has not learned from come to no
-    harm; if not, nothing is saved and the exit code is 1. A dozen examples tell little of others:
-    --validation 0 saves it whenever the examples themselves are answered better.
+    query should find, or nothing where no key should match. A query that several keys are right
+    for has a row for each; in JSON Lines the target may be an array of them.
+
+    The dict is saved, in the format of d.save, if it answers the examples better, and those that
+    it has not learned from come to no harm; if not, nothing is saved and the exit code is 1. A
+    dozen examples tell little of others: --validation 0 saves it if the examples themselves are
+    answered better.
 
     With --wordnet this makes what ships with the package as projections="wordnet".
     """

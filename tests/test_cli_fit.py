@@ -73,6 +73,16 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
     assert (d["hue"], d["maker"], d.get("zebra")) == ("black", "Porsche", None)
 
 
+def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
+    output = tmp_path / "car.fuzzydict"
+    lines = ["value,price", "value,brand", "hue,color", "maker,brand"]
+    result = fit(car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
+    assert result.exit_code == 0, result.stderr
+    assert "\n3 examples, " in result.stdout
+    d: FuzzyDict[object] = FuzzyDict.load(output)
+    assert {match.key for match in d.most_similar("value", 2)} == {"price", "brand"}
+
+
 def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     asked = questions(tmp_path, "hue,color", "maker,brand")
