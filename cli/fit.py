@@ -15,7 +15,7 @@ from fuzzydict.review import is_undecided
 from fuzzydict.text import quoted
 
 from ._dicts import dict_options, told
-from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._problems import Command, check_ending, check_place, for_commands, told_in_a_line
 from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
@@ -131,7 +131,6 @@ def _fit_dict(
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
-    from fuzzydict.judging import HOLDING_NONE_OUT
     from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)
@@ -142,8 +141,7 @@ def _fit_dict(
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)
-    reason = report.reason.replace(HOLDING_NONE_OUT, "--validation 0")
-    click.echo(str(replace(report, reason=reason)))
+    click.echo(str(replace(report, reason=for_commands(report.reason))))
     if not report.kept:
         click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
         sys.exit(1)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fuzzydict.trials import Outcome
 
 __all__ = [
-    "HOLDING_NONE_OUT",
     "Changed",
     "Cutoffs",
     "key_changes",
@@ -33,9 +32,7 @@ _BROKEN = 0.04  # share of slips that may break: one of 32, none of a few
 _SEEN = 0.01  # a change of an error by less, in parts of it, is none
 _CHANCE = -1.28  # standard deviations: of what changes by chance alone, one in ten falls more
 _NAN = float("nan")
-#: How `FuzzyDict.fit` is told to; the command says it in its own way.
-HOLDING_NONE_OUT = "validation=0"
-_EITHER_WAY = f"give more examples, or {HOLDING_NONE_OUT} to keep it all the same"
+_EITHER_WAY = "give more examples, or validation=0 to keep it all the same"
 
 
 class Changed(NamedTuple):
