@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +25,8 @@ _COMMANDS = (
     "map",
     "train",
 )
-_INTERRUPTED = 130  # 128 and the number of the signal, as shells have it
+# 128 and the number of the signal, as shells have it:
+_INTERRUPTED, _TERMINATED = 130, 143
 
 
 class _Commands(click.Group):
@@ -45,9 +50,24 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _ending_when_terminated():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(_INTERRUPTED)
+
+
+@contextmanager
+def _ending_when_terminated() -> Iterator[None]:
+    """Let the signal that ends a process end the command as Ctrl-C does: it leaves no litter."""
+    asked, is_main = signal.SIGTERM, threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(asked) is not signal.SIG_DFL:
+        yield  # where signals are somebody else's business
+        return
+    signal.signal(asked, lambda *_: sys.exit(_TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(asked, signal.SIG_DFL)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
@@ -56,5 +76,5 @@ def main() -> None:
     """Look things up by what they mean and how they are spelled.
 
     Exit codes: 0 if every query had a match, 1 if one had none, 2 if a file or an argument is
-    wrong, 130 if it was interrupted.
+    wrong, 130 if it was interrupted, 143 if it was terminated.
     """

@@ -38,7 +38,8 @@ _OPTIONS = [
     click.option(
         "--format",
         type=click.Choice(FORMATS),
-        help="What DICT is written in; by default what its ending tells, else JSON.",
+        help="What DICT is written in; by default what its ending tells, else JSON. What d.save "
+        "wrote is known by itself.",
     ),
     click.option(
         "--key", metavar="NAME", help="The column of keys of a CSV, TSV or JSON Lines file."

@@ -20,7 +20,7 @@ def fit_wordnet(
     """Learn projections from WordNet, without the pairs that sets ask, and save them."""
     sources = excluded_by if vectors is None else (*excluded_by, vectors)
     check_place(output, sources)
-    check_ending(output, "projections")
+    check_ending(output, "projections", "projections")
     from fuzzydict import Brown, WordVectors
     from fuzzydict.retrieval import read_sets
     from fuzzydict.retrofitting import Recipe, wordnet_projections

@@ -46,7 +46,7 @@ def command(d: FuzzyDict[Any], output: Path, words: int, title: str | None) -> N
 
     given = click.get_current_context().params
     check_place(output, [path for path in (given["dict_file"], given["vectors"]) if path])
-    check_ending(output, "a page of HTML")
+    check_ending(output, "a page of HTML", "html")
     page = explore_page(d, title=title or output.stem, words=words).encode("utf-8", "replace")
     with replacing(output) as file:
         file.write(page)

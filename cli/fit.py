@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fuzzydict.review import is_undecided
 from fuzzydict.text import quoted
 
 from ._dicts import dict_options, told
-from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._problems import Command, check_ending, check_place, for_commands, told_in_a_line
 from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
@@ -49,6 +50,18 @@ _PROJECTIONS = Path("wordnet.projections")
     help="Learn so many maps of a query, for queries with keys that lie far apart; by default 1.",
 )
 @click.option(
+    "--validation",
+    metavar="SHARE",
+    type=click.FloatRange(0, 0.5),
+    help="Share of the examples held out, by which it is decided whether the dict is saved; by "
+    "default 0.2. With 0 the examples decide alone.",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1),
+    help="Passes over the examples, at most; by default 30, and more with several heads.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     help="Another seed, another result; by default 0, and 1 with --wordnet.",
@@ -61,20 +74,27 @@ def command(
     vectors: Path | None,
     output: Path | None,
     num_heads: int | None,
+    validation: float | None,
+    epochs: int | None,
     seed: int | None,
     **reading: str | None,
 ) -> None:
     """Let the dict in the file DICT learn from EXAMPLES, print a report, and save the dict.
 
     EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target: the key that the
-    query should find, or nothing where no key should match. The dict is saved, in the format of
-    d.save, if it answers the examples better, and those that it has not learned from come to no
-    harm; if not, nothing is saved and the exit code is 1.
+    query should find, or nothing where no key should match. A query that several keys are right
+    for has a row for each; in JSON Lines the target may be an array of them.
+
+    The dict is saved, in the format of d.save, if it answers the examples better, and those that
+    it has not learned from come to no harm; if not, nothing is saved and the exit code is 1. A
+    dozen examples tell little of others: --validation 0 saves it if the examples themselves are
+    answered better.
 
     With --wordnet this makes what ships with the package as projections="wordnet".
     """
+    learning = {"num_heads": num_heads, "validation": validation, "epochs": epochs}
     if wordnet:
-        _check_wordnet(files, exclude, {**reading, "num-heads": num_heads})
+        _check_wordnet(files, exclude, reading | learning)
         fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
         return
     if not files:
@@ -83,8 +103,7 @@ def command(
         raise click.UsageError("expected two files, DICT and EXAMPLES; --exclude needs --wordnet")
     if output is None:
         raise click.UsageError("say where to save the dict: -o FILE.fuzzydict")
-    learning = {"num_heads": num_heads, "seed": seed or 0}
-    _fit_dict(*files, output, vectors, learning, reading)
+    _fit_dict(*files, output, vectors, learning | {"seed": seed or 0}, reading)
 
 
 def _check_wordnet(
@@ -94,7 +113,7 @@ def _check_wordnet(
         raise click.UsageError(
             f"unexpected argument {str(files[0])!r}; retrieval sets follow --exclude"
         )
-    given = [f"--{name}" for name, value in of_dict.items() if value is not None]
+    given = [f"--{name.replace('_', '-')}" for name in of_dict if of_dict[name] is not None]
     if given:
         raise click.UsageError(f"{given[0]} is for DICT, and --wordnet reads none")
 
@@ -112,15 +131,17 @@ def _fit_dict(
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.dictfiles import open_dict
     from fuzzydict.examples import read_examples
+    from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)
     d = open_dict(dict_file, embedding=embedding, note=told, **reading)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
+    check_items(d)  # before it learns in vain
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)
-    click.echo(str(report))
+    click.echo(str(replace(report, reason=for_commands(report.reason))))
     if not report.kept:
         click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
         sys.exit(1)

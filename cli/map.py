@@ -14,7 +14,7 @@ from fuzzydict.cleaning import clean_column
 from fuzzydict.tables import TABLES, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
-from ._problems import Command, check_place
+from ._problems import Command, check_ending, check_place
 from ._progress import progress_bar
 
 _SURE = 0.8
@@ -132,8 +132,8 @@ def _check(form: str, table: Path, output: Path | None, review: Path | None) -> 
         raise click.UsageError("a Parquet table is not read from standard input; name a file")
     if output is None and form == "parquet":
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
-    if output is not None and table_format(output) not in (None, form):
-        raise click.UsageError(f"{output} would hold {form}, not what its ending tells")
+    if output is not None:
+        check_ending(output, form, form)
     dict_file: Path = click.get_current_context().params["dict_file"]
     if output is not None and output.exists() and output.samefile(dict_file):
         raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")

@@ -67,7 +67,7 @@ def command(
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
     check_place(output, texts_from)
-    check_ending(output, "word vectors")
+    check_ending(output, "word vectors", "vectors")
     from fuzzydict import MissingCorpusError, WordVectors
     from fuzzydict.brown import brown_sentences
     from fuzzydict.corpus import read_sentences

@@ -21,13 +21,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     one, whole. So the old one may be read meanwhile. Who may read a new file the umask says; a
     file that is replaced keeps its permissions, and a link its place.
 
+    What is there and is no regular file, such as a pipe or a device, keeps its place, too: it is
+    written into as the block goes on, and need not be able to seek.
+
     Raises:
-        OSError: the file cannot be written; the error names ``path``.
+        OSError: the file cannot be written, or is a folder; the error names ``path``.
     """
     import shutil
     from pathlib import Path
 
-    target = Path(path).resolve()
+    given = Path(path)
+    if given.exists() and not given.is_file():
+        with _errors_naming(given, given), given.open("wb") as file:
+            yield file
+        return
+    target = given.resolve()
     beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
     with _errors_naming(target, beside):
         opened = beside.open("xb")

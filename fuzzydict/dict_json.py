@@ -34,7 +34,7 @@ def read_json(path: Path, *, such_as: str = '{"color": "black"}') -> dict[str, A
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not UTF-8, not JSON, no object, or names a key twice.
+        FileFormatError: it is empty, not UTF-8, not JSON, no object, or names a key twice.
     """
     data = path.read_bytes()
     try:
@@ -45,6 +45,10 @@ def read_json(path: Path, *, such_as: str = '{"color": "black"}') -> dict[str, A
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
         ) from error
     except json.JSONDecodeError as error:
+        if not error.doc.strip():
+            raise FileFormatError(
+                f"{path}: is empty; expected an object such as {such_as}"
+            ) from error
         raise FileFormatError(
             f"{path}: line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
             f"expected an object such as {such_as}"

@@ -5,10 +5,12 @@ Each format is read by a module of its own, which is imported when it is needed.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.mapping import FuzzyDict
+from fuzzydict.storage import MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,7 @@ __all__ = ["FORMATS", "format_of", "open_dict", "read_dict", "told_format"]
 
 FORMATS = ("json", "toml", "yaml", "csv", "tsv", "jsonl", "fuzzydict")
 _ENDINGS = {"yml": "yaml", "ndjson": "jsonl"}
+_PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with its name alone
 _ROWS = ("csv", "tsv", "jsonl")
 
 
@@ -47,7 +50,8 @@ def open_dict(
 
     Args:
         path: the file.
-        format: one of `FORMATS`; by default what the file's ending tells.
+        format: one of `FORMATS`; by default what the file's ending tells, or its first bytes, if
+            they are those of a saved dict.
         key: the column of a CSV or TSV file, or the field of a JSON Lines file, with the keys.
         value: that with the values.
         embedding: as in `FuzzyDict`. A saved dict needs the one that it was made with.
@@ -61,7 +65,8 @@ def open_dict(
         OptionError: there is no such format, or an option is not for it.
         MissingExtraError: the package that reads YAML is not installed.
     """
-    if (format or format_of(path)) != "fuzzydict":
+    format = format or _found_format(path)  # noqa: A001
+    if format != "fuzzydict":
         content = read_dict(path, format=format, key=key, value=value, note=note)
         return FuzzyDict(content, embedding=embedding, score_cutoff=score_cutoff)
     _check_names("fuzzydict", key, value)
@@ -80,7 +85,7 @@ def read_dict(
     note: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the dict in a file, as a plain one; its arguments and errors are `open_dict`'s."""
-    form = format or format_of(path)
+    form = format or _found_format(path)
     _check_names(form, key, value)
     match form:
         case "json":
@@ -102,6 +107,21 @@ def read_dict(
         case "fuzzydict":
             return dict(open_dict(path, format=form))
     raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
+
+
+def _found_format(path: Path) -> str:
+    """Return the format of a file: what its first bytes tell, if they do, or else its ending."""
+    if path.is_file():  # what is no file, such as a pipe, is read once
+        with path.open("rb") as file:
+            begin = file.read(len(MAGIC))
+        if begin == MAGIC:
+            return "fuzzydict"
+        if _PARQUET.match(begin):
+            raise FileFormatError(
+                f"{path}: is a Parquet file, from which no dict is read; save its columns of keys "
+                f"and values as CSV, TSV or JSON Lines"
+            )
+    return format_of(path)
 
 
 def _check_names(form: str, key: str | None, value: str | None) -> None:

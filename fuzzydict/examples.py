@@ -31,16 +31,17 @@ def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  #
 
     Args:
         path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
-            are not read. A blank target, or null, says that no key should match.
+            are not read. A blank target, or null, says that no key should match. A query that has
+            several right keys comes in a row for each; in JSON Lines they may be an array.
         format: "csv", "tsv" or "jsonl"; by default what the file's ending tells.
 
     Returns:
-        Each query with its target, which is None where no key should match, in the file's order.
+        Each query with each of its targets, None where no key should match, in the file's order.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not of its format, lacks a column, has a blank query, or gives one
-            query two targets; the message names the lines.
+        FileFormatError: it is not of its format, lacks a column, has a blank query, or says of
+            one query that a key is right and that none is; the message names the lines.
         OptionError: the format is none of these.
     """
     form = format or table_format(path)
@@ -70,11 +71,20 @@ def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
                 f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
                 f"target says that no key should match"
             )
-        yield line, content["query"], content["target"]
+        query, target = content["query"], content["target"]
+        if not isinstance(target, list):
+            yield line, query, target
+            continue
+        if not all(isinstance(key, str) and key.strip() for key in target) or not target:
+            raise FileFormatError(
+                f"{path}: line {line}: expected the right keys as target, texts that are not "
+                f"blank, or null if none is right"
+            )
+        yield from ((line, query, key) for key in target)
 
 
 def _agreeing(path: Path, found: Iterator[tuple[int, Any, Any]]) -> list[Example]:
-    """Check each example, and that no query has two targets."""
+    """Check each example, and that no query has a key as target as well as none."""
     examples: list[Example] = []
     known: dict[str, tuple[int, str | None]] = {}
     for line, query, target in found:
@@ -86,10 +96,11 @@ def _agreeing(path: Path, found: Iterator[tuple[int, Any, Any]]) -> list[Example
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
         target = target if target and target.strip() else None
         first, before = known.setdefault(query, (line, target))
-        if before != target:
+        if (before is None) != (target is None):
             raise FileFormatError(
                 f"{path}: the query {quoted(query)} has two targets, {quoted(before)} on line "
-                f"{first} and {quoted(target)} on line {line}; keep one"
+                f"{first} and {quoted(target)} on line {line}, where None says that no key should "
+                f"match; keep one"
             )
         examples.append((query, target))
     return examples

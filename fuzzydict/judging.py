@@ -96,14 +96,18 @@ def verdict_of_keys(
         return False, f"{why}; give more examples, or fewer epochs"
     gains = _gains(learned_from, cutoffs)
     if min(gains) < 0 or max(gains) <= 0:
-        return False, f"{_facts(learned_from, cutoffs)}: no better; give more epochs, or examples"
+        why = f"worse by {gains.below(0)}" if min(gains) < 0 else "no better by any of these"
+        return False, f"{_facts(learned_from, cutoffs)}: {why}; give more epochs, or examples"
     if not held_out.before:
         return True, f"{_facts(learned_from, cutoffs)}, as none was held out"
     facts, gains = _facts(held_out, cutoffs, "examples held out"), _gains(held_out, cutoffs)
-    if gains.log_probability <= 0 or (must_gain and min(gains) < 0):
-        return False, f"{facts}: no better; {_EITHER_WAY}"
+    if gains.log_probability <= 0:
+        return False, f"{facts}: no better by log-probability; {_EITHER_WAY}"
+    if must_gain and min(gains) < 0:
+        return False, f"{facts}: worse by {gains.below(0)}; {_EITHER_WAY}"
     if min(gains) < _CHANCE:
-        return False, f"{facts}: worse than chance explains; {_EITHER_WAY}"
+        why = f"worse than chance explains by {gains.below(_CHANCE)}"
+        return False, f"{facts}: {why}; {_EITHER_WAY}"
     return True, facts
 
 
@@ -113,6 +117,11 @@ class _Gains(NamedTuple):
     log_probability: float
     hit: float
     right_at_cutoff: float
+
+    def below(self, limit: float) -> str:
+        """Name those that are below a limit, as they are shown."""
+        names = ("log-probability", "hit@1", "right at the cutoff")
+        return " and ".join(n for n, gain in zip(names, self, strict=True) if gain < limit)
 
 
 def _gains(answers: Answers, cutoffs: Cutoffs) -> _Gains:

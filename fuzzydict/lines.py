@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from datetime import date, time
 from typing import Any
 
@@ -11,22 +12,25 @@ import numpy as np
 
 __all__ = ["as_cell", "as_json", "as_line"]
 
+#: What a terminal may take for a command, or a program for the end of a line.
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _KEYS = str | int | float | bool | None
 
 
 def as_line(value: Any) -> str:
     r"""Return a text of one line as it is, anything else as JSON, which is on one line.
 
+    A text with control characters other than tabs is quoted, too: a terminal would obey them.
     A number that JSON has none for is NaN, Infinity or -Infinity.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
-    >>> as_line(date(2024, 2, 29))
-    '2024-02-29'
+    >>> as_line("a\x1b[2Jb"), as_line(date(2024, 2, 29))
+    ('"a\\u001b[2Jb"', '2024-02-29')
     """
     if isinstance(value, date | time):
         return value.isoformat()
-    if isinstance(value, str) and value.splitlines() in ([], [value]):
+    if isinstance(value, str) and not _CONTROL.search(value):
         return value
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         return json.dumps(float(value))
@@ -43,13 +47,14 @@ def as_cell(value: Any) -> str:
 def as_json(value: Any) -> str:
     """Return a value as JSON: arrays, tuples and sets as lists, dates and other things as texts.
 
-    NaN and infinity, which JSON has no numbers for, are null.
+    NaN and infinity, which JSON has no numbers for, are null. Control characters are escaped.
 
     >>> import numpy as np
     >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
     '{"at": "2024-02-29", "(1, 2)": [0.5, null]}'
     """
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:

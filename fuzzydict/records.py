@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DELIMITERS",
     "KINDS",
+    "NOTHING",
     "Record",
     "csv_records",
     "csv_row",
@@ -32,6 +33,8 @@ __all__ = [
     "separated_otherwise",
 ]
 
+#: What a blank line of JSON Lines says, which is not null.
+NOTHING = object()
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _LONGEST = 2**24  # bytes of a line
 _SHOWN = 20  # columns that an error names
@@ -83,8 +86,10 @@ def csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record
         yield Record(line, raw, cells)
 
 
-def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
-    """Give what each line of a file says that is open for bytes; blank lines are left out.
+def json_records(file: BinaryIO, name: object, *, blanks: bool = False) -> Iterator[Record]:
+    """Give what each line of a file says that is open for bytes.
+
+    Blank lines are left out or, if they are asked for, have `NOTHING` as content.
 
     Raises:
         FileFormatError: a line is not UTF-8, or not JSON; the message names the file and the line.
@@ -93,6 +98,8 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
         text = (raw.removeprefix(_MARK) if line == 1 else raw).rstrip("\r\n")
         if text.strip():
             yield Record(line, raw, _parsed(text, f"{name}: line {line}"))
+        elif blanks:
+            yield Record(line, raw, NOTHING)
 
 
 def separated_otherwise(header: Record) -> str:

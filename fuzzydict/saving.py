@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.index import KeyIndex
 
-__all__ = ["Saved", "read_saved", "write_saved"]
+__all__ = ["Saved", "check_items", "read_saved", "write_saved"]
 
 _KIND = "fuzzy dict"
 _LARGE = ("vectors", *GRAPHS.values())  # arrays that are read when they are needed
@@ -46,6 +46,13 @@ class Saved(NamedTuple):
     items: dict[Any, Any]
     options: dict[str, Any]
     keys: SavedKeys
+
+
+def check_items(items: Mapping[Any, Any]) -> None:
+    """Raise, as `write_saved` would, unless these keys and values can be saved."""
+    writer = ValueWriter()
+    for parts in (items, items.values()):
+        _encoded(writer, parts, items)
 
 
 def write_saved(

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "Stored", "Unchecked", "read", "refusing", "write"]
+__all__ = ["DTYPES", "MAGIC", "Stored", "Unchecked", "read", "refusing", "write"]
 
 VERSION = 1
-_MAGIC = b"fuzzydct"
+#: How every file begins.
+MAGIC = b"fuzzydct"
 _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
@@ -91,11 +92,14 @@ def write(
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
     header = _header(kind, meta, raw)
     with replacing(path) as file:
-        file.write(_PREFIX.pack(_MAGIC, VERSION, zlib.crc32(header), len(header)))
+        file.write(_PREFIX.pack(MAGIC, VERSION, zlib.crc32(header), len(header)))
         file.write(header)
+        end = _PREFIX.size + len(header)  # counted, for a pipe cannot tell
         for array in raw.values():
-            file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+            gap = -end % _ALIGNMENT
+            file.write(b"\0" * gap)
             file.write(array.data if array.size else b"")
+            end += gap + array.nbytes
 
 
 def read(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
@@ -167,7 +171,7 @@ def _header(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
 
 def _checked_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, Any], int]:
     """Return the header and the byte where it ends."""
-    if len(data) < _PREFIX.size or data[: len(_MAGIC)].tobytes() != _MAGIC:
+    if len(data) < _PREFIX.size or data[: len(MAGIC)].tobytes() != MAGIC:
         raise FileFormatError(
             f"{path} is not a fuzzydict file (or its beginning is damaged); "
             f"expected a file that fuzzydict has written"

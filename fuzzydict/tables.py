@@ -15,6 +15,7 @@ from fuzzydict.lines import as_cell, as_json
 from fuzzydict.records import (
     DELIMITERS,
     KINDS,
+    NOTHING,
     csv_records,
     csv_row,
     json_records,
@@ -71,7 +72,7 @@ def add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: Co
     """Write a table, of a file or a stream, to ``output``, in its format, with columns added.
 
     CSV, TSV and JSON Lines are copied as they are written, with their quotes, marks and ends of
-    lines, and the new cells are put at the end of each row; blank lines are no rows.
+    lines, and the new cells are put at the end of each row; blank lines are no rows, and stay.
 
     Raises:
         OSError: the file cannot be read, or ``output`` cannot be written.
@@ -118,16 +119,17 @@ def _add_to_csv(
 
 def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: Columns) -> None:
     seen = False
-    for batch in _batches(json_records(file, name)):
-        cells = [_field(record, name, columns) for record in batch]
-        seen = seen or any(columns.asked in record.content for record in batch)
-        answers = columns.answer(cells)
-        for record, cell in zip(batch, cells, strict=True):
-            answer = answers.get(cell, (None, None, None))
-            added = as_json(dict(zip(columns.names, answer, strict=True)))[1:]
-            text = record.raw.rstrip()
-            kept = text[:-1].rstrip() + (", " if record.content else "")
-            output.write(_encoded(kept + added + record.raw[len(text) :]))
+    for batch in _batches(json_records(file, name, blanks=True)):
+        rows = [record for record in batch if record.content is not NOTHING]
+        cells = {record.line: _field(record, name, columns) for record in rows}
+        seen = seen or any(columns.asked in record.content for record in rows)
+        answers = columns.answer([*cells.values()])
+        for record in batch:
+            if record.line in cells:
+                answer = answers.get(cells[record.line], (None, None, None))
+                output.write(_longer_object(record, dict(zip(columns.names, answer, strict=True))))
+            else:
+                output.write(record.raw.encode())
         _tell(columns, file)
     if not seen:
         raise FileFormatError(f"{name}: no line has a field {quoted(columns.asked)}")
@@ -171,6 +173,13 @@ def _longer(raw: str, added: str, delimiter: str) -> bytes:
     """Return a row with cells added before the end of its line."""
     kept = raw.removesuffix("\n").removesuffix("\r")
     return _encoded(kept + delimiter + added + raw[len(kept) :])
+
+
+def _longer_object(record: Record, added: dict[str, Any]) -> bytes:
+    """Return a line of JSON with fields added to its object."""
+    text = record.raw.rstrip()
+    kept = text[:-1].rstrip() + (", " if record.content else "")
+    return _encoded(kept + as_json(added)[1:] + record.raw[len(text) :])
 
 
 def _encoded(text: str) -> bytes:

@@ -164,6 +164,17 @@ def test_lines_of_json_get_fields(tmp_path: Path) -> None:
     assert counts == Cleaned(matched=2, unmatched=2, blank=2)
 
 
+def test_blank_lines_among_lines_of_json_stay_as_they_are(tmp_path: Path) -> None:
+    blank = b"\xef\xbb\xbf \r\n\n"
+    row = b'{"country": "qwzzt"}\n'
+    (tmp_path / "t.jsonl").write_bytes(blank + row + b"\t \n\n" + row + b"\n  ")
+    data, counts = cleaned(tmp_path / "t.jsonl")
+    added = b', "country_key": null, "country_value": null, "country_score": null}'
+    longer = row.replace(b"}", added)
+    assert data == blank + longer + b"\t \n\n" + longer + b"\n  "
+    assert counts == Cleaned(matched=0, unmatched=2, blank=0)
+
+
 # ---- whatever the length ------------------------------------------------------------------
 
 

@@ -116,7 +116,16 @@ def test_exit_codes_are_those_of_every_command(car: Path, code: int, arguments: 
 
 @posix
 @pytest.mark.parametrize("arguments", [["lookup", "car.json"], ["map", "car.json", "fifo.csv"]])
-def test_an_interrupt_is_exit_130_without_a_word(car: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("sent", "usual", "code"),
+    [
+        (signal.SIGINT, signal.default_int_handler, 130),
+        (signal.SIGTERM, signal.SIG_DFL, 143),
+    ],
+)
+def test_a_signal_ends_a_command_without_a_word_and_without_litter(
+    car: Path, arguments: list[str], sent: signal.Signals, usual: Any, code: int
+) -> None:
     fifo = car.parent / "fifo.csv"
     os.mkfifo(fifo)
     pipe = subprocess.PIPE
@@ -127,8 +136,8 @@ def test_an_interrupt_is_exit_130_without_a_word(car: Path, arguments: list[str]
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,
-        # Who starts the tests may have told them to ignore interrupts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        # Who starts the tests may have told them to ignore signals.
+        preexec_fn=lambda: signal.signal(sent, usual),
     ) as process:
         assert process.stdin
         assert process.stdout
@@ -137,20 +146,20 @@ def test_an_interrupt_is_exit_130_without_a_word(car: Path, arguments: list[str]
             process.stdin.write(b"colour\n")
             process.stdin.flush()
             assert process.stdout.readline() == b"black\n"
-            interrupt(process)
+            end(process, sent)
         else:
             with fifo.open("wb", buffering=0) as file:  # which waits until it is read
                 file.write(b"what\ncolour\n")
-                interrupt(process)
-        assert process.returncode == 130
+                end(process, sent)
+        assert process.returncode == code
         assert process.stderr.read() == b""
     assert not [path.name for path in car.parent.iterdir() if "out.csv" in path.name]
 
 
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a process; again, as a person would, if it was just about to wait for input."""
+def end(process: subprocess.Popen[bytes], sent: signal.Signals) -> None:
+    """Signal a process to end; again, as a person would, if it was just about to wait for input."""
     for _ in range(10):
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         with suppress(subprocess.TimeoutExpired):
             process.wait(6)
             return

@@ -229,7 +229,7 @@ def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not JSON"),
+        (b"", "is empty"),
         (b"color: black", "is not JSON"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "is not UTF-8"),
         (b'["black"]', "expected an object"),

@@ -59,6 +59,19 @@ def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
     assert lookup(tmp_path / "tabs.json", "-v", "a b").stdout == '"c\\td"\t"a\\tb"\t1.000\n'
 
 
+def test_control_characters_are_quoted_for_a_terminal_would_obey_them(tmp_path: Path) -> None:
+    signs = "".join(map(chr, [*range(9), *range(10, 32), *range(127, 160), 0x2028, 0x2029]))
+    for sign in signs:
+        (tmp_path / "odd.json").write_text(json.dumps({f"a{sign}b": f"c{sign}d"}))
+        for options in ([], ["-v"], ["--json"]):
+            result = lookup(tmp_path / "odd.json", *options, f"a{sign}b", "-n", "1")
+            assert result.exit_code == 0
+            assert not set(signs) & set(result.stdout.removesuffix("\n"))
+        assert json.loads(result.stdout)["value"] == f"c{sign}d"
+    (tmp_path / "odd.json").write_text(json.dumps({"color": "c\x1b[31md"}))
+    assert lookup(tmp_path / "odd.json", "colour").stdout == '"c\\u001b[31md"\n'
+
+
 def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
     result = lookup(car, "--json", "extras", "xyzzy", "colour")
     assert result.exit_code == 1

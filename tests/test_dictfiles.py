@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FileFormatError
-from fuzzydict.dictfiles import read_dict
+from fuzzydict import FileFormatError, FuzzyDict, OptionError, WordVectors
+from fuzzydict.dictfiles import open_dict, read_dict
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -44,7 +46,8 @@ def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "line 1, column 1 is not JSON"),
+        (b"", "is empty; expected an object such as"),
+        (b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
         (b"color: black", "line 1, column 1 is not JSON"),
         (b'{\n "color": black}', "line 2, column 11 is not JSON"),
         (b"{'color': 'black'}", "line 1, column 2 is not JSON"),
@@ -79,6 +82,40 @@ def test_a_key_that_comes_twice_is_found_among_many(tmp_path: Path) -> None:
     (tmp_path / "file").write_text(f'{{{pairs}, "key 199999": 0}}')
     with pytest.raises(FileFormatError, match="the key 'key 199999' comes twice"):
         read_dict(tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", ["car.fd", "car.json", "car.csv", "car", "car.yaml"])
+def test_a_saved_dict_is_known_whatever_its_ending(tmp_path: Path, name: str) -> None:
+    d = FuzzyDict({"color": "black", "size": (1, 2)}, score_cutoff=0.3)
+    d.save(tmp_path / name)
+    opened = open_dict(tmp_path / name)
+    assert (opened, opened.score_cutoff) == (d, 0.3)
+    assert read_dict(tmp_path / name) == d
+    assert (type(opened), type(read_dict(tmp_path / name))) == (FuzzyDict, dict)
+    with pytest.raises(OptionError, match="key and value name columns"):
+        open_dict(tmp_path / name, key="color")
+    with pytest.raises(FileFormatError):
+        open_dict(tmp_path / name, format="json")  # as it is told
+
+
+def test_other_files_of_ours_and_parquet_say_what_they_are(tmp_path: Path) -> None:
+    WordVectors(["a"], [[1.0]]).save(tmp_path / "mine.vectors")
+    with pytest.raises(FileFormatError, match=r"mine.vectors holds .*, where fuzzy dict was exp"):
+        open_dict(tmp_path / "mine.vectors")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1\x15\x04\x15\x20" + bytes(99) + b"PAR1")
+    with pytest.raises(FileFormatError, match=r"t\.parquet: is a Parquet file, from which no dict"):
+        open_dict(tmp_path / "t.parquet")
+    (tmp_path / "keys.csv").write_text("PAR1,a key like another\n")
+    assert read_dict(tmp_path / "keys.csv") == {"PAR1": "a key like another"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_dict_may_come_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as other:
+        written = other.submit((tmp_path / "pipe").write_text, '{"color": "black"}')
+        assert read_dict(tmp_path / "pipe") == {"color": "black"}
+        written.result(timeout=60)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

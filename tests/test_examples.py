@@ -127,6 +127,32 @@ def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, cont
     assert read_examples(written(tmp_path, "e.txt", content), format=form) == EXPECTED
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("e.csv", "query,target\npower,battery\nhue,color\npower,horse power\n"),
+        (
+            "e.jsonl",
+            '{"query": "power", "target": ["battery"]}\n{"query": "hue", "target": "color"}\n'
+            '{"query": "power", "target": "horse power"}\n',
+        ),
+        (
+            "e.jsonl",
+            '{"query": "power", "target": ["battery", "horse power"]}\n'
+            '{"query": "hue", "target": ["color"]}\n',
+        ),
+    ],
+)
+def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content: str) -> None:
+    examples = read_examples(written(tmp_path, name, content))
+    assert sorted(examples) == [("hue", "color"), ("power", "battery"), ("power", "horse power")]
+    d = FuzzyDict({"battery": 1, "color": 2, "horse power": 3})
+    queries, targets = zip(*examples, strict=True)
+    report = d.fit(queries, targets, epochs=1)
+    same = d.fit({"power": ["battery", "horse power"], "hue": "color"}, epochs=1)
+    assert (report.examples, report.history) == (2, same.history)
+
+
 def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:
     path = written(tmp_path, "e.csv", "query,target\na,b\na,b\n")
     assert read_examples(path) == [("a", "b"), ("a", "b")]
@@ -139,13 +165,17 @@ def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:
         ("e.csv", "query,key\na,b\n", "has no column 'target'; its columns are 'query', 'key'"),
         ("e.csv", "query,target\na,b,c\n", "line 2 has 3 cells where line 1 has 2"),
         ("e.csv", "query,target\na,b\n ,c\n", "line 3 has a blank query; fill it in, or"),
-        ("e.csv", "query,target\na,b\n\na,c\n", "'a' has two targets, 'b' on line 2 and 'c' on l"),
-        ("e.csv", "query,target\na,b\na,\n", "'a' has two targets, 'b' on line 2 and None on lin"),
+        ("e.csv", "query,target\na,b\n\na,\n", "'a' has two targets, 'b' on line 2 and None on l"),
+        ("e.csv", "query,target\na,\na,b\n", "'a' has two targets, None on line 2 and 'b' on lin"),
+        ("e.jsonl", '{"query": "a", "target": []}\n', "line 1: expected the right keys as target"),
+        ("e.jsonl", '{"query": "a", "target": ["b", " "]}\n', "line 1: expected the right keys as"),
+        ("e.jsonl", '{"query": "a", "target": ["b", 3]}\n', "line 1: expected the right keys as t"),
         ("e.csv", b"query,target\n\xff,b\n", "line 2: byte 0 is not UTF-8"),
         ("e.jsonl", '{"query": "a"}\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '["a", "b"]\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
-        ("e.jsonl", '{"query": "a", "target": ["b"]}\n', "line 1 has an array where a text is ex"),
+        ("e.jsonl", '{"query": ["a"], "target": "b"}\n', "line 1 has an array where a text is ex"),
+        ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
         ("e.jsonl", '{"query": "a"\n', "line 1, column 14 is not JSON"),
     ],
 )

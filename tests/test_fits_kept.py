@@ -174,7 +174,7 @@ def test_examples_that_contradict_one_another_are_not_kept(at_odds: Any) -> None
     d, report, _ = at_odds
     assert not report.kept
     assert (d.projections, d.score_cutoff) == (None, None)
-    assert "worse than chance explains" in report.reason or "no better" in report.reason
+    assert "worse than chance explains by " in report.reason or "no better by " in report.reason
     assert "give more" in report.reason or "validation=0" in report.reason  # what to do next
     assert {change.query for change in report.worse} <= AT_ODDS.keys()
     assert "worse, held out:" in str(report)
@@ -265,6 +265,25 @@ def test_a_few_must_not_come_to_harm_and_many_must_gain(
         assert verdict_of_keys(*sides, cutoffs, (0, 32), must_gain=must_gain)[0] == kept
         assert not verdict_of_keys(*sides, cutoffs, (2, 32), must_gain=must_gain)[0]
         assert not verdict_of_keys(*sides, Cutoffs(0.02, 0.95), (0, 32), must_gain=must_gain)[0]
+
+
+@pytest.mark.parametrize(
+    ("held_out", "learned_from", "must_gain", "why"),
+    [
+        ("==", "++", False, "no better by log-probability"),
+        ("-^^^^^", "++", True, "worse by hit@1 and right at the cutoff"),
+        ("--^^^^^^^^^^", "++", False, "worse than chance explains by hit@1 and right at the cut"),
+        ("++", "-^^^^^", False, "worse by hit@1 and right at the cutoff"),
+        ("++", "==", False, "no better by any of these"),
+    ],
+)
+def test_the_report_says_which_figure_decided(
+    held_out: str, learned_from: str, must_gain: bool, why: str
+) -> None:
+    sides = answers(held_out), answers(learned_from)
+    kept, reason = verdict_of_keys(*sides, Cutoffs(0, 0), (0, 0), must_gain=must_gain)
+    assert not kept
+    assert f": {why}" in reason
 
 
 def test_what_is_learned_must_help_the_examples_themselves() -> None:

@@ -88,6 +88,26 @@ def test_there_is_no_such_folder_or_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("name", ["pipe", "link"])
+def test_what_is_no_regular_file_is_written_into_and_not_replaced(
+    tmp_path: Path, name: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    d = FuzzyDict({"a": 1, "b": np.arange(3.0)}, embedding=one_hot)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        d.save(tmp_path / name)
+        received = os.read(reader, 2**16)
+    finally:
+        os.close(reader)
+    d.save(tmp_path / "saved")
+    assert received == (tmp_path / "saved").read_bytes()
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "saved"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any folder")
 def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
