@@ -84,8 +84,8 @@ class Calibration:
     """The evidence of queries whose words are all known, and of those of words never seen.
 
     The log-odds of a key are those of "for one reason or another", the sum of the odds of each:
-    a query is the key misspelled, or means the same, or most of its words are the same. They
-    compete with those of the other keys and of a key that stands for "none of them".
+    a query is the key misspelled or cut short, or means the same, or most of its words are the
+    same. They compete with those of the other keys and of a key that stands for "none of them".
 
     >>> same = Calibration(*[Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))] * 2)
     >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))

@@ -74,7 +74,7 @@ function reasonsTold({ matching, judged }, slot) {
   const near = Math.round(10 * judged.near[slot]) / 10 || 0; // never "-0"
   const compared = (one) => (one === null ? "not compared" : one.toFixed(2));
   const told = [
-    ["the query is the key misspelled", `likeness ${compared(likeness)}`],
+    ["the query is the key misspelled or cut short", `likeness ${compared(likeness)}`],
     ["it means the same", `nearness ${near} standard deviations`],
     ["most of its words are the same", `coverage ${compared(words)}`],
   ];
