@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -136,7 +137,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         told = list(_measured(PARTS[part](options.keys), options.keys, options.queries))
         print(markdown_table(_HEADER, [row for row in told if isinstance(row, list)]))
         print("\n".join(["", *(line for line in told if isinstance(line, str)), ""]))
-    made_by = shown_command("python", "-m", "tests.benchmarks.engines", *(argv or []))
+    words = sys.argv[1:] if argv is None else argv
+    made_by = shown_command("python", "-m", "tests.benchmarks.engines", *words)
     print(f"Made by `{made_by}` ({environment('usearch')}).")
 
 
