@@ -12,31 +12,34 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["shortened"]
+__all__ = ["abbreviation_likeness"]
 
 _LEAST = 3  # letters of an abbreviation of a word; initials may be two
 _BEGUN, _DRAWN = 0.7, 0.55  # likeness to a long word that it begins, or is drawn together from
 _OF_LENGTH = 0.3  # more of it, if little is cut off
 _INITIALS = 0.7
+_DIGIT = re.compile(r"\d")
 _VOWELS = re.compile(r"(?<!^)[aeiou]")
 
 
-def shortened(word: str, others: Sequence[str]) -> NDArray[np.float32]:
+def abbreviation_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words or phrases are if it abbreviates them, (n,).
 
     It is the beginning of a word, with its vowels or without; or a word drawn together, with its
-    first and last letter; or the initials of a phrase. It is 0 where it is none of these. All are
-    plain, and none is empty.
+    first and last letter; or the initials of a phrase. It is 0 where it is none of these, or has a
+    digit: 902 is no short form of 90210. All are plain, and none is empty.
 
-    >>> print(shortened("temp", ["temperature", "attempt", "temp"]).round(2))
+    >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
     [0.81 0.   0.  ]
-    >>> print(shortened("govt", ["government", "governor"]).round(2))
+    >>> print(abbreviation_likeness("govt", ["government", "governor"]).round(2))
     [0.67 0.  ]
-    >>> print(shortened("spd", ["speed", "spider", "sped"]).round(2))
+    >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
     [0.88 0.85 0.92]
-    >>> print(shortened("dob", ["date of birth", "dumb waiter", "doubtful bob"]).round(2))
-    [0.7 0.  0. ]
+    >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
+    [0.7 0. ]
     """
+    if _DIGIT.search(word):
+        return np.zeros(len(others), np.float32)
     first = word[0]  # most others begin otherwise
     alike = [_shortened(word, other) if other[0] == first else 0.0 for other in others]
     return np.array(alike, np.float32)

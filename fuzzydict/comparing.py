@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzydict.abbreviations import shortened
+from fuzzydict.abbreviations import abbreviation_likeness
 from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness
@@ -121,7 +121,8 @@ def looks_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.fl
 
 def _cut_short(word: str, others: list[str], index: KeyIndex) -> NDArray[np.float32] | float:
     """Return how alike a word and others are if it abbreviates them: a known one means itself."""
-    return 0.0 if index.embedding.vocabulary.knows(word) else shortened(word, others)
+    known = index.embedding.vocabulary.knows(word)
+    return 0.0 if known else abbreviation_likeness(word, others)
 
 
 def words_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:

@@ -32,9 +32,9 @@ class Graph(NamedTuple):
     labels: NDArray[np.int64]  # of each key that has a vector, and one of none, (S + 1,), rising
 
 
-def graph_arrays(index: KeyIndex) -> dict[str, NDArray[Any]]:
-    """Return what an engine saves of the keys, by the names of arrays; of none, nothing."""
-    if index.neighbours is None:
+def graph_arrays(index: KeyIndex, engine: str) -> dict[str, NDArray[Any]]:
+    """Return what an engine saves of the keys, by the names of arrays; of another one, nothing."""
+    if index.neighbours is None or index.neighbours.engine != engine:
         return {}
     saved, labels = index.neighbours.save(index)
     return {GRAPHS[index.neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}

@@ -19,7 +19,7 @@ from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.recall import Recall
 from fuzzydict.text import plain, quoted
-from fuzzydict.values import as_output, pooled, weights_of
+from fuzzydict.values import as_output, pooled, stack, weights_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,8 +163,7 @@ class FuzzyReads(Configured, dict[Any, V]):
         """Return the mean of all values, weighted by attention, whatever the mode.
 
         Numbers give a float, arrays and lists of numbers an array of their shape; texts the mean
-        of their vectors. For a list of queries, return the stacked array. ``attn_mask`` is that
-        of `attend`.
+        of their vectors. A list of queries gives the stacked array. ``attn_mask`` is `attend`'s.
 
         Raises:
             NoMatchError: no key's score, masked or not, reaches ``score_cutoff``; or there is
@@ -185,11 +184,12 @@ class FuzzyReads(Configured, dict[Any, V]):
             pooling = self._adapted_embedding(), as_projections(self.projections)
             outputs = []
             for some in attended:
-                weights, values = (
-                    weights_of(some.scores, some.temperature),
-                    self._values(some.names),
-                )
+                weights = weights_of(some.scores, some.temperature)
+                values = self._values(some.names)
                 outputs.append(pooled(some.scores, weights, some.names, values, *pooling))
+            if len(attended) > 1:  # the values of each are of one kind; those of all must be
+                names = [some.names[int(some.scores[0].argmax())] for some in attended]
+                stack(names, self._values(names), pooling[0])
         return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
     def _found(self, query: Any) -> tuple[str, V]:

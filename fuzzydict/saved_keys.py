@@ -90,13 +90,23 @@ class SavedKeys:
 
     def _fill(self, index: KeyIndex, engine: str) -> None:
         with refusing(self._path):
-            vectors = self._vectors.checked()
+            vectors = self._checked_vectors()
             _require_finite("vectors", vectors)
             if self._graph is not None:
                 restore_graph(index, engine, self._graph)
             # A copy, where that is cheap, for what is mapped from a file may change with it.
             kept = np.array(vectors) if self._at_once else vectors
             index.restore(self._keys, kept, self._trust)
+
+    def _checked_vectors(self) -> NDArray[Any]:
+        try:
+            return self._vectors.checked()
+        except FileFormatError as error:
+            if self._at_once:
+                raise
+            raise FileFormatError(
+                f"{error}: its items are whole, so that FuzzyDict(dict(d)) can be saved"
+            ) from error
 
 
 def _require_finite(name: str, array: NDArray[Any]) -> None:

@@ -77,7 +77,7 @@ def write_saved(
         "values": values,
         "vectors": index.vectors if alive.all() else index.vectors[alive],
         "trust": index.trust[alive],
-        **graph_arrays(index),
+        **graph_arrays(index, options["index"]),
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
         **learned,
     }

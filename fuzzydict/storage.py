@@ -83,7 +83,8 @@ def write(
 ) -> None:
     """Write ``arrays`` and ``meta`` (JSON types) to ``path`` as a file of this ``kind``.
 
-    Whatever happens, ``path`` holds the old file or the new one, whole.
+    Whatever happens, ``path`` holds the old file or the new one, whole; unless it is a pipe or a
+    device, which is written into.
 
     Raises:
         OSError: the file cannot be written.

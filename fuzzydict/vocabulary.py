@@ -167,7 +167,7 @@ class Vocabulary:
     def _trust(self) -> NDArray[np.float64]:
         """How far the vector of each word can be believed, (V,), and 1, for those never seen."""
         trust = np.minimum(self._weights / (_SAYS_MUCH * self._weights[-1]), 1)
-        trust[:-1][list(map(str.isdigit, self.words))] = 0
+        trust[:-1][list(map(str.isdecimal, self.words))] = 0
         return np.asarray(trust, np.float64)
 
     @cached_property

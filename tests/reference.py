@@ -16,7 +16,14 @@ from fuzzydict.evidence import FEWEST, SAME
 from fuzzydict.spelling import sound
 from fuzzydict.text import plain
 
-__all__ = ["Reference", "assert_probabilities", "coverage_of", "likeness_of", "shortened_of"]
+__all__ = [
+    "Reference",
+    "assert_probabilities",
+    "coverage_of",
+    "likeness_of",
+    "of_numbers",
+    "shortened_of",
+]
 
 
 def likeness_of(a: str, b: str) -> float:
@@ -34,14 +41,18 @@ def likeness_of(a: str, b: str) -> float:
 def of_numbers(a: str, b: str) -> float:
     """Return what is left of a likeness of two texts for the numbers in them."""
     numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
-    joined = ["".join(found) for found in numbers]
-    same = numbers[0] == numbers[1] or (joined[0] == joined[1] and len(joined[0]) >= 5)
-    return 1.0 if same or not all(numbers) else 0.5
+    if not all(numbers) or numbers[0] == numbers[1]:
+        return 1.0
+    for text, parts, others in ((a, *numbers), (b, *numbers[::-1])):
+        is_fraction = len(parts) == 2 and 1 in map(len, parts)
+        if others == ["".join(parts)] and len(others[0]) >= 5 and " ".join(parts) in text:
+            return 0.5 if is_fraction else 1.0
+    return 0.5
 
 
 def shortened_of(word: str, other: str) -> float:
     """Return how alike a word and another, or a phrase, are if it abbreviates them; else 0."""
-    if " " in word or len(word) >= len(other) or word[0] != other[0]:
+    if re.search(r"\d", word) or " " in word or len(word) >= len(other) or word[0] != other[0]:
         return 0.0
     if " " in other:
         return 0.7 if list(word) == [part[0] for part in other.split()] else 0.0

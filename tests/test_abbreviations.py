@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, comparing
-from fuzzydict.abbreviations import shortened
+from fuzzydict.abbreviations import abbreviation_likeness
 from tests.reference import shortened_of
 
-WORDS = st.text("aeibct", min_size=1, max_size=6)
+WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4))
 def test_it_is_what_the_reference_says(word: str, others: list[str]) -> None:
     expected = [shortened_of(word, other) for other in others]
-    assert shortened(word, others).tolist() == pytest.approx(expected)
+    assert abbreviation_likeness(word, others).tolist() == pytest.approx(expected)
 
 
 COLUMNS = ["customer name", "date of birth", "address", "quantity", "order number", "price"]
@@ -49,8 +49,16 @@ def test_names_of_columns_are_found_by_their_abbreviations(query: str, key: str)
 def test_a_word_that_is_known_abbreviates_none(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ["carpet", "manager", "article", "candle of mankind", "caption of manners"]
     found = FuzzyDict(dict.fromkeys(keys)).most_similar(query)
-    monkeypatch.setattr(comparing, "shortened", lambda _, others: np.zeros(len(others)))
+    monkeypatch.setattr(comparing, "abbreviation_likeness", lambda _, others: np.zeros(len(others)))
     assert FuzzyDict(dict.fromkeys(keys)).most_similar(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [("902", "90210"), ("1234567", "12345678"), ("a123", "a1234"), ("covid1", "covid19")],
+)
+def test_a_code_abbreviates_none(query: str, key: str) -> None:
+    assert FuzzyDict({key: 1, "banana": 2}).get(query) is None
 
 
 def test_the_whole_word_comes_before_one_that_it_begins() -> None:

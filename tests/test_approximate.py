@@ -11,6 +11,7 @@ from fuzzydict import (
     Brown,
     FuzzyDict,
     NoMatchError,
+    PoolingError,
 )
 from fuzzydict.approximate import MOST
 from fuzzydict.projections import Projections
@@ -20,6 +21,20 @@ from tests.searching import EACH_ENGINE, SCORERS, assert_same, compared
 CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
 QUERIES = ["colour", "maximum speed", "topSpeed", "c", "year 1962", "cost", "qwzzt", "brand"]
 SHARE = 0.03  # by which a probability may be off where there are thousands of keys
+
+
+def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        slight = [sum(map(ord, text)) % 97 / 1e4 for text in texts]
+        return [[1, x] if text[0] == "a" else [x, 1] for text, x in zip(texts, slight, strict=True)]
+
+    items = {f"a{i}": 1.0 for i in range(2000)} | {f"b{i}": [1.0, 2.0] for i in range(2000)}
+    d = FuzzyDict(items, embedding=encode, scorer="cosine", index="usearch")
+    assert d.pool(["ax", "ay"]) == pytest.approx([1.0, 1.0])
+    with pytest.raises(PoolingError, match="values can be pooled if all have one shape"):
+        d.pool(["ax", "bx"])
 
 
 # ---- few keys: all are found ----------------------------------------------------------------

@@ -103,6 +103,22 @@ def test_a_graph_comes_back_from_the_file(
     assert_same(three.most_similar("red sky"), compared(three).most_similar("red sky"))
 
 
+@pytest.mark.parametrize("little", [0, 1 << 26], ids=["read when needed", "read at once"])
+def test_a_dict_that_no_longer_asks_its_engine_is_saved_without_a_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: int
+) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    monkeypatch.setattr(saved_keys, "_LITTLE", little)
+    d = FuzzyDict({"red sea": 1, "blue sky": 2}, embedding=hashed, index="usearch")
+    assert d["blue"] == 2
+    d.save(tmp_path / "d")
+    one: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=hashed)
+    one.index = "exact"
+    one.save(tmp_path / "again")
+    two: FuzzyDict[int] = FuzzyDict.load(tmp_path / "again", embedding=hashed)
+    assert (two.index, two["blue"]) == ("exact", 2)
+
+
 @pytest.mark.parametrize("gone", ["red sea", "blue sky", "green hill"])
 def test_keys_that_come_after_one_that_went_before_saving_are_found(
     tmp_path: Path, gone: str

@@ -141,6 +141,11 @@ def test_damaged_vectors_are_told_of_by_every_read_that_needs_them(path: Path) -
             read_fuzzily()
     assert opened["color"] == KEYS.index("color")
     assert dict(opened).keys() == {*KEYS, 7, None, "tint"} - {"brand"}
+    with pytest.raises(FileFormatError, match="its items are whole"):
+        opened.save(path)
+    again: FuzzyDict[Any] = FuzzyDict(dict(opened))
+    again.save(path)
+    assert FuzzyDict.load(path) == again
 
 
 def test_damaged_vectors_of_a_little_dict_are_told_of_at_once(

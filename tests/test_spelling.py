@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict.spelling import NgramIndex, likeness, likenesses, ngram_buckets, sound
-from tests.reference import likeness_of
+from tests.reference import likeness_of, of_numbers
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -33,9 +32,7 @@ def test_likeness_is_a_share_the_same_both_ways(a: str, b: str) -> None:
 @example("555 1234", "5551234")  # a long one
 def test_only_strings_of_equal_letters_are_wholly_alike(a: str, b: str) -> None:
     same = a.replace(" ", "") == b.replace(" ", "")
-    numbers = re.findall(r"\d+", a), re.findall(r"\d+", b)
-    is_long = len("".join(numbers[0])) >= 5
-    assert (likeness(a, b) == 1) == (same and (is_long or numbers[0] == numbers[1]))
+    assert (likeness(a, b) == 1) == (same and of_numbers(a, b) == 1)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ class Abbreviations {
 
   // How alike a word and another, or a phrase, are if it abbreviates them; else 0.
   likeness(word, other) {
+    if (/\p{Nd}/u.test(word)) return 0;
     const [short, long] = [word, other].map((text) => Array.from(text));
     if (short[0] !== long[0] || short.length >= long.length || word.includes(" ")) return 0;
     if (other.includes(" ")) {

@@ -102,8 +102,16 @@ class Spelling {
   ofNumbers(a, b) {
     const [p, q] = [this.of(a).numbers, this.of(b).numbers];
     if (!p || !q || p.join() === q.join()) return 1;
-    const isLong = Array.from(p.join("")).length >= this.long;
-    return isLong && p.join("") === q.join("") ? 1 : this.otherNumber;
+    return this.areParts(a, p, q) || this.areParts(b, q, p) ? 1 : this.otherNumber;
+  }
+
+  // Whether the numbers of a text are parts of the one other number, and no fraction.
+  areParts(text, numbers, others) {
+    const lengths = numbers.map((number) => Array.from(number).length);
+    const isFraction = lengths.length === 2 && Math.min(...lengths) === 1;
+    const isOne = others.length === 1 && others[0] === numbers.join("");
+    const isLong = lengths.reduce((a, b) => a + b) >= this.long;
+    return isOne && isLong && !isFraction && text.includes(numbers.join(" "));
   }
 
   of(string) {
