@@ -61,6 +61,8 @@ class Projected:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words that are known, by the embedding or by what was learned."""
+        if isinstance(self.embedding, WordVectors):
+            return self._knowing.vocabulary
         vocabulary, learned = self.embedding.vocabulary, self.projections.words
         return vocabulary.with_learned(learned) if learned else vocabulary
 
@@ -81,9 +83,7 @@ class Projected:
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,)."""
-        if isinstance(self.embedding, WordVectors):
-            return self.vocabulary.trusts(texts)  # which knows what was learned
-        return self.embedding.trust(texts)
+        return self._knowing.trust(texts)
 
     def encode_with_trust(
         self, texts: Sequence[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from copy import copy
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +124,8 @@ class Vocabulary:
         >>> vocabulary.known_share("hue color"), vocabulary.trust("hue"), vocabulary.row("hue")
         (1.0, 1.0, None)
         """
-        new = copy(self)
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)  # with all that was derived, for the words are the same
         new._learned = frozenset(words)
         return new
 
