@@ -38,22 +38,23 @@ def abbreviation_likeness(word: str, others: Sequence[str]) -> NDArray[np.float3
     >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
     [0.7 0. ]
     """
-    if _DIGIT.search(word):
-        return np.zeros(len(others), np.float32)
-    first = word[0]  # most others begin otherwise
-    alike = [_shortened(word, other) if other[0] == first else 0.0 for other in others]
-    return np.array(alike, np.float32)
+    alike = np.zeros(len(others), np.float32)
+    if _DIGIT.search(word) or " " in word:
+        return alike
+    first, length, is_bare = word[0], len(word), not _VOWELS.search(word)
+    for i, other in enumerate(others):
+        if other[0] == first and len(other) > length:  # few do
+            alike[i] = _shortened(word, other, is_bare)
+    return alike
 
 
-def _shortened(word: str, other: str) -> float:
-    if len(word) >= len(other) or " " in word:
-        return 0.0
+def _shortened(word: str, other: str, is_bare: bool) -> float:
     if " " in other:
         return _INITIALS if word == "".join(part[0] for part in other.split()) else 0.0
     if len(word) < _LEAST:
         return 0.0
     of_length = _OF_LENGTH * len(word) / len(other)
-    if other.startswith(word) or _VOWELS.sub("", other).startswith(word):
+    if other.startswith(word) or (is_bare and _VOWELS.sub("", other).startswith(word)):
         return _BEGUN + of_length
     return _DRAWN + of_length if word[-1] == other[-1] and _is_drawn(word, other) else 0.0
 
