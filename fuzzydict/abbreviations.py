@@ -53,10 +53,11 @@ def _shortened(word: str, other: str, is_bare: bool) -> float:
         return _INITIALS if word == "".join(part[0] for part in other.split()) else 0.0
     if len(word) < _LEAST:
         return 0.0
-    of_length = _OF_LENGTH * len(word) / len(other)
     if other.startswith(word) or (is_bare and _VOWELS.sub("", other).startswith(word)):
-        return _BEGUN + of_length
-    return _DRAWN + of_length if word[-1] == other[-1] and _is_drawn(word, other) else 0.0
+        return _BEGUN + _OF_LENGTH * len(word) / len(other)
+    if word[-1] == other[-1] and _is_drawn(word, other):
+        return _DRAWN + _OF_LENGTH * len(word) / len(other)
+    return 0.0
 
 
 def _is_drawn(word: str, other: str) -> bool:

@@ -73,8 +73,9 @@ class _Contest:
         self._known = index.embedding.vocabulary.known_share(query)
         mean, spread = index.background
         self.farthest, self.nearest = min((-1 - mean) / spread, 0.0), self._calibration.reach
-        several = index.has_phrases or " " in text
-        self._evidence, self._most, self._meant = _others(self._calibration, self._known, several)
+        self._several = index.has_phrases or " " in text  # a text may have several words
+        told = _others(self._calibration, self._known, self._several)
+        self._evidence, self._most, self._meant = told
 
     @cached_property
     def _slots(self) -> NDArray[np.intp]:
@@ -98,8 +99,9 @@ class _Contest:
         """Return between what the log-odds of the c keys lie, (c,) each, by their spelling."""
         alike = self._alike
         low = np.where(alike == 1, SAME, line(self._evidence.spelling, alike, self.farthest))
-        several = np.array([" " in self._text or " " in string for string in self._strings])
-        words = np.where(several, 1.0, -np.inf)
+        words = np.full(len(alike), -np.inf)
+        if self._several:
+            words[[" " in self._text or " " in string for string in self._strings]] = 1.0
         return low, _high(self._evidence, self.nearest, alike, words)
 
     def odds(self) -> NDArray[np.float64]:
@@ -115,7 +117,8 @@ class _Contest:
     ) -> int | None:
         """Return the slot that wins wherever log-odds, each (c,), lie between the bounds."""
         best = int(low.argmax())
-        least, rivals = low[best] - _MARGIN, np.delete(high, best)
+        least, rivals = low[best] - _MARGIN, high.copy()
+        rivals[best] = -np.inf
         others = self._index.count - len(low)
         one, together = -math.inf, -math.inf
         if others:
@@ -123,7 +126,8 @@ class _Contest:
             together = np.logaddexp(few, self._meant + math.log(others))
         if least <= rivals.max(initial=one):
             return None
-        most = np.logaddexp.reduce([*rivals, together, math.log(self._index.count)])
+        most = np.logaddexp(np.logaddexp.reduce(rivals), together)
+        most = np.logaddexp(most, math.log(self._index.count))
         reaches = cutoff <= 0 or least - np.logaddexp(least, most) >= math.log(cutoff)
         return int(self._slots[best]) if reaches else None
 

@@ -214,7 +214,8 @@ class Postings:
         pairs >>= 32
         starts = np.append(0, np.flatnonzero(pairs[1:] != pairs[:-1]) + 1)
         self._buckets = pairs[starts]
-        self._starts = np.append(starts, len(pairs)).astype(np.int32)
+        self._starts = starts.astype(np.int32)
+        self._ends = np.append(starts[1:], len(pairs)).astype(np.int32)
         counts = np.bincount(self._owners, minlength=self.size)
         self.norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
 
@@ -238,11 +239,13 @@ class Postings:
 
     def row(self, place: int) -> NDArray[np.int32]:
         """Return the strings that have an n-gram, rising."""
-        return self._owners[self._starts[place] : self._starts[place + 1]]
+        return self._owners[self._starts[place] : self._ends[place]]
 
     def rows(self, buckets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         """Return the strings that have each n-gram which any of them has, rising."""
-        return list(map(self.row, self.places(buckets)))
+        places = self.places(buckets)
+        ends = zip(self._starts[places].tolist(), self._ends[places].tolist(), strict=True)
+        return [self._owners[start:end] for start, end in ends]
 
     def cosines(
         self, shared: NDArray[np.int64], places: NDArray[np.intp], asked: int
