@@ -248,10 +248,7 @@ class WordVectors:
         return self.encode(texts)
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far the vector of each text can be believed, (n,), from 0 to 1.
-
-        It is the mean of their words' trust, see `Vocabulary.trust`.
-        """
+        """Return how far each vector can be believed, (n,): its words' mean `Vocabulary.trust`."""
         _require_texts(texts)
         return self.vocabulary.trusts(texts)
 

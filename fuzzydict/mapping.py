@@ -117,8 +117,7 @@ class FuzzyDict(FuzzyFits[V]):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the dict to one file, with its options and the vectors of its keys; no pickle.
 
-        The file is replaced as a whole or not at all. It holds a fingerprint of the embedding,
-        not the embedding itself.
+        The file is replaced as a whole or not at all. It holds the embedding's fingerprint alone.
 
         Raises:
             ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
