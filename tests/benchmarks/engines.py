@@ -1,6 +1,6 @@
 """How often `index="usearch"` finds what comparing with every key finds, and how much sooner.
 
-    python -m tests.benchmarks.engines [--part given|texts]... [--keys N] [--queries N]
+    python -m tests.benchmarks.engines [--part given|texts]... [--keys N] [--queries N] [--seed N]
 
 Two dicts of the same keys take turns, query by query: one compares with all of them, the other
 asks its engine. "given": vectors of 100 numbers with the structure of real ones, with the cosine;
@@ -88,9 +88,9 @@ class Structured:
         return np.array([self._vectors[k][row] for k, row in zip(kinds, rows, strict=True)])
 
 
-def given(count: int) -> Subject:
+def given(count: int, seed: int = 0) -> Subject:
     """Return a dict of vectors with structure, and the cosine as its scorer."""
-    made, chance = Structured(count), random.Random(1)
+    made, chance = Structured(count, seed=seed), random.Random(1)
     d = FuzzyDict(dict.fromkeys(made.keys, 0), embedding=made.encode, scorer="cosine")
     kinds = {"near a key": "near", "sharing a word": "word"}
     queries = {
@@ -100,9 +100,9 @@ def given(count: int) -> Subject:
     return Subject(f"vectors given, {SIZE} numbers, cosine", d, queries)
 
 
-def texts(count: int) -> Subject:
+def texts(count: int, seed: int = 0) -> Subject:
     """Return a dict of keys of two words each, with the default score."""
-    keys, chance = key_texts(count), random.Random(1)
+    keys, chance = key_texts(count, seed), random.Random(1)
     d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
     words = [word for word in Brown().words if word.isalpha()]
     queries = {
@@ -121,7 +121,7 @@ def _pairs(keys: Sequence[str], words: Sequence[str], chance: random.Random) -> 
             yield query
 
 
-PARTS: Mapping[str, Callable[[int], Subject]] = {"given": given, "texts": texts}
+PARTS: Mapping[str, Callable[[int, int], Subject]] = {"given": given, "texts": texts}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -132,9 +132,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=1000, help="of each kind")
+    parser.add_argument("--seed", type=int, default=0, help="of the keys")
     options = parser.parse_args(argv)
     for part in options.part or PARTS:
-        told = list(_measured(PARTS[part](options.keys), options.keys, options.queries))
+        told = list(
+            _measured(PARTS[part](options.keys, options.seed), options.keys, options.queries)
+        )
         print(markdown_table(_HEADER, [row for row in told if isinstance(row, list)]))
         print("\n".join(["", *(line for line in told if isinstance(line, str)), ""]))
     words = sys.argv[1:] if argv is None else argv
