@@ -40,10 +40,7 @@ def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
 
 def _parted(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
     """Tell whether the numbers of a text are parts of the one other number."""
-    fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
-    return (
-        ["".join(numbers)] == others
-        and len(others[0]) >= _LONG
-        and not fraction
-        and (" ".join(numbers) in text)
-    )
+    if ["".join(numbers)] != others or len(others[0]) < _LONG:
+        return False
+    may_be_fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
+    return not may_be_fraction and " ".join(numbers) in text

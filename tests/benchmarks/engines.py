@@ -135,9 +135,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
     options = parser.parse_args(argv)
     for part in options.part or PARTS:
-        told = list(
-            _measured(PARTS[part](options.keys, options.seed), options.keys, options.queries)
-        )
+        subject = PARTS[part](options.keys, options.seed)
+        told = list(_measured(subject, options.keys, options.queries))
         print(markdown_table(_HEADER, [row for row in told if isinstance(row, list)]))
         print("\n".join(["", *(line for line in told if isinstance(line, str)), ""]))
     words = sys.argv[1:] if argv is None else argv
