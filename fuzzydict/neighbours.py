@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from fuzzydict.engines import ENGINES, EXACT
+from fuzzydict.errors import MissingExtraError
 from fuzzydict.shortlist import Shortlist
 
 if TYPE_CHECKING:
@@ -171,13 +172,17 @@ class Neighbours:
 
         These are the label of each key, and the least that was never used.
         """
-        if self._index is not None:
-            saved = self.tell(keys).save()
-            return saved, np.append(self._labels[keys.alive], self._unused)
         unchanged = not self._gone and len(self._labels) == len(keys)
         if self._saved is not None and unchanged:  # not even asked yet
             return self._saved, np.append(self._labels, self._unused)
-        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        if self._index is None and self._saved is None:
+            return nothing
+        try:
+            saved = self.tell(keys).save()
+        except MissingExtraError:  # what was saved elsewhere cannot be brought up to date here
+            return nothing
+        return saved, np.append(self._labels[keys.alive], self._unused)
 
     def restore(self, saved: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
         """Keep what was saved until the engine is asked; ``labels`` are those that `save` told."""

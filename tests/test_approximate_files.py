@@ -119,6 +119,22 @@ def test_a_dict_that_no_longer_asks_its_engine_is_saved_without_a_graph(
     assert (two.index, two["blue"]) == ("exact", 2)
 
 
+def test_a_graph_that_was_not_asked_since_it_was_loaded_is_saved_with_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    d = FuzzyDict({"red sea": 1, "blue sky": 2}, embedding=hashed, index="usearch")
+    assert d["blue"] == 2
+    d.save(tmp_path / "d")
+    one: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=hashed)
+    one["white cloud"] = 3
+    del one["red sea"]
+    one.save(tmp_path / "again")
+    monkeypatch.setattr(ENGINES["usearch"], "add", lambda *_: pytest.fail("it is made anew"))
+    two: FuzzyDict[int] = FuzzyDict.load(tmp_path / "again", embedding=hashed)
+    assert_same(two.most_similar("white", 2), compared(two).most_similar("white", 2))
+
+
 @pytest.mark.parametrize("gone", ["red sea", "blue sky", "green hill"])
 def test_keys_that_come_after_one_that_went_before_saving_are_found(
     tmp_path: Path, gone: str
