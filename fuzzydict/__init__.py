@@ -6,8 +6,6 @@
 'black'
 """
 
-import os
-
 from fuzzydict.answers import Attention, Match
 from fuzzydict.attention import attention
 from fuzzydict.brown import Brown
@@ -79,8 +77,3 @@ __all__ = [
     "attention",
 ]
 __version__ = "0.1.0"
-
-# In a checkout, cli/ and data/ stand beside this folder; once installed, inside it.
-_here = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would slow the import down
-if not os.path.isdir(f"{_here}/data"):  # noqa: PTH112
-    __path__.append(os.path.dirname(_here))  # noqa: PTH120

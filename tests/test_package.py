@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -192,6 +193,40 @@ def test_the_examples_in_docstrings_hold(name: str) -> None:
     module = importlib.import_module(f"fuzzydict.{name}".rstrip("."))
     result = doctest.testmod(module)
     assert result.failed == 0
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    required = metadata.requires("fuzzydict") or []
+    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in required}
+    sources = metadata.packages_distributions()
+    imported = set()
+    for path in Path(str(fuzzydict.__file__)).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).split(".")[0])
+    for name in imported - {"fuzzydict"}:
+        assert name not in sources or declared & {source.lower() for source in sources[name]}
+
+
+def test_there_is_one_of_each_class() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("fuzzydict.fuzzydict.errors")
+
+
+@pytest.mark.parametrize("folder", ["", ".."])
+def test_the_command_runs_wherever_it_is_started(folder: str) -> None:
+    """Beside the checkout's sources, too, where the folder ``fuzzydict`` is found first."""
+    (data,) = importlib.import_module("fuzzydict.data").__path__
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzzydict", "lookup", f"{data}/car.json", "colour"],
+        cwd=Path(str(fuzzydict.__file__)).parent / folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "black\n"
 
 
 def test_nothing_but_the_package_goes_on_the_path() -> None:
