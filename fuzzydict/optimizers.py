@@ -1,4 +1,4 @@
-"""How parameters follow their gradients downhill: Adam, and a limit to the length of a step."""
+"""How parameters follow their gradients downhill: Adam."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict.arrays import Array, positive
 
-__all__ = ["Adam", "clip_norm"]
+__all__ = ["Adam"]
 
 
 class Adam:
@@ -68,18 +68,3 @@ class Adam:
             squared = np.mean(gradient * gradient) if self.per_array else gradient * gradient
             square += (1 - self.square_decay) * (squared - square)
             parameter -= pace * mean / (np.sqrt(square * square_scale) + self.epsilon)
-
-
-def clip_norm(gradients: Mapping[str, Array], limit: float) -> dict[str, Array]:
-    """Return the gradients, shortened together where their norm is above the limit.
-
-    A recurrent network now and then has a gradient that would throw it far away (Pascanu et al.
-    2013, algorithm 1).
-
-    Example:
-        >>> clip_norm({"a": np.array([3.0]), "b": np.array([4.0])}, limit=1.0)
-        {'a': array([0.6]), 'b': array([0.8])}
-    """
-    norm = sum(float(np.vdot(g, g)) for g in gradients.values()) ** 0.5
-    scale = min(1.0, limit / norm) if norm else 1.0
-    return {name: g * scale for name, g in gradients.items()}

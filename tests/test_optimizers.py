@@ -1,4 +1,4 @@
-"""Adam against its algorithm in plain numbers, and the limit to a gradient's norm."""
+"""Adam against its algorithm in plain numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.errors import OptionError
-from fuzzydict.optimizers import Adam, clip_norm
+from fuzzydict.optimizers import Adam
 
 
 def test_adam_is_the_algorithm_of_the_paper() -> None:
@@ -52,12 +52,3 @@ def test_one_pace_for_an_array_goes_where_the_gradient_points() -> None:
 def test_a_learning_rate_that_is_not_above_zero_is_refused() -> None:
     with pytest.raises(OptionError, match="learning_rate"):
         Adam({}, learning_rate=0.0)
-
-
-def test_only_gradients_above_the_limit_are_shortened() -> None:
-    gradients = {"a": np.array([3.0, 0.0]), "b": np.array([[4.0]])}
-    clipped = clip_norm(gradients, 2.5)
-    np.testing.assert_allclose(clipped["a"], [1.5, 0])
-    np.testing.assert_allclose(clipped["b"], [[2]])
-    np.testing.assert_array_equal(clip_norm(gradients, 6.0)["a"], gradients["a"])
-    assert clip_norm({"a": np.zeros(2)}, 1.0)["a"].tolist() == [0, 0]

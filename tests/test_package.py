@@ -71,7 +71,6 @@ ORDER = [
         "parameters",
         "fitting",
     ),
-    *("recurrent", "decoder", "alphabet", "translation"),
     *(
         "numerals",
         "spelling",

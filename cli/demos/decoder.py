@@ -1,71 +1,246 @@
-"""Additive attention in a decoder: dates, as people write them, into ISO dates.
+"""Additive attention in a decoder: dates as people write them become ISO dates.
 
-A network reads "the 3rd of March, 1987" character by character, and leaves a state at each. Another
-writes "1987-03-03". It does not write in the order of what was read: the year comes first, and
-stood last. So before each character it asks all states at once, "which of you do I need now?":
+The reader makes a vector h_i of each character and its neighbours. The writer has a state s and
+writes "1998-05-03" one character at a time. The year comes first but often stood last, so before
+each character the writer attends to all h_i (Bahdanau, Cho and Bengio 2015, appendix A):
 
-    c_t = sum_i a_i h_i        a = softmax_i w' tanh(W_q s_{t-1} + W_k h_i)
+    c_t = sum_i a_i h_i    a = softmax_i w' tanh(W_q s_{t-1} + W_k h_i)    attention
+    s_t = tanh(W_s [s_{t-1}; c_t; y_{t-1}] + b_s)                          the next state
+    y_t ~ softmax(W_y [s_t; c_t] + b_y)                                    the character
 
-s_{t-1}, what the writer was thinking, is the query; h_i, the reader's states, are keys and values;
-c_t is the answer, and goes into the next character (Bahdanau, Cho and Bengio 2015: here attention
-began). Nobody tells it where to look: that is learned from pairs of texts alone.
+The query is s_{t-1}; the h_i are keys and values. Where to look is learned from pairs of texts.
 
-Run it with:    fuzzydict demo decoder --save alignment.png
+Run it with:    fuzzydict demo decoder --save decoder.png
 
-It takes about 40 seconds. Its matrices are small, so threads do not help, and where other programs
-are at work they wait for each other most of the time: then set OPENBLAS_NUM_THREADS=1 before it.
+Axes: B dates, S characters read, T = 10 characters written, V symbols, D the size of h and s.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+from datetime import date, timedelta
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
-from fuzzydict.cli.demos._dates import date_examples
+from fuzzydict import Additive, attention
+from fuzzydict.arrays import Array
 from fuzzydict.cli.demos._lesson import as_command, save_picture
-from fuzzydict.translation import EncoderDecoder
+from fuzzydict.linear import glorot, linear, linear_backward
+from fuzzydict.normalizers import softmax
+from fuzzydict.optimizers import Adam
 
-EXAMPLE = "Tuesday the third of March, 1987"
+READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding
+WRITTEN = "0123456789-"
+LENGTH = len("1998-05-03")
+NEIGHBOURS = 4  # h_i knows the characters i-4 to i+4
+SIZE, BATCH, RATE = 48, 64, 0.01
+LEARNED, ASKED = 20_000, 1_000
+FORMS = (
+    *("{0.day} {0:%B} {0.year}", "{0:%B} {0.day}, {0.year}", "{0.day}-{0:%b}-{0.year}"),
+    *("{0:%A}, {0.day} {0:%B} {0.year}", "{0:%a} {0:%b} {0.day} {0.year}"),
+    *("{0:%A}, the {0.day}{1} of {0:%B}, {0.year}", "{0:%b} {0.day}{1} {0.year}"),
+    *("{0:%d}.{0:%m}.{0.year}", "{0.month}/{0.day}/{0.year}"),  # the month comes first before "/"
+)
+EXAMPLE = "Sunday, the 3rd of May, 1998"
+Parameters: TypeAlias = Mapping[str, Array]
+Lengths: TypeAlias = NDArray[np.integer[Any]]
 
 
-@click.option("--steps", type=click.IntRange(min=1), default=1000, help="Of learning; 1000.")
+# ---- the data -----------------------------------------------------------------------------
+
+
+def date_examples(count: int, seed: int) -> tuple[list[str], list[str]]:
+    """Return different days of 1900 to 2099, as people write them and in ISO format."""
+    random = np.random.default_rng(seed)
+    first, last = date(1900, 1, 1), date(2099, 12, 31)
+    numbers = random.choice((last - first).days + 1, count, replace=False)
+    days = [first + timedelta(int(n)) for n in numbers]
+    return [written(day, str(random.choice(FORMS))) for day in days], [str(day) for day in days]
+
+
+def written(day: date, form: str) -> str:
+    """Write a day in one of the ``FORMS``."""
+    endings = {1: "st", 21: "st", 31: "st", 2: "nd", 22: "nd", 3: "rd", 23: "rd"}
+    return form.format(day, endings.get(day.day, "th"))
+
+
+def one_hot(texts: list[str], alphabet: str) -> Array:
+    """Return a vector with a single 1 for each character: (B, S, V). Padding is all 0."""
+    size = max(map(len, texts))
+    codes = [[alphabet.find(c) for c in text.lower().ljust(size, "\0")] for text in texts]
+    rows = np.eye(len(alphabet) + 1, len(alphabet), dtype=np.float32)
+    vectors: Array = rows[np.array(codes)]  # -1, not found, is the last row
+    return vectors
+
+
+def windows(x: Array) -> Array:
+    """Return the vectors (B, S, V) with those of their neighbours beside them: (B, S, 9 V)."""
+    padded = np.pad(x, [(0, 0), (NEIGHBOURS, NEIGHBOURS), (0, 0)])
+    shifts = range(2 * NEIGHBOURS + 1)
+    return np.concatenate([padded[:, i : i + x.shape[1]] for i in shifts], axis=-1)
+
+
+# ---- the network --------------------------------------------------------------------------
+
+
+def new_parameters(seed: int) -> dict[str, Array]:
+    """Draw the parameters to begin with."""
+    random = np.random.default_rng(seed)
+    shapes = {
+        "W_h": (SIZE, (2 * NEIGHBOURS + 1) * len(READ)),
+        "W_q": (SIZE, SIZE),
+        "W_k": (SIZE, SIZE),
+        "w": (1, SIZE),
+        "W_s": (SIZE, 2 * SIZE + len(WRITTEN)),
+        "W_y": (len(WRITTEN), 2 * SIZE),
+    }
+    p = {name: glorot(random, *shape, np.float32) for name, shape in shapes.items()}
+    p["w"] = p["w"][0]
+    return p | {f"b_{name}": np.zeros(len(p[f"W_{name}"]), np.float32) for name in "hsy"}
+
+
+def read(p: Parameters, texts: list[str]) -> tuple[Array, Array, Lengths]:
+    """Return each character with its neighbours (B, S, 9 V), the vectors h (B, S, D), lengths."""
+    x = windows(one_hot(texts, READ)).astype(p["W_h"].dtype)
+    return x, np.tanh(linear(x, p["W_h"], p["b_h"])), np.array([len(text) for text in texts])
+
+
+class Step:
+    """Attend with the state (B, D), then move it on, given the character before, (B, V)."""
+
+    def __init__(self, p: Parameters, s: Array, previous: Array, h: Array, lengths: Lengths):
+        self.p, self.h, self.query = p, h, s[:, None]  # one query a date: (B, 1, D)
+        self.scorer = Additive(W_q=p["W_q"], W_k=p["W_k"], w=p["w"])
+        self.context, self.weights = attention(
+            self.query, h, h, scorer=self.scorer, valid_lens=lengths, need_weights=True
+        )  # (B, 1, D) and (B, 1, S)
+        self.inputs = np.concatenate([s, self.context[:, 0], previous], axis=-1)
+        self.state: Array = np.tanh(linear(self.inputs, p["W_s"], p["b_s"]))
+        self.features = np.concatenate([self.state, self.context[:, 0]], axis=-1)  # (B, 2 D)
+
+    def backward(self, d_features: Array) -> tuple[Array, Array, dict[str, Array]]:
+        """Return the gradients for the state before, for h and for parameters."""
+        d_sum = d_features[:, :SIZE] * (1 - self.state**2)
+        d_inputs, d_w_s, d_b_s = linear_backward(d_sum, self.inputs, self.p["W_s"])
+        d_context = (d_inputs[:, SIZE : 2 * SIZE] + d_features[:, SIZE:])[:, None]
+        # Through the weighted mean, the softmax, and the scorer:
+        d_value = self.weights.swapaxes(1, 2) @ d_context
+        d_weights = d_context @ self.h.swapaxes(1, 2)
+        mean = (self.weights * d_weights).sum(axis=-1, keepdims=True)
+        _, scorer_backward = self.scorer.forward(self.query, self.h)
+        d_query, d_key, d_scorer = scorer_backward(self.weights * (d_weights - mean))
+        d_state = d_inputs[:, :SIZE] + d_query[:, 0]
+        return d_state, d_key + d_value, {**d_scorer, "W_s": d_w_s, "b_s": d_b_s}
+
+
+def loss_and_gradients(
+    p: Parameters, texts: list[str], answers: list[str]
+) -> tuple[float, dict[str, Array]]:
+    """Return the mean cross-entropy of a character, in nats, and its gradients."""
+    x, h, lengths = read(p, texts)
+    target = one_hot(answers, WRITTEN).astype(h.dtype)  # (B, T, V)
+    steps, state, previous = [], np.zeros_like(h[:, 0]), np.zeros_like(target[:, 0])
+    for t in range(LENGTH):
+        steps.append(Step(p, state, previous, h, lengths))
+        state, previous = steps[-1].state, target[:, t]
+    features = np.stack([step.features for step in steps], axis=1)  # (B, T, 2 D)
+    likelihoods = softmax(linear(features, p["W_y"], p["b_y"]))
+    loss = -float(np.log((likelihoods * target).sum(-1)).mean())
+
+    gradients = {name: np.zeros_like(parameter) for name, parameter in p.items()}
+    d_logits = (likelihoods - target) / (target.shape[0] * LENGTH)
+    d_features, gradients["W_y"], gradients["b_y"] = linear_backward(d_logits, features, p["W_y"])
+    d_h, d_state = np.zeros_like(h), np.zeros_like(state)
+    for t in reversed(range(LENGTH)):
+        d_features[:, t, :SIZE] += d_state
+        d_state, d_h_of_step, of_step = steps[t].backward(d_features[:, t])
+        d_h += d_h_of_step
+        for name, gradient in of_step.items():
+            gradients[name] += gradient
+    _, gradients["W_h"], gradients["b_h"] = linear_backward(d_h * (1 - h**2), x, p["W_h"])
+    return loss, gradients
+
+
+def write(p: Parameters, texts: list[str]) -> tuple[list[str], Array]:
+    """Return the most likely dates, character by character, and the weights (B, T, S)."""
+    _, h, lengths = read(p, texts)
+    state, previous = np.zeros_like(h[:, 0]), np.zeros((len(texts), len(WRITTEN)), h.dtype)
+    answers, weights = [""] * len(texts), []
+    for _ in range(LENGTH):
+        step = Step(p, state, previous, h, lengths)
+        best = linear(step.features, p["W_y"], p["b_y"]).argmax(axis=-1)
+        answers = [text + WRITTEN[i] for text, i in zip(answers, best, strict=True)]
+        state, previous = step.state, np.eye(len(WRITTEN), dtype=h.dtype)[best]
+        weights.append(step.weights[:, 0])
+    return answers, np.stack(weights, axis=1)
+
+
+def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[str, Array]:
+    """Return parameters that were adapted to some of the examples at each step."""
+    p, random = new_parameters(seed), np.random.default_rng(seed)
+    adam = Adam(p, RATE)
+    for step in range(steps):
+        batch = random.integers(len(texts), size=BATCH)
+        loss, gradients = loss_and_gradients(
+            p, [texts[i] for i in batch], [answers[i] for i in batch]
+        )
+        adam.learning_rate = RATE * (1 - step / steps)
+        adam.step(gradients)
+        if step % 100 == 0:
+            click.echo(f"step {step}: loss {loss:.4f}", err=True)
+    return p
+
+
+# ---- the lesson ---------------------------------------------------------------------------
+
+
+def heat_map(weights: Array, rows: str, columns: str) -> str:
+    """Draw weights (T, S) as text: the darker, the larger."""
+    shades = " .:-=+*#%@"
+    lines = [
+        "".join(shades[min(int(weight * len(shades)), len(shades) - 1)] for weight in row)
+        for row in weights
+    ]
+    drawn = [f"  {name} |{line}|" for name, line in zip(rows, lines, strict=True)]
+    return "\n".join([f"     {columns}", *drawn])
+
+
+@click.option("--steps", type=click.IntRange(min=1), default=200, help="Of learning; 200.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
 def lesson(save: Path | None, steps: int, seed: int) -> None:
     """Additive attention: a decoder that learns to read dates."""
-    # 1. Examples. The dates asked never occur among those learned from, in no way of writing.
-    learn, ask = date_examples(30_000, 1_000, seed)
-    for text, iso in learn[:4]:
-        click.echo(f"to learn  {iso}  {text}")
+    # 1. Examples. No day that is asked is among those to learn from.
+    texts, answers = date_examples(LEARNED + ASKED, seed)
+    for text, answer in zip(texts[:5], answers, strict=False):
+        click.echo(f"to learn  {answer}  {text}")
 
-    # 2. Learning: the loss is how surprised the decoder is by the next character, in nats.
-    def report(step: int, loss: float) -> None:
-        if step % 100 == 0:
-            click.echo(f"step {step}: loss {loss:.4f}", err=True)
-
-    translator = EncoderDecoder(seed=seed)
-    translator.fit(*zip(*learn, strict=True), steps=steps, progress=report)
+    # 2. Learning.
+    start = time.perf_counter()
+    p = learn(texts[:LEARNED], answers[:LEARNED], steps, seed)
+    click.echo(f"learned in {time.perf_counter() - start:.0f} s", err=True)
 
     # 3. Asking: an answer is right if all of its characters are.
-    questions, truths = zip(*ask, strict=True)
-    answers = translator.predict(questions)
-    right = [answer == truth for answer, truth in zip(answers, truths, strict=True)]
-    for question, answer, good in list(zip(questions, answers, right, strict=True))[:6]:
-        click.echo(f"asked     {answer}  {question}{'' if good else '  (wrong)'}")
-    click.echo(f"{sum(right) / len(right):.1%} of {len(right)} dates never seen are right")
+    asked, truths = texts[LEARNED:], answers[LEARNED:]
+    found, _ = write(p, asked)
+    right = [answer == truth for answer, truth in zip(found, truths, strict=True)]
+    for text, answer, good in list(zip(asked, found, right, strict=True))[:5]:
+        click.echo(f"asked     {answer}  {text}{'' if good else '  (wrong)'}")
+    click.echo(f"{sum(right) / len(right):.1%} of {len(right)} unseen dates are right")
 
-    # 4. Looking: each row of weights says where the decoder looked as it wrote that character.
-    written, weights = translator.align(EXAMPLE)
-    for character, row in zip(written, weights, strict=True):
-        place = int(row.argmax())
-        shown = f"{EXAMPLE[:place]}[{EXAMPLE[place]}]{EXAMPLE[place + 1 :]}"
-        click.echo(f"{character}  looks at  {shown}  ({row[place]:.0%})")
+    # 4. Looking: each row shows where the writer looked before it wrote that character.
+    (written_date,), (weights,) = write(p, [EXAMPLE])
+    click.echo(heat_map(weights, written_date, EXAMPLE))
     if save:
         from fuzzydict.plotting import plot_heatmap
 
         axes = plot_heatmap(
             weights,
-            list(written),
+            list(written_date),
             list(EXAMPLE),
             title="Where the decoder looked",
             row_label="character written",
