@@ -45,11 +45,6 @@ _PROJECTIONS = Path("wordnet.projections")
     help=f"Where to save; by default {_PROJECTIONS}, with --wordnet alone.",
 )
 @click.option(
-    "--num-heads",
-    type=click.IntRange(1),
-    help="Learn so many maps of a query, for queries with keys that lie far apart; by default 1.",
-)
-@click.option(
     "--validation",
     metavar="SHARE",
     type=click.FloatRange(0, 0.5),
@@ -59,7 +54,7 @@ _PROJECTIONS = Path("wordnet.projections")
 @click.option(
     "--epochs",
     type=click.IntRange(1),
-    help="Passes over the examples, at most; by default 30, and more with several heads.",
+    help="Passes over the examples, at most; by default 30.",
 )
 @click.option(
     "--seed",
@@ -73,7 +68,6 @@ def command(
     exclude: tuple[Path, ...],
     vectors: Path | None,
     output: Path | None,
-    num_heads: int | None,
     validation: float | None,
     epochs: int | None,
     seed: int | None,
@@ -92,7 +86,7 @@ def command(
 
     With --wordnet this makes what ships with the package as projections="wordnet".
     """
-    learning = {"num_heads": num_heads, "validation": validation, "epochs": epochs}
+    learning = {"validation": validation, "epochs": epochs}
     if wordnet:
         _check_wordnet(files, exclude, reading | learning)
         fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)

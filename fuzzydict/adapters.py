@@ -43,10 +43,7 @@ class Embedding(Protocol):
         """Return a vector for each text, (n, E)."""
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, E), to be compared with those of keys.
-
-        Or several, (n, H, E), whose scores `projected.scored` makes one.
-        """
+        """Return a vector for each query, (n, E), to be compared with those of keys."""
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far each vector can be believed, (n,), from 0 to 1."""

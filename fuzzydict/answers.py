@@ -72,7 +72,7 @@ class Attention:
     Attributes:
         text: the query as asked.
         names: the keys as written.
-        query: the vector of the query, (E,); its H vectors, (H, E), where `fit` learned heads.
+        query: the vector of the query, (E,).
         keys: the vectors of the keys, (S, E).
         values: the values, S of them.
         scores: how well each key matches, (S,), by default the logarithm of its probability; -inf

@@ -13,7 +13,6 @@ from fuzzydict.left_out import weight_left_out
 from fuzzydict.lookup import Lookup
 from fuzzydict.neighbours import neighbours_of
 from fuzzydict.ngram_search import most_alike
-from fuzzydict.projected import Projected
 from fuzzydict.shortlist import Others, Shortlist
 from fuzzydict.text import quoted
 
@@ -170,12 +169,8 @@ class Approximate(Lookup):
 
 
 def lookup_by(engine: str, index: KeyIndex, scorer: ScorerLike | None) -> Lookup:
-    """Return a lookup that compares queries with what an engine finds, or with every key.
-
-    Queries of several heads, each of which may find others, are compared with every key.
-    """
-    seen = index.embedding
-    if engine != EXACT and not (isinstance(seen, Projected) and seen.projections.heads):
+    """Return a lookup that compares queries with what an engine finds, or with every key."""
+    if engine != EXACT:
         return Approximate(index, scorer, engine)
     index.neighbours = None  # what may have been made for another engine
     return Lookup(index, scorer)

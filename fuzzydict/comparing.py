@@ -11,7 +11,6 @@ from fuzzydict.alignment import coverage
 from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness
 from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
-from fuzzydict.projected import scored
 from fuzzydict.spelling import likenesses
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def compare(
     Args:
         queries: L of them, as asked.
         texts: their plain words.
-        vectors: theirs, (L, E), or (L, H, E) of heads.
+        vectors: theirs, (L, E).
         index: the keys; what is told of its dead slots is not looked at.
     """
     dead = index.dead
@@ -69,21 +68,14 @@ def nearness(
     `evidence.Likeness` tells what it is.
     """
     mean, spread = index.background
-    near = scored(lambda asked: _cosines(asked, index, slots), vectors, index.embedding)
+    near: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
+    near *= index.inverse_lengths[slots]
     near -= np.float32(mean)
     near *= index.trust[slots] / np.float32(spread)
     near *= index.embedding.trust(queries)[:, None]
     # What is very near is no more likely than what is near: opposites and siblings are nearest.
     reach = np.float32(index.embedding.calibration.reach)
     return np.where(near > 0, reach * np.tanh(near / reach), near)
-
-
-def _cosines(
-    vectors: NDArray[np.float32], index: KeyIndex, slots: NDArray[np.intp] | slice
-) -> NDArray[np.float32]:
-    cosines: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
-    cosines *= index.inverse_lengths[slots]
-    return cosines
 
 
 def _likeness(
@@ -160,7 +152,7 @@ def _alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.f
     if not asked.shape[-1]:
         return spelling
     keys = units(embedding.token_vectors(others, of_query=False))
-    near = (scored(lambda q: units(q) @ keys.T, asked, embedding) - mean) / spread
+    near = (units(asked) @ keys.T - mean) / spread
     trust = embedding.vocabulary.trust
     near *= np.outer([trust(word) for word in words], [trust(word) for word in others])
     meaning = np.clip(near / _FAR, 0, 1)

@@ -18,15 +18,12 @@ _BEYOND = 1e-6  # the best score and the least, to refuse or to answer all
 
 
 def right_at(outcomes: Sequence[Outcome], cutoff: float) -> NDArray[np.bool_]:
-    """Return which of L queries are answered right, (L,): by a right key, or refused if none is.
-
-    A score of -inf reaches no cutoff, as in a dict.
-    """
+    """Return which of L queries are answered right, (L,): by a right key, or refused if none is."""
     return np.array([_is_right(outcome, cutoff) for outcome in outcomes], np.bool_)
 
 
 def _is_right(outcome: Outcome, cutoff: float) -> bool:
-    answered = outcome.score >= cutoff and outcome.score > -np.inf
+    answered = outcome.score >= cutoff
     return answered and outcome.hit if outcome.rank else not answered
 
 
@@ -45,7 +42,7 @@ def best_cutoff(
     0.3
     """
     sides = held_out, learned_from
-    outcomes = [o for side in sides for o in side if o.score > -np.inf and (o.hit or not o.rank)]
+    outcomes = [o for side in sides for o in side if o.hit or not o.rank]
     if all(outcome.rank for outcome in outcomes):
         return None
     scores = np.unique([outcome.score for outcome in outcomes])

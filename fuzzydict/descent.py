@@ -39,7 +39,6 @@ class Settings:
         temperature: What scores are divided by before the softmax; None to learn it.
         start_temperature: Where a temperature starts that is learned; None for what is usual.
         rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
-        num_heads: Learn so many maps Q, of which each may look for other keys.
         fixed: What is left as it is, of "query" and "key".
         learn_value: Learn V too, where values are pooled.
         pull: How strongly matrices are held at the identity, in examples: the loss of n examples
@@ -67,7 +66,6 @@ class Settings:
     temperature: float | None = None
     start_temperature: float | None = None
     rank: int | None = None
-    num_heads: int = 1
     fixed: tuple[str, ...] = ()
     learn_value: bool = False
     pull: float = 3.0
@@ -87,7 +85,6 @@ class Settings:
             raise OptionError(f"fixed: expected 'query' and 'key' at most, got {self.fixed!r}")
         positive("learning_rate", self.learning_rate)
         require_counts(epochs=self.epochs, patience=self.patience, candidates=self.candidates)
-        require_counts(num_heads=self.num_heads)
         for name in ("rank", "batch_size"):
             if getattr(self, name) is not None:
                 require_counts(**{name: getattr(self, name)})
@@ -163,21 +160,18 @@ def descend(
 def pull(parameters: Mapping[str, Array], gradients: Gradients, strength: float) -> Gradients:
     """Add to the gradients those of ``strength`` times the squared distance from the identity.
 
-    Of the factors of a low rank, ``I + A B'``, the distance is that of ``A B'``. Of several heads,
-    (H, ...), it is the mean: each is held as strongly by the examples that fall to it as one would
-    be by all.
+    Of the factors of a low rank, ``I + A B'``, the distance is that of ``A B'``.
     """
+    share = np.float32(2 * strength)
     for name, gradient in gradients.items():
         parameter = parameters[name]
         role, _, part = name.partition(".")
-        share = np.float32(2 * strength / (len(parameter) if parameter.ndim == 3 else 1))
         if part:
             other = parameters[f"{role}.{'right' if part == 'left' else 'left'}"]
-            gradient += share * parameter @ (other.swapaxes(-1, -2) @ other)
-        elif parameter.ndim >= 2:
+            gradient += share * parameter @ (other.T @ other)
+        elif parameter.ndim:
             gradient += share * parameter
-            places = np.arange(parameter.shape[-1])
-            gradient[..., places, places] -= share
+            gradient[np.diag_indices(len(parameter))] -= share
     return gradients
 
 
@@ -187,7 +181,7 @@ class _Pace:
     def __init__(self, parameters: Mapping[str, Array], settings: Settings, total: int) -> None:
         self.done, self.total, self._settings = 0, total, settings
         self._adams = [
-            (Adam({name: p}, 1.0, per_array=True), p.shape[-2:][0] ** -0.5 if p.ndim else 1.0)
+            (Adam({name: p}, 1.0, per_array=True), len(p) ** -0.5 if p.ndim else 1.0)
             for name, p in parameters.items()
         ]
 

@@ -28,7 +28,6 @@ from fuzzydict.lines import as_line
 from fuzzydict.matrix import Matrix
 from fuzzydict.projected import Projected
 from fuzzydict.projections import SHIPPED, Factors, Projections
-from fuzzydict.query_heads import QueryHeads
 from fuzzydict.subwords import Subwords
 from fuzzydict.text import quoted
 from fuzzydict.values import stack
@@ -179,12 +178,7 @@ def _projections(embedding: Embedding) -> dict[str, Any]:
         chain = _chain(embedding.projections, role) if isinstance(embedding, Projected) else []
         steps += [step for step in chain if not any(step is other for other in steps)]
         roles[role] = [next(i for i, s in enumerate(steps) if s is step) for step in chain]
-    heads = embedding.projections.heads if isinstance(embedding, Projected) else None
-    return {
-        "steps": list(map(_step, steps)),
-        "projections": roles,
-        "temperatureOfHeads": heads and heads.temperature,
-    }
+    return {"steps": list(map(_step, steps)), "projections": roles}
 
 
 def _chain(projections: Projections, role: str) -> list[Any]:
@@ -202,8 +196,6 @@ def _step(step: Any) -> dict[str, Any]:
             "weights": dict(step.weights),
             "most": subwords._WORDS,
         }
-    if isinstance(step, QueryHeads):
-        return {"kind": "heads", "maps": list(map(_step, step.each()))}
     if isinstance(step, Factors):
         return {"kind": "factors", "left": _floats(step.left), "right": _floats(step.right)}
     return {"kind": "matrix", **_floats(step)}

@@ -25,7 +25,6 @@ class FuzzyFits(FuzzyReads[V]):
         *,
         learn: Sequence[str] | None = None,
         rank: int | None = None,
-        num_heads: int | None = None,
         epochs: int | None = None,
         learning_rate: float | None = None,
         validation: float | None = None,
@@ -38,7 +37,7 @@ class FuzzyFits(FuzzyReads[V]):
         With keys as targets, queries shall find them: Q and K are learned, and what the score
         says (or, with a scorer that is named, the temperature). With numbers or arrays, queries
         shall pool them: Q, K and the temperature are learned, and the scorer "cosine" takes the
-        place of the default one. A scorer with parameters, as ``Bilinear(M)``, learns these.
+        place of the default one. They are learned for it, "cosine", "scaled_dot" and "dot".
         What is learned starts at the identity, and is held near it the more the fewer the examples.
 
         Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer
@@ -61,11 +60,10 @@ class FuzzyFits(FuzzyReads[V]):
                 They are left out if queries are a mapping.
             learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            num_heads: learn so many Q, for keys that lie apart; by default those there are, or one.
-            epochs: passes over the examples, at most; by default 30. To pool, and of heads and a
-                scorer's own parameters, as many as take about 2,000 steps: from 30 to 200.
-            learning_rate: how far a step may turn a vector, in parts of its length: 0.03; or 0.1,
-                to pool and of a scorer's own parameters.
+            epochs: passes over the examples, at most; by default 30, or to pool as many as take
+                about 2,000 steps: from 30 to 200.
+            learning_rate: how far a step may turn a vector, in parts of its length; by default
+                0.03, or 0.1 to pool.
             validation: share of examples held out, by default 0.2; of 0 the examples decide alone.
             seed: another seed, other parts and batches.
             progress: is told ``(done, total)`` of all tries; may stop by raising, and the dict is
@@ -73,7 +71,8 @@ class FuzzyFits(FuzzyReads[V]):
             warm_start: go on from what was learned before; by default it starts afresh.
 
         Raises:
-            OptionError: there are no examples, or a target is no key; an option is out of range.
+            OptionError: there are no examples, or a target is no key; an option is out of range,
+                or Q and K cannot be learned for the scorer.
             ArgumentTypeError: a query is no text, targets are missing, or of several kinds.
             ShapeError: queries and targets are not as many; targets are NaN or of several shapes.
             PoolingError: targets are numbers, and a value cannot be pooled.
@@ -90,7 +89,6 @@ class FuzzyFits(FuzzyReads[V]):
         plan = Plan(
             learn=learn,
             rank=rank,
-            num_heads=num_heads,
             epochs=epochs,
             learning_rate=learning_rate,
             validation=validation,

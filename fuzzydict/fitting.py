@@ -37,7 +37,7 @@ def fit_retrieval(
     them. Q and K start at the identity and are pulled towards it as an example each would.
 
     Args:
-        queries: (L, E), or (L, H, E) of heads that go on.
+        queries: (L, E).
         keys: (S, E).
         pairs: (n, 2), whole numbers: the row of a query, the row of a key that is right for it.
             A query may have several right keys; it is enough that it finds one.
@@ -58,7 +58,7 @@ def fit_retrieval(
     settings = settings or Settings()
     x, y = _matrices(queries=queries, keys=keys)
     examples = _Pairs(x, y, _checked_pairs(pairs, len(x), len(y)), settings)
-    model = Model(x.shape[-1], settings, of_heads=_of_heads(x, settings))
+    model = Model(x.shape[1], settings)
     random = np.random.default_rng(settings.seed)
 
     def losses(rows: NDArray[np.intp], batch: _Batch) -> tuple[float, Gradients]:
@@ -97,7 +97,7 @@ def fit_pooling(
     The loss is `objectives.pooling_loss`, in units of a third of the targets' spread.
 
     Args:
-        queries: (L, E), or (L, H, E) of heads that go on.
+        queries: (L, E).
         keys: (S, E).
         values: (S, Ev).
         targets: (L, Ev), what each query should pool.
@@ -123,7 +123,7 @@ def fit_pooling(
             f"expected a value for each of {len(y)} keys and a target for each of {len(x)} "
             f"queries, got {len(v)} and {len(wanted)}"
         )
-    model = Model(x.shape[-1], settings, v.shape[1], of_heads=_of_heads(x, settings))
+    model = Model(x.shape[1], settings, v.shape[1])
 
     def losses(rows: NDArray[np.intp]) -> tuple[float, Gradients]:
         query, query_back = model.forward("query", x[rows])
@@ -192,30 +192,17 @@ def _matrices(**named: ArrayLike) -> tuple[Array, ...]:
     found = []
     for name, given in named.items():
         matrix = as_floats(**{name: given})[0].astype(np.float32, copy=False)
-        axes = (2, 3) if name == "queries" else (2,)
-        if matrix.ndim not in axes or not matrix.size:
+        if matrix.ndim != 2 or not matrix.size:
             raise ShapeError(f"{name} must be a matrix with a row each, got shape {matrix.shape}")
         require_finite(matrix, **{name: matrix})
         found.append(matrix)
-    widths = {name: matrix.shape[-1] for name, matrix in zip(named, found, strict=True)}
+    widths = {name: matrix.shape[1] for name, matrix in zip(named, found, strict=True)}
     if len(set(widths.values())) > 1:
         raise ShapeError(
             " and ".join(f"{name} of {width} numbers" for name, width in widths.items())
             + " do not go together: expected vectors of one size"
         )
     return tuple(found)
-
-
-def _of_heads(queries: Array, settings: Settings) -> bool:
-    """Return whether queries have heads already, (L, H, E): then as many as are to be learned."""
-    if queries.ndim == 2:
-        return False
-    if queries.shape[1] != settings.num_heads:
-        raise ShapeError(
-            f"queries of {queries.shape[1]} heads do not go with num_heads={settings.num_heads}; "
-            f"expected (L, E), or (L, {settings.num_heads}, E)"
-        )
-    return True
 
 
 def _checked_pairs(pairs: ArrayLike, queries: int, keys: int) -> NDArray[np.intp]:

@@ -18,11 +18,8 @@ __all__ = [
     "Gaussian",
     "Kernel",
     "Triangular",
-    "finite_scores",
     "squared_distances",
 ]
-
-_BEYOND = 1e4  # how far below the least score within a kernel's width one beyond it is put
 
 
 class Slopes(NamedTuple):
@@ -176,16 +173,3 @@ def _distance_backward(d_squared: Array, query: Array, key: Array) -> tuple[Arra
     d_query = d_squared.sum(-1)[..., None] * query - d_squared @ key
     d_key = d_squared.sum(-2)[..., None] * key - d_squared.swapaxes(-1, -2) @ query
     return 2 * d_query, 2 * d_key
-
-
-def finite_scores(scores: Array) -> Array:
-    """Return scores in which keys beyond the width have as good as no weight, but no -inf.
-
-    A query that reaches no key then gives all the same weight, so that it can be learned from.
-
-    >>> finite_scores(np.array([[-1.0, -np.inf], [-np.inf, -np.inf]])).tolist()
-    [[-1.0, -10001.0], [-10001.0, -10001.0]]
-    """
-    beyond = np.isneginf(scores)
-    least = scores.min(initial=0, where=~beyond)
-    return np.where(beyond, least - scores.dtype.type(_BEYOND), scores)

@@ -1,4 +1,4 @@
-"""A dict's keys and some examples -> projections, or a scorer's own parameters, that suit both."""
+"""A dict's keys and some examples -> projections that suit both."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.embeddings import WordVectors
-from fuzzydict.errors import OptionError
 from fuzzydict.evidence import line
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.matching import as_matching
 from fuzzydict.projections import Projections
-from fuzzydict.query_heads import QueryHeads
-from fuzzydict.scorer_fitting import fit_scorer, fit_scorer_pooling
-from fuzzydict.scorers import Cosine, Dot, FunctionScorer, ScaledDot, Scorer, as_scorer
+from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spans import Span
 from fuzzydict.trials import Keys, Trial
 
@@ -28,14 +25,13 @@ if TYPE_CHECKING:
     from fuzzydict.descent import Epoch, Settings
     from fuzzydict.evidence import Calibration
 
-__all__ = ["Learned", "Subject", "learn_keys", "learn_values", "trained"]
+__all__ = ["Learned", "Subject", "learn_keys", "learn_values"]
 
 # A temperature at which a cosine says what it says in the default score is within these.
 _COLD, _WARM = 0.03, 0.5
 _COPIED = 2**24  # numbers of queries' vectors that may be repeated
 _ENOUGH = 100  # examples, to learn what words never seen say
 _BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
-_PROJECTED = (Cosine, ScaledDot, Dot)  # scorers for which Q and K are learned
 
 
 class Learned(NamedTuple):
@@ -87,25 +83,6 @@ def on_top(start: Projections, layer: Projections) -> Projections:
     return Projections(layer.query, layer.key, layer.value, base=start, words=words)
 
 
-def trained(scorer: Any) -> Scorer | None:
-    """Return the scorer if its own parameters are to be learned; None if Q and K are.
-
-    Raises:
-        OptionError: it has nothing that can be learned.
-    """
-    if scorer is None:
-        return None
-    made = as_scorer(scorer)
-    if isinstance(made, _PROJECTED):
-        return None
-    if isinstance(made, FunctionScorer) or not made.parameters:
-        raise OptionError(
-            f"scorer: {made!r} has nothing to learn; expected the default, 'cosine', 'scaled_dot', "
-            f"'dot', a kernel, or a scorer with parameters, as Bilinear(M)"
-        )
-    return made
-
-
 def learn_keys(
     subject: Subject,
     queries: Sequence[str],
@@ -114,9 +91,6 @@ def learn_keys(
     settings: Settings,
 ) -> Learned:
     """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
-
-    Where they have heads, x is (L, H, E) here and in `learn_values`, and each learns on. Of heads
-    the temperature is learned from there on, for they part the better the colder it is.
 
     Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
     one at which cosines, less their background and in units of its spread, weigh as the evidence
@@ -127,24 +101,17 @@ def learn_keys(
         return subject.unfitted
     asked = [queries[row] for row in np.unique(pairs[:, 0]).tolist()]
     x, pairs = _each_alone(x, pairs)
-    y, scorer = subject.keys.vectors, trained(subject.scorer)
-    if scorer is not None:
-        temperature = subject.temperature or 1.0
-        found = fit_scorer(scorer, x, y, pairs, temperature, settings)
-        return Learned(Projections(), found.scorer, subject.temperature, found.history)
+    y = subject.keys.vectors
     if subject.scorer is None:
-        told = _as_in_the_score(subject)
-        fixed = told if settings.num_heads == 1 else None
-        settings = replace(settings, temperature=fixed, start_temperature=told)
-    settings = _going_on(_scored(settings, subject.scorer), subject, x.shape[-1])
+        settings = replace(settings, temperature=_as_in_the_score(subject))
+    settings = _scored(settings, subject.scorer)
     span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
     settings = span.paced(settings)
     fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
-    temperature_of = _temperature(subject.scorer, fitted.temperature, x.shape[-1])
-    parts: tuple[Any, Any] = _joined_at(temperature_of, fitted.projections), fitted.projections.key
-    q, k = map(span.outside, parts)
-    layer = Projections(q, k, words=_unseen(subject, asked))
-    return Learned(layer, subject.scorer, temperature_of, fitted.history)
+    parts: tuple[Any, Any] = fitted.projections.query, fitted.projections.key
+    layer = Projections(*map(span.outside, parts), words=_unseen(subject, asked))
+    temperature = _temperature(subject.scorer, fitted.temperature, x.shape[1])
+    return Learned(layer, subject.scorer, temperature, fitted.history)
 
 
 def learn_values(
@@ -155,29 +122,13 @@ def learn_values(
     With the default scorer the cosine is learned, and takes its place: pooled values are to come
     out right, whatever the probability is that a key does.
     """
-    y, scorer = subject.keys.vectors, trained(subject.scorer)
-    if scorer is not None:
-        temperature = subject.temperature or 1.0
-        pooled = fit_scorer_pooling(scorer, x, y, values, targets, temperature, settings)
-        return Learned(Projections(), pooled.scorer, subject.temperature, pooled.history)
     name = "cosine" if subject.scorer is None else subject.scorer
     settings = _scored(settings, name)
     if settings.scorer == "cosine":
         settings = replace(settings, start_temperature=_BLURRED)
-    settings = _going_on(settings, subject, x.shape[-1])
-    fitted = fit_pooling(x, y, values, targets, settings)
-    temperature_of = _temperature(name, fitted.temperature, x.shape[-1])
-    learned = fitted.projections
-    layer = Projections(_joined_at(temperature_of, learned), learned.key, learned.value)
-    return Learned(layer, name, temperature_of, fitted.history)
-
-
-def _joined_at(temperature: float | None, projections: Projections) -> Any:
-    """Return Q; where it has heads, with their scores joined at the temperature of the scorer."""
-    query = projections.query
-    if temperature is None or not isinstance(query, QueryHeads):
-        return query
-    return query.at(temperature)
+    fitted = fit_pooling(x, subject.keys.vectors, values, targets, settings)
+    temperature = _temperature(name, fitted.temperature, x.shape[1])
+    return Learned(fitted.projections, name, temperature, fitted.history)
 
 
 def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
@@ -186,7 +137,7 @@ def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.in
     It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
     which there is no room for copies.
     """
-    if len(pairs) * x[0].size > _COPIED:
+    if len(pairs) * x.shape[1] > _COPIED:
         return x, pairs
     return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
 
@@ -215,15 +166,6 @@ def _as_in_the_score(subject: Subject) -> float:
 def _scored(settings: Settings, scorer: Any) -> Settings:
     cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
     return replace(settings, scorer="cosine" if cosine else "scaled_dot")
-
-
-def _going_on(settings: Settings, subject: Subject, size: int) -> Settings:
-    """Return settings by which heads that there are start as they are joined now."""
-    heads = subject.start.heads
-    if heads is None:
-        return settings
-    unit = _temperature(subject.scorer, 1.0, size) or 1.0
-    return replace(settings, start_temperature=heads.temperature / unit)
 
 
 def _temperature(scorer: Any, fitted: float, size: int) -> float | None:

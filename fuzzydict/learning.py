@@ -21,8 +21,7 @@ from fuzzydict.judging import (
     verdict_of_keys,
     verdict_of_values,
 )
-from fuzzydict.learners import Learned, Subject, learn_keys, learn_values, trained
-from fuzzydict.matching import as_matching
+from fuzzydict.learners import Learned, Subject, learn_keys, learn_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,8 +117,7 @@ def _report_of_keys(
     slips: tuple[int, int],
 ) -> FitReport:
     once = held_out.first_round
-    options = _options(subject, learned)
-    usual = as_matching(learned.scorer).score_cutoff if "scorer" in options else subject.cutoff
+    options, usual = _options(subject, learned), subject.cutoff
     cutoff = best_cutoff(once.after, learned_from.after, usual)
     if cutoff is not None:
         options["score_cutoff"] = cutoff
@@ -231,6 +229,6 @@ def _options(subject: Subject, learned: Learned) -> dict[str, Any]:
     if learned.scorer is not subject.scorer:
         options["scorer"] = learned.scorer
         options["score_cutoff"] = None  # the one that was set is of another scale
-    if learned.temperature is not None and trained(subject.scorer) is None:
+    if learned.temperature is not None:
         options["temperature"] = learned.temperature
     return options

@@ -39,7 +39,7 @@ class Attended(NamedTuple):
     """What L queries find among S keys."""
 
     names: list[str]  # S, in the dict's order
-    query: NDArray[np.float32]  # (L, E), or (L, H, E) where queries have H heads
+    query: NDArray[np.float32]  # (L, E)
     keys: NDArray[np.float32]  # (S, E)
     scores: NDArray[np.float32]  # (L, S), log-weights, -inf where masked
     temperature: float  # by which scores become weights

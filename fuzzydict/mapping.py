@@ -143,9 +143,10 @@ class FuzzyDict(FuzzyFits[V]):
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure(mode=None, embedding=embedding, **options)
         index = KeyIndex(new._projected_embedding())
-        keys.restore(index, new.index)
         dict.update(new, items)
-        new.__dict__.update(_index=index, _told=len(new))
+        if keys is not None:
+            keys.restore(index, new.index)
+            new.__dict__.update(_index=index, _told=len(new))
         return new
 
     # ---- writes: exact, and noted for the index -------------------------------------------

@@ -11,7 +11,6 @@ from fuzzydict.evidence import log_probabilities
 from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
 from fuzzydict.neighbours import COSINE, DOT
 from fuzzydict.normalizers import finite_tops
-from fuzzydict.projected import scored
 from fuzzydict.reasons import Reasons
 from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 
@@ -61,7 +60,7 @@ class Matching(Protocol):
         Args:
             queries: L of them, as asked.
             texts: their plain words.
-            vectors: theirs, (L, E), or (L, H, E) of heads, whose scores are joined.
+            vectors: theirs, (L, E).
             index: the keys; what is returned for its dead slots is not looked at.
         """
 
@@ -109,9 +108,6 @@ class ByScorer:
         Raises:
             ShapeError: the scorer gives NaN or +inf.
         """
-        return scored(lambda asked: self._scores(asked, index), vectors, index.embedding)
-
-    def _scores(self, vectors: NDArray[np.float32], index: KeyIndex) -> NDArray[np.float32]:
         if type(self.scorer) is Cosine:
             return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
         scores = np.asarray(self.scorer(vectors, index.vectors), np.float32)

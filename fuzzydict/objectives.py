@@ -16,7 +16,7 @@ __all__ = ["Slopes", "lengths_forward", "pooling_loss", "retrieval_loss"]
 class Slopes(NamedTuple):
     """Gradients of a loss, each shaped like what it belongs to."""
 
-    query: Array  # (L, E), or (L, H, E)
+    query: Array  # (L, E)
     key: Array  # (S, E)
     log_temperature: float
     value: Array | None = None  # (S, Ev)
@@ -37,11 +37,8 @@ def retrieval_loss(
     times (Bengio and Senécal 2008; with ``p`` the probability to be drawn at all, this is the
     estimator of Horvitz and Thompson 1952, and the sum of the softmax has no bias).
 
-    Where queries have several heads, a key's probability is the sum of its heads' in the softmax
-    over all pairs of a head and a key: that of `query_heads.soft_maximum`.
-
     Args:
-        query: (L, E), or (L, H, E) of H heads.
+        query: (L, E).
         key: (S, E), among them all that are right for any of the queries.
         rows: (n,), queries in order; each has one right key or more,
         columns: and which keys these are, (n,).
@@ -56,24 +53,16 @@ def retrieval_loss(
         0.127
     """
     heat = query.dtype.type(temperature)
-    cold = _by_head(query / heat)
-    # (L, H S), turned into the gradient step by step, in place
-    logits: Array = (cold @ key.T).reshape(len(query), -1)
-    heads = len(cold) // len(query)
-    if heads > 1:  # each head with each key counts as a key of its own
-        rows = np.repeat(rows, heads)
-        columns = (columns[:, None] + np.arange(heads) * len(key)).ravel()
-        log_shares = None if log_shares is None else np.tile(log_shares, heads)
+    cold = query / heat
+    logits: Array = cold @ key.T  # (L, S), turned into the gradient step by step, in place
     right = logits[rows, columns]  # (n,)
     if log_shares is not None:
         logits -= log_shares
         logits[rows, columns] = right
     losses = _surprises(logits, right, rows, columns)
-    by_head = logits.reshape(-1, len(key))
-    d_cold = by_head @ key
-    d_key = by_head.T @ cold
+    d_cold = logits @ key
     slope = -float(np.vdot(d_cold, cold))
-    return float(losses.mean()), Slopes((d_cold / heat).reshape(query.shape), d_key, slope)
+    return float(losses.mean()), Slopes(d_cold / heat, logits.T @ cold, slope)
 
 
 def _surprises(
@@ -104,7 +93,7 @@ def pooling_loss(
     """Return the mean squared error of ``softmax(query.key / temperature) value``.
 
     Args:
-        query: (L, E), or (L, H, E) of H heads, whose softmax is that of `retrieval_loss`.
+        query: (L, E).
         key: (S, E).
         value: (S, Ev).
         target: (L, Ev), what the queries should pool.
@@ -116,28 +105,20 @@ def pooling_loss(
         9.0
     """
     heat = query.dtype.type(temperature)
-    cold = _by_head(query / heat)
-    heads = len(cold) // len(query)
-    shares: Array = (cold @ key.T).reshape(len(query), -1)  # (L, H S), of each head with each key
-    shares -= shares.max(axis=1, keepdims=True)
-    np.exp(shares, out=shares)
-    shares /= shares.sum(axis=1, keepdims=True)
-    weights = shares.reshape(len(query), heads, -1).sum(axis=1) if heads > 1 else shares  # (L, S)
+    cold = query / heat
+    weights: Array = cold @ key.T  # (L, S)
+    weights -= weights.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=1, keepdims=True)
     missed = weights @ value - target  # (L, Ev)
     d_output = missed * missed.dtype.type(2 / missed.size)
     d_value = weights.T @ d_output
     d_logits = d_output @ value.T
     d_logits -= (d_logits * weights).sum(axis=1, keepdims=True)
-    d_logits = (d_logits[:, None] * shares.reshape(len(query), heads, -1)).reshape(-1, len(key))
+    d_logits *= weights
     d_cold = d_logits @ key
     slope = -float(np.vdot(d_cold, cold))
-    d_query = (d_cold / heat).reshape(query.shape)
-    return float((missed**2).mean()), Slopes(d_query, d_logits.T @ cold, slope, d_value)
-
-
-def _by_head(query: Array) -> Array:
-    """Return queries (L, E), or (L, H, E) of heads, as rows (L H, E)."""
-    return query.reshape(-1, query.shape[-1])
+    return float((missed**2).mean()), Slopes(d_cold / heat, d_logits.T @ cold, slope, d_value)
 
 
 def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Array]]:

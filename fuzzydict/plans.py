@@ -1,4 +1,4 @@
-"""What `fit` is asked to do, checked: which of Q, K and V to learn, how many heads, how fast."""
+"""What `fit` is asked to do, checked: which of Q, K and V to learn, and how fast."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from fuzzydict.arrays import require_counts
 from fuzzydict.descent import Settings
 from fuzzydict.errors import ArgumentTypeError, OptionError
-from fuzzydict.learners import Subject, trained
+from fuzzydict.learners import Subject
 from fuzzydict.projections import ROLES
+from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 
 __all__ = ["Plan"]
 
@@ -26,7 +27,6 @@ class Plan:
 
     learn: Sequence[str] | None = None
     rank: int | None = None
-    num_heads: int | None = None
     epochs: int | None = None
     learning_rate: float | None = None
     validation: float | None = None
@@ -52,21 +52,19 @@ class Plan:
         Raises:
             OptionError: an option does not go with the scorer, the keys or the targets.
         """
-        heads = self._heads(subject)
+        _check_scorer(subject.scorer)
         self._check_rank(subject.keys.vectors.shape[1])
-        is_slow = pools or trained(subject.scorer) is not None
         told = {name: getattr(self, name) for name in ("epochs", "learning_rate", "rank")}
         told["validation"] = None if self.share else 0.0  # then none tells when to stop, either
         return Settings(
-            **_pace(count, heads, is_slow=is_slow)
+            **(_slow_pace(count) if pools else {})
             | {name: value for name, value in told.items() if value is not None},
-            **self._roles(subject, pools=pools),
-            num_heads=heads,
+            **self._roles(pools=pools),
             seed=self.seed,
             progress=self.progress,
         )
 
-    def _roles(self, subject: Subject, *, pools: bool) -> dict[str, Any]:
+    def _roles(self, *, pools: bool) -> dict[str, Any]:
         """Return the settings that say which of Q, K and V to learn."""
         learn = self.learn
         if learn is None:
@@ -77,39 +75,8 @@ class Plan:
             raise OptionError(f"learn: expected some of {expected}, got {learn!r}")
         if "value" in roles and not pools:
             raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        if trained(subject.scorer) is not None:
-            raise OptionError(
-                f"learn: the scorer {subject.scorer!r} learns its own parameters; leave it out"
-            )
         fixed = tuple(role for role in ("query", "key") if role not in roles)
         return {"fixed": fixed, "learn_value": "value" in roles}
-
-    def _heads(self, subject: Subject) -> int:
-        """Return how many heads of the query to learn: those there are, where it goes on."""
-        there, keys = subject.start.num_heads, len(subject.keys.names)
-        wanted = there if self.num_heads is None else self.num_heads
-        require_counts(num_heads=wanted)
-        if wanted == there == 1:
-            return 1
-        if there not in (1, wanted):
-            raise OptionError(
-                f"num_heads: queries have {there} heads, and the fit goes on from them, got "
-                f"{wanted}; leave num_heads out, or set d.projections = None first"
-            )
-        if wanted > max(keys, there):
-            raise OptionError(
-                f"num_heads: expected {keys} at most, a head for each key, got {wanted}"
-            )
-        if trained(subject.scorer) is not None:
-            raise OptionError(
-                f"num_heads: the scorer {subject.scorer!r} learns its own parameters, of queries "
-                f"of one head, got {wanted}; expected the default, 'cosine', 'scaled_dot' or 'dot'"
-            )
-        if self.learn is not None and "query" not in self.learn:
-            raise OptionError(
-                f"num_heads: learn={self.learn!r} leaves the query as it is, got {wanted}"
-            )
-        return int(wanted)
 
     def _check_rank(self, size: int) -> None:
         if self.rank is None:
@@ -121,13 +88,17 @@ class Plan:
             )
 
 
-def _pace(count: int, heads: int, *, is_slow: bool) -> dict[str, Any]:
-    """Return how fast to learn, where not as usual.
+def _check_scorer(scorer: Any) -> None:
+    """Raise unless Q and K can be learned for this scorer."""
+    made = None if scorer is None else as_scorer(scorer)
+    if not isinstance(made, Cosine | ScaledDot | Dot | None):
+        raise OptionError(
+            f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
+            f"got {made!r}; set d.scorer to one of these first"
+        )
 
-    What says little of where to go, as values do, takes many long steps. Heads, which start alike,
-    take time to part.
-    """
+
+def _slow_pace(count: int) -> dict[str, Any]:
+    """Return how fast to learn from values, which say little of where to go: many long steps."""
     passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
-    if is_slow:
-        return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
-    return {"epochs": passes, "patience": passes // 10} if heads > 1 else {}
+    return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}

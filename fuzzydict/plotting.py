@@ -101,7 +101,7 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     singular value decomposition of their vectors less the mean). What is near in all dimensions
     is near in it; what is near in it need not be: the labels say how much of the keys' variance
     it shows. A key is the larger and darker, the more weight it has. The ``n`` of the largest
-    weights are named, but for names that would cover others. A query with heads is a point each.
+    weights are named, but for names that would cover others.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -113,13 +113,13 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     shares = np.zeros(2)
     shares[: len(lengths)] = lengths[:2] ** 2 / max((lengths**2).sum(), 1e-300)
     keys = (attention.keys - mean) @ plane.T
-    queries = (np.atleast_2d(attention.query) - mean) @ plane.T  # one, or one for each head
+    query = (attention.query - mean) @ plane.T
 
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
     style = {"cmap": "Blues", "vmin": 0, "edgecolors": GREY, "linewidths": 0.6, "zorder": 2}
     percent = 100 * attention.weights
     dots = axes.scatter(*keys.T, c=percent, s=20 + 1.2 * percent, **style)
-    axes.scatter(*queries.T, marker="*", s=200, color=ORANGE, edgecolors="white", zorder=3)
+    axes.scatter(*query, marker="*", s=200, color=ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
     axes.set_title(f"{_label(attention.text)!r} among the keys")
     axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)")
@@ -129,7 +129,7 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     axes.margins(0.12)
     best = np.argsort(-attention.weights, kind="stable")[:n]
     names = [attention.text, *(attention.names[i] for i in best)]
-    _name_points(axes, np.vstack([queries[:1], keys[best]]), keys, [_label(name) for name in names])
+    _name_points(axes, np.vstack([query, keys[best]]), keys, [_label(name) for name in names])
     return axes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError
 from fuzzydict.projections import SHIPPED, Projections
-from fuzzydict.query_heads import soft_maximum
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from fuzzydict.evidence import Calibration
     from fuzzydict.vocabulary import Vocabulary
 
-__all__ = ["NAMES", "Projected", "as_projections", "scored", "seen_through"]
+__all__ = ["NAMES", "Projected", "as_projections", "seen_through"]
 
 #: What ``projections=`` may name: those that ship, and none at all.
 NAMES = (*SHIPPED, "identity")
@@ -71,11 +70,11 @@ class Projected:
         return self._keys(self.embedding.encode(texts), texts)
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, r), or of H heads (n, H, r)."""
+        """Return a vector for each query, (n, r)."""
         return self._queries(self.embedding.encode_queries(texts), texts)
 
     def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:
-        """Return the vectors of single words of a query (maybe of heads) or of keys, or (n, 0)."""
+        """Return the vectors of single words of a query or of keys, or (n, 0)."""
         vectors = self.embedding.token_vectors(tokens, of_query=of_query)
         if not vectors.size:
             return vectors
@@ -109,9 +108,8 @@ class Projected:
         if not isinstance(self.embedding, WordVectors):
             return None
         words = self.embedding.some_words()
-        keys = units(self.encode(words))
-        asked = self.encode_queries(words)
-        return background_of_cosines(scored(lambda q: units(q) @ keys.T, asked, self))
+        keys, asked = units(self.encode(words)), units(self.encode_queries(words))
+        return background_of_cosines(asked @ keys.T)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells the embedding from others, and these projections."""
@@ -129,25 +127,6 @@ class Projected:
 
     def _keys(self, vectors: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
         return self.projections.project_keys(vectors, texts).astype(np.float32, copy=False)
-
-
-def scored(
-    score: Callable[[NDArray[np.float32]], NDArray[np.float32]],
-    queries: NDArray[np.float32],
-    embedding: Embedding,
-) -> NDArray[np.float32]:
-    """Return how queries of an embedding score, (L, n); of several heads the soft maximum.
-
-    Args:
-        score: takes (L, E) to (L, n).
-        queries: (L, E), or (L, H, E), as the embedding encodes them.
-        embedding: which also says how sharp the maximum is.
-    """
-    heads = embedding.projections.heads if isinstance(embedding, Projected) else None
-    if heads is None or queries.ndim == 2:
-        return score(queries)
-    joined = soft_maximum(map(score, queries.swapaxes(0, 1)), heads.temperature)
-    return joined.astype(np.float32, copy=False)
 
 
 def as_projections(projections: Any) -> Projections | None:

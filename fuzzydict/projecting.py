@@ -1,4 +1,4 @@
-"""One projection: a matrix, its factors, heads, or one that reads texts; checked and applied."""
+"""One projection: a matrix, its factors, or one that reads texts; checked and applied."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 from fuzzydict.arrays import Array, as_floats
 from fuzzydict.errors import ArgumentTypeError
 from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
-from fuzzydict.query_heads import QueryHeads
 from fuzzydict.subwords import Subwords
 
 __all__ = ["Projection", "frozen", "made_of", "project", "shown", "size_after"]
 
-#: A matrix (E, r), its factors, heads of a query, or one that reads texts; None is the identity.
-Projection = Array | Factors | QueryHeads | Subwords | None
+#: A matrix (E, r), its factors, or one that reads texts; None is the identity.
+Projection = Array | Factors | Subwords | None
 
 
 def project(
@@ -25,7 +24,7 @@ def project(
     role: str = "query",
     texts: Sequence[str] | None = None,
 ) -> Array:
-    """Return ``vectors`` (..., E) times a projection, (..., r) or of heads (..., H, r).
+    """Return ``vectors`` (..., E) times a projection, (..., r).
 
     Raises:
         ShapeError: The vectors are not of the size that the projection takes.
@@ -33,8 +32,6 @@ def project(
     """
     if isinstance(projection, Subwords):
         return projection.project(vectors, texts)
-    if isinstance(projection, QueryHeads):
-        return projection.project(vectors)
     return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
 
 
@@ -45,10 +42,6 @@ def frozen(role: str, projection: Any) -> Projection:
     if isinstance(projection, Subwords):
         if role == "value":
             raise ArgumentTypeError("value: expected a matrix or factors, for values are no texts")
-        return projection
-    if isinstance(projection, QueryHeads):
-        if role != "query":
-            raise ArgumentTypeError(f"{role}: expected a matrix or factors; heads are of queries")
         return projection
     if not isinstance(projection, Factors):
         return checked_matrix(role, projection)
@@ -62,8 +55,6 @@ def made_of(role: str, arrays: Mapping[str, Any]) -> Any:
         for name, array in arrays.items()
         if name.startswith(f"{role}.")
     }
-    if "heads" in parts:
-        return QueryHeads.from_arrays(parts)
     if "matrix" in parts:
         return Subwords.from_arrays(parts)
     return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
@@ -76,9 +67,9 @@ def size_after(projection: Projection) -> int | None:
     return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
 
 
-def shown(projection: Array | Factors | QueryHeads | Subwords) -> str:
+def shown(projection: Array | Factors | Subwords) -> str:
     """Return what a projection is, for people."""
-    if isinstance(projection, QueryHeads | Subwords):
+    if isinstance(projection, Subwords):
         return repr(projection)
     if isinstance(projection, Factors):
         size, rank = projection.left.shape

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,12 @@ from fuzzydict.errors import (
 from fuzzydict.evidence import OF_WORDNET, Calibration
 from fuzzydict.factors import Factors
 from fuzzydict.projecting import Projection, frozen, made_of, project, shown, size_after
-from fuzzydict.query_heads import QueryHeads
 from fuzzydict.subwords import Subwords
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["ROLES", "SHIPPED", "Factors", "Projections", "project"]
+__all__ = ["ROLES", "SHIPPED", "Factors", "Projections", "has_query_heads", "project"]
 
 #: What can be projected.
 ROLES = ("query", "key", "value")
@@ -47,7 +47,7 @@ class Projections:
 
     Args:
         query: Q (E, r), or `Factors`, which say ``I + left right'`` in 2 E r numbers; None is the
-            identity. `Subwords` read the texts as well; `QueryHeads` are several maps.
+            identity. `Subwords` read the texts as well.
         key: K, in the same ways.
         value: V (Ev, Ev'), a matrix or factors.
         embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
@@ -58,8 +58,8 @@ class Projections:
 
     Raises:
         ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
-            of different sizes; or heads do not go on from those of the base.
-        ArgumentTypeError: One does not hold numbers, V reads texts, or K or V has heads.
+            of different sizes.
+        ArgumentTypeError: One does not hold numbers, or V reads texts.
 
     Example:
         >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
@@ -70,7 +70,7 @@ class Projections:
     __slots__ = ("base", "calibration", "embedding", "key", "query", "value", "words")
 
     query: Projection
-    key: Array | Factors | Subwords | None
+    key: Projection
     value: Array | Factors | None
     embedding: str | None
     base: Projections | None
@@ -79,7 +79,7 @@ class Projections:
 
     def __init__(
         self,
-        query: ArrayLike | Factors | QueryHeads | Subwords | None = None,
+        query: ArrayLike | Factors | Subwords | None = None,
         key: ArrayLike | Factors | Subwords | None = None,
         value: ArrayLike | Factors | None = None,
         *,
@@ -102,9 +102,6 @@ class Projections:
                 f"query and key must lead to vectors of one size to be compared, "
                 f"got {size_after(self.query)} and {size_after(self.key)}"
             )
-        before = 1 if base is None else base.num_heads
-        if base and isinstance(asked, QueryHeads) and not asked.goes_on_from(before):
-            raise ShapeError(f"query: {asked!r} cannot go on from a base of heads: {before}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
@@ -124,20 +121,8 @@ class Projections:
         own = isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
         return own or (self.base is not None and self.base.reads_texts)
 
-    @property
-    def heads(self) -> QueryHeads | None:
-        """The heads of queries, the last of them where some go on from others; None of one."""
-        if isinstance(self.query, QueryHeads):
-            return self.query
-        return None if self.base is None else self.base.heads
-
-    @property
-    def num_heads(self) -> int:
-        """How many vectors a query has."""
-        return 1 if self.heads is None else len(self.heads)
-
     def project_queries(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
-        """Return ``vectors Q`` for vectors (..., E): (..., r), or of H heads (..., H, r).
+        """Return ``vectors Q`` for vectors (..., E): (..., r).
 
         Raises:
             ShapeError: The vectors are not of the size that Q takes.
@@ -230,7 +215,7 @@ class Projections:
         for role, projection in parts.items():
             if isinstance(projection, Factors):
                 found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
-            elif isinstance(projection, QueryHeads | Subwords):
+            elif isinstance(projection, Subwords):
                 found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
             elif projection is not None:
                 found[role] = projection
@@ -248,9 +233,13 @@ class Projections:
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
         """Return the projections of which `arrays` told; other names are left alone.
 
+        Of arrays with query heads, a UserWarning says that those are left out.
+
         Raises:
             FileFormatError: The arrays are not those of projections.
         """
+        if has_query_heads(arrays):
+            arrays = _without_query_heads(arrays)
         try:
             made = {role: made_of(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
@@ -296,3 +285,23 @@ def _unpickled(
     kind: type[Projections], arrays: Mapping[str, Array], embedding: str | None
 ) -> Projections:
     return kind.from_arrays(arrays, embedding=embedding)
+
+
+# ---- older files, with several maps Q ("query heads") ----------------------------------------
+
+
+def has_query_heads(arrays: Iterable[str]) -> bool:
+    """Tell whether any of these arrays, by name, are query heads, which are no longer read."""
+    return any(name.endswith("query.heads") for name in arrays)
+
+
+def _without_query_heads(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arrays of what was there before query heads were learned, and warn."""
+    warnings.warn(
+        "projections: query heads are no longer supported, so that Q, K and V learned with them "
+        "are left out; call fit again",
+        stacklevel=2,
+    )
+    while has_query_heads(arrays):
+        arrays = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
+    return arrays

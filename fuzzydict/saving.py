@@ -21,6 +21,7 @@ from fuzzydict import storage
 from fuzzydict.codec import PLAIN, ValueReader, ValueWriter
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from fuzzydict.graph_saving import GRAPHS, graph_arrays, graph_of
+from fuzzydict.projections import has_query_heads
 from fuzzydict.saved_keys import SavedKeys
 from fuzzydict.saved_options import read_options, take_learned, written_options
 from fuzzydict.text import quoted
@@ -45,7 +46,7 @@ class Saved(NamedTuple):
 
     items: dict[Any, Any]
     options: dict[str, Any]
-    keys: SavedKeys
+    keys: SavedKeys | None  # None if they are to be encoded again
 
 
 def check_items(items: Mapping[Any, Any]) -> None:
@@ -107,6 +108,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
         embedding = _fingerprint(meta["embedding"])
+        if has_query_heads(learned):  # the keys' vectors are by a K that is left out
+            return Saved(items, options, None)
         saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)
     return Saved(items, options, saved)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.factors import Factors
-from fuzzydict.query_heads import QueryHeads
 
 if TYPE_CHECKING:
     from fuzzydict.arrays import Array
@@ -34,12 +33,10 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, *vectors: Array) -> Span:
-        """Return the space of all the vectors, (n, E) each, or (n, H, E) of heads."""
-        size = vectors[0].shape[-1]
-        rows = [each.reshape(-1, size) for each in vectors]
-        if 2 * sum(map(len, rows)) > size:
+        """Return the space of all the vectors, (n, E) each."""
+        if 2 * sum(map(len, vectors)) > vectors[0].shape[1]:
             return cls(None)
-        return cls(np.linalg.qr(np.concatenate(rows).T)[0])
+        return cls(np.linalg.qr(np.concatenate(vectors).T)[0])
 
     def paced(self, settings: Settings) -> Settings:
         """Return settings by which steps are as long as they are in the whole space."""
@@ -52,12 +49,10 @@ class Span(NamedTuple):
         """Return vectors (..., E) by these axes, (..., r)."""
         return vectors if self.axes is None else vectors @ self.axes
 
-    def outside(self, projection: Array | Factors | QueryHeads | None) -> Any:
+    def outside(self, projection: Array | Factors | None) -> Any:
         """Return a projection (r, r) of these axes as one of the whole space, (E, E)."""
         if self.axes is None or projection is None:
             return projection
-        if isinstance(projection, QueryHeads):
-            return projection.mapped(self.outside)
         if isinstance(projection, Factors):
             return Factors(*(self.axes @ part for part in projection))
         change = projection - np.eye(len(projection), dtype=projection.dtype)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import OptionError, ShapeError
+from fuzzydict.factors import composed
 from fuzzydict.learners import Subject
 from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.plans import Plan
 from fuzzydict.projected import Projected, as_projections, seen_through
 from fuzzydict.projections import Projections
-from fuzzydict.query_heads import composed_heads
 from fuzzydict.subwords import Subwords
 from fuzzydict.targets import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.trials import Keys
@@ -53,7 +53,7 @@ def taught(
     subject = pupil.subject
     places = {name: place for place, name in enumerate(subject.keys.names)}
     examples = checked_examples(queries, targets, places, d)
-    size = subject.start.num_heads * subject.keys.vectors.shape[1]
+    size = subject.keys.vectors.shape[1]
     lesson = _lesson(pupil, _some(examples, size, plan.seed), plan)
     onto = subject.start if plan.warm_start else None
     options = lesson.report.options | _projections(lesson, subject, onto)
@@ -149,7 +149,7 @@ def _projections(lesson: Lesson, subject: Subject, onto: Projections | None) -> 
     if onto is not None and onto.base is not None and not isinstance(onto.query, Subwords):
         base = onto.base  # one layer for all that was learned
         before: list[Any] = [onto.query, onto.key, onto.value]
-        parts = [composed_heads(first, then) for first, then in zip(before, parts, strict=True)]
+        parts = [composed(first, then) for first, then in zip(before, parts, strict=True)]
     projections = Projections(
         *parts,
         embedding=_name(subject.keys.embedding),

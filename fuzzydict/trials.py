@@ -10,7 +10,6 @@ from fuzzydict.calibrating import Question
 from fuzzydict.comparing import compare
 from fuzzydict.evidence import Calibration, log_probabilities
 from fuzzydict.index import KeyIndex
-from fuzzydict.kernels import finite_scores
 from fuzzydict.matching import as_matching
 from fuzzydict.normalizers import softmax
 from fuzzydict.projected import Projected
@@ -134,8 +133,7 @@ class Trial:
         self, queries: Sequence[str], vectors: Array, values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return what queries pool of the keys' values (S, Ev): (L, Ev)."""
-        logits = (finite_scores(row) for row in self.logits(queries, vectors))
-        rows = [softmax(row, self.temperature) @ values for row in logits]
+        rows = [softmax(row, self.temperature) @ values for row in self.logits(queries, vectors)]
         return np.asarray(self.layer.project_values(np.stack(rows)), np.float64)
 
 
@@ -161,6 +159,5 @@ def _outcome(
     rank = 1 + int((scores > scores[right].max()).sum())
     if rank == 1:  # of those that tie the dict's first is the answer
         rank += int(answer not in right)
-    logits = finite_scores(logits).astype(np.float64, copy=False)
     likely = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
     return Outcome(rank, float(max(likely, _LEAST)), answer, float(scores[answer]))

@@ -95,8 +95,6 @@ class Reference:
         vectors = self.embedding.encode(self.keys)
         self.vectors = dict(zip(self.keys, vectors, strict=True))
         self.mean, self.spread = self.embedding.background(vectors)
-        projections = getattr(self.embedding, "projections", None)
-        self.heads = None if projections is None else projections.heads
 
     def probabilities(self, query: str) -> dict[str, float]:
         """Return the probability of each key to be the right one."""
@@ -138,19 +136,11 @@ class Reference:
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
         (vector,) = self.embedding.encode_queries([query])
-        cosine = self.cosine(vector, self.vectors[key])
+        cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
         near = (cosine - self.mean) / self.spread * trust * trust_in_key
         reach = self.embedding.calibration.reach
         return reach * math.tanh(near / reach) if near > 0 else near
-
-    def cosine(self, query: Any, key: Any) -> float:
-        """Return the cosine of a query and a key; of several heads the soft maximum of theirs."""
-        if self.heads is None:
-            return cosine_of(query, key)
-        t = self.heads.temperature
-        powers = [math.exp(cosine_of(head, key) / t) for head in query]
-        return float(t * math.log(sum(powers) / len(powers)))
 
     def coverage(self, words: list[str], others: list[str]) -> float:
         """Return how far each word of one has its like in the other."""
@@ -168,7 +158,7 @@ class Reference:
         (other,) = self.embedding.token_vectors([b], of_query=False)
         meaning, vocabulary = 0.0, self.embedding.vocabulary
         if len(vector):
-            cosine = self.cosine(vector, other)
+            cosine = cosine_of(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / _FAR, 0), 1)
         alike = self.looks_alike(a, b)

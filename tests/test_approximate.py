@@ -14,9 +14,7 @@ from fuzzydict import (
     PoolingError,
 )
 from fuzzydict.approximate import MOST
-from fuzzydict.projections import Projections
-from fuzzydict.query_heads import QueryHeads
-from tests.searching import EACH_ENGINE, SCORERS, assert_same, compared
+from tests.searching import SCORERS, assert_same, compared
 
 CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
 QUERIES = ["colour", "maximum speed", "topSpeed", "c", "year 1962", "cost", "qwzzt", "brand"]
@@ -151,14 +149,3 @@ def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(
     assert len(found) == MOST
     expected = {match.key for match in compared(d).most_similar("ocean", MOST)}
     assert len(found & expected) > 0.98 * MOST
-
-
-@pytest.mark.parametrize("engine", EACH_ENGINE)
-def test_queries_of_several_heads_are_compared_with_every_key(engine: str) -> None:
-    axes = {"ask": [1.0, 0.0, 0.0], "one": [0.0, 1.0, 0.0], "two": [0.0, 0.0, 1.0]}
-    turned = [np.roll(np.eye(3), step, axis=1) for step in (1, 2)]
-    heads = Projections(QueryHeads(turned, 0.05))
-    d = FuzzyDict({"one": 1.0, "two": 3.0}, embedding=axes, scorer="cosine", projections=heads)
-    d.index = engine
-    assert d.pool("ask") == pytest.approx(2.0)  # each head finds a key of its own
-    np.testing.assert_allclose(d.attend("ask").weights, [0.5, 0.5])

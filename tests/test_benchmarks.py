@@ -23,7 +23,6 @@ from tests.benchmarks import (
     engines,
     fitting_speed,
     graded,
-    heads,
     pages,
     pooling,
     recipes,
@@ -208,14 +207,6 @@ def test_fitting_speed(capsys: pytest.CaptureFixture[str]) -> None:
     for line in capsys.readouterr().out.splitlines()[-2:]:
         *_, ours, theirs = line.replace(",", "").split()
         assert float(ours) == pytest.approx(float(theirs), rel=0.05)
-
-
-def test_heads(capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--draws", "1", "--examples", "200", "--unseen", "50", "--keys", "30", "--size", "4"]
-    assert heads.main([*few, "--heads", "1", "3"]) == 0
-    *_, one, three = capsys.readouterr().out.splitlines()
-    assert (one.split()[:2], three.split()[:2]) == (["cosine", "1"], ["cosine", "3"])
-    assert float(three.split()[2]) > float(one.split()[2])
 
 
 def test_a_bad_file_ends_a_command_with_a_line(

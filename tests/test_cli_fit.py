@@ -31,13 +31,12 @@ def fit(*arguments: str | Path) -> Result:
         (["d.json", "e.csv"], "say where to save the dict: -o FILE.fuzzydict"),
         (["d.json", "e.csv", "--exclude", "f.json"], "--exclude needs --wordnet"),
         (["--wordnet", "--format", "json"], "--format is for DICT"),
-        (["--wordnet", "--num-heads", "2"], "--num-heads is for DICT"),
-        (["d.json", "e.csv", "--num-heads", "0"], "0 is not in the range"),
+        (["--wordnet", "--epochs", "2"], "--epochs is for DICT"),
+        (["d.json", "e.csv", "--epochs", "0"], "0 is not in the range"),
         (["--wordnet", "some.json"], "unexpected argument 'some.json'"),
         (["--wordnet", "--epochs", "3"], "--epochs is for DICT"),
         (["--wordnet", "--validation", "0"], "--validation is for DICT"),
         (["d.json", "e.csv", "--validation", "0.6"], "0.6 is not in the range"),
-        (["d.json", "e.csv", "--epochs", "0"], "0 is not in the range"),
         (["--wordnet", "--rank", "3"], "No such option"),
         (["--wordnet", "--seed", "-1"], "-1 is not in the range"),
     ],
@@ -81,14 +80,6 @@ def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
     assert "\n3 examples, " in result.stdout
     d: FuzzyDict[object] = FuzzyDict.load(output)
     assert {match.key for match in d.most_similar("value", 2)} == {"price", "brand"}
-
-
-def test_heads_are_learned_and_saved(car: Path, tmp_path: Path) -> None:
-    output = tmp_path / "car.fuzzydict"
-    asked = questions(tmp_path, "hue,color", "maker,brand")
-    result = fit(car, asked, "--num-heads", "2", "-o", output)
-    assert result.exit_code == 0, result.stderr
-    assert FuzzyDict.load(output).projections.num_heads == 2
 
 
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
@@ -135,7 +126,6 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
         ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
         ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
         ([car, good, "-o", car], "one of the files to read"),
-        ([car, good, "-o", output, "--num-heads", "9"], "num_heads: expected 3 at most"),
         (
             [car, good, "-o", output, "--format", "xml"],
             "'--format': 'xml' is not one of 'json', 'toml'",

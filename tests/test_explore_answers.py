@@ -14,7 +14,6 @@ import pytest
 from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict.explore import explore_page
 from fuzzydict.projections import Factors, Projections
-from fuzzydict.query_heads import QueryHeads
 from fuzzydict.spelling import likeness
 from fuzzydict.text import plain
 from fuzzydict.unseen import ngram_vector
@@ -118,7 +117,7 @@ def test_a_word_that_is_left_out_is_taken_for_one_never_seen() -> None:
 
 
 @node
-@pytest.mark.parametrize("kind", ["identity", "matrix", "factors", "more", "heads", "more heads"])
+@pytest.mark.parametrize("kind", ["identity", "matrix", "factors", "more"])
 def test_other_projections_are_gone_through(kind: str) -> None:
     draw = np.random.default_rng(5)
     size, shipped = Brown().size, Projections.shipped("wordnet")
@@ -126,16 +125,11 @@ def test_other_projections_are_gone_through(kind: str) -> None:
     factors, more = (
         Factors(*draw.normal(0, 0.05, (2, n, 3)).astype(np.float32)) for n in (size, longer)
     )
-    heads = np.eye(size) + draw.normal(0, 0.02, (2, size, size))
-    stacked = Factors(*draw.normal(0, 0.05, (2, 3, size, 2)))
-    of_heads = QueryHeads(Factors(*stacked[::-1]), 0.05, of_heads=True)
     projections: Any = {
         "identity": "identity",
         "matrix": Projections(query=np.eye(size) + draw.normal(0, 0.01, (size, size))),
         "factors": Projections(query=factors, key=Factors(factors.right, factors.left)),
         "more": Projections(key=more, base=shipped),
-        "heads": Projections(query=QueryHeads(heads, 0.05)),
-        "more heads": Projections(of_heads, base=Projections(QueryHeads(stacked, 0.1))),
     }[kind]
     keys = random.Random(6).sample(list(a_dict(6)), 40)
     d = FuzzyDict(dict.fromkeys(keys, 1.0), projections=projections)

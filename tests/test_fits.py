@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 
 from fuzzydict import (
-    Additive,
     ArgumentTypeError,
     Bilinear,
-    Concat,
     FuzzyDict,
-    Gaussian,
     OptionError,
     PoolingError,
     ShapeError,
@@ -214,49 +211,6 @@ def test_numbers_and_texts_are_pooled_as_well() -> None:
     assert texts.fit(["icy", "warm"], [[1.0, 0.1], [0.6, 0.8]]).training_after.rmse < 0.05
 
 
-# ---- scorers with parameters -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["bilinear", "additive", "concat"])
-def test_a_scorer_learns_its_own_parameters(kind: str) -> None:
-    keys, queries, of, table = turned(20, 300, 8)
-    random = np.random.default_rng(0)
-    w_q, w_k, w = (random.normal(0, 0.4, shape) for shape in ((24, 8), (24, 8), 24))
-    scorers = {
-        "bilinear": Bilinear(np.eye(8)),
-        "additive": Additive(w_q, w_k, w),
-        "concat": Concat(np.hstack([w_q, w_k]), w),
-    }
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer=scorers[kind])
-    report = d.fit(queries[:200], [keys[i] for i in of[:200]])
-    assert report.kept
-    assert type(d.scorer) is type(scorers[kind])
-    assert d.scorer is not scorers[kind]
-    assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1 + 0.3
-
-
-@pytest.mark.parametrize("kernel", ["gaussian", "boxcar", "triangular", "epanechnikov"])
-def test_a_kernel_learns_its_width(kernel: str) -> None:
-    places = np.linspace(0, 10, 60)
-    table = {name: [place] for name, place in zip(names(60, "x", 1), places, strict=True)}
-    texts = list(table)
-    d = FuzzyDict(
-        {t: np.sin(p) for t, p in zip(texts[::2], places[::2], strict=True)},
-        embedding=table,
-        scorer=kernel,
-    )
-    report = d.fit(texts[1::2], np.sin(places[1::2]))
-    assert report.training_after.rmse <= report.training_before.rmse
-    if report.kept:
-        assert d.scorer.width < 1
-
-
-def test_a_scorer_without_parameters_is_told() -> None:
-    for scorer in ("additive", lambda q, k: q @ k.T):
-        with pytest.raises(OptionError, match="has nothing to learn"):
-            car(scorer=scorer).fit(["paint"], ["color"])
-
-
 # ---- again, and elsewhere --------------------------------------------------------------------
 
 
@@ -300,10 +254,10 @@ def test_what_was_learned_goes_where_the_dict_goes(
     assert other.nearest(list(UNSEEN)) == d.nearest(list(UNSEEN))
 
 
-def test_a_fitted_scorer_temperature_and_cutoff_are_saved(tmp_path: Path) -> None:
+def test_a_learned_temperature_and_cutoff_are_saved(tmp_path: Path) -> None:
     keys, queries, of, table = turned(20, 130, 8)
     targets: list[Any] = [keys[i] for i in of[:120]] + [None] * 10
-    for scorer in ("cosine", Gaussian(1.0), Bilinear(np.eye(8))):
+    for scorer in ("cosine", "dot"):
         d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer=scorer)
         d.fit(queries, targets)
         d.save(tmp_path / "d")
@@ -314,6 +268,15 @@ def test_a_fitted_scorer_temperature_and_cutoff_are_saved(tmp_path: Path) -> Non
 
 
 # ---- what goes wrong -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorer", [Bilinear(np.eye(8)), "gaussian", lambda q, k: q @ k.T])
+@pytest.mark.parametrize("target", ["color", 1.0])
+def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any) -> None:
+    d = car(scorer=scorer)
+    with pytest.raises(OptionError, match=r"fit learns Q and K for None .*'dot', got .* d\.scorer"):
+        d.fit(["paint"], [target])
+    assert (d.scorer, d.projections) == (scorer, None)
 
 
 @pytest.mark.parametrize(

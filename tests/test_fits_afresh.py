@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import ArgumentTypeError, Bilinear, FuzzyDict
+from fuzzydict import ArgumentTypeError, FuzzyDict
 from fuzzydict.unlearning import unlearned
 
 from .test_fits import SPECIFICATIONS, car
@@ -47,26 +47,6 @@ def test_keys_after_numbers_are_judged_by_the_default_score() -> None:
     assert options(twice) == options(once)
     assert twice.scorer is None
     assert reports[0] == reports[1]
-
-
-@pytest.mark.parametrize("scorer", [Bilinear(np.eye(6)), "gaussian"])
-def test_a_scorer_starts_from_its_first_parameters(scorer: Any) -> None:
-    random = np.random.default_rng(0)
-    vectors, turn = random.standard_normal((10, 6)), np.linalg.qr(random.standard_normal((6, 6)))[0]
-    table = {f"k{c}": v for c, v in zip(LETTERS, vectors, strict=True)}
-    table |= {f"q{c}": v @ turn for c, v in zip(LETTERS, vectors, strict=True)}
-    examples = {f"q{c}": f"k{c}" for c in LETTERS}
-
-    def fitted(times: int, **more: Any) -> Any:
-        d = FuzzyDict(dict.fromkeys(examples.values(), 1), embedding=table, scorer=scorer)
-        for _ in range(times):
-            assert d.fit(examples, validation=0, epochs=10, **more).kept
-        return d.scorer.parameters
-
-    once, twice, on = fitted(1), fitted(2), fitted(2, warm_start=True)
-    for name in once:
-        np.testing.assert_array_equal(once[name], twice[name])
-        assert not np.array_equal(once[name], on[name])
 
 
 def test_what_was_set_since_the_last_fit_stays() -> None:

@@ -18,7 +18,6 @@ from fuzzydict.fitting import Settings, fit_pooling, fit_retrieval
 from fuzzydict.parameters import Model
 from fuzzydict.projections import Factors, Projections
 
-from .benchmarks.heads import lying_apart
 from .gradients import check_gradients
 
 
@@ -189,35 +188,15 @@ def test_fits_in_several_threads_do_not_mix() -> None:
     assert results == [alone] * 3
 
 
-# ---- heads --------------------------------------------------------------------------------
-
-
-def pairs_apart(count: int) -> tuple[Array, Array, NDArray[np.intp]]:
-    """Return queries, one for each of the three keys that are right for it, keys, and pairs."""
-    queries, keys, right = lying_apart(count, 60, 8, seed=0)
-    pairs = np.stack([np.arange(right.size), right.ravel()], axis=1)
-    return np.repeat(queries, right.shape[1], axis=0), keys, pairs
-
-
-@pytest.mark.parametrize("rank", [None, 3])
-def test_heads_start_as_one_would(rank: int | None) -> None:
-    x, keys, pairs = pairs_apart(60)
-    starts = [
-        fit_retrieval(x, keys, pairs, Settings(epochs=1, rank=rank, num_heads=n)).history[0]
-        for n in (1, 3)
-    ]
-    assert starts[1].held_out == pytest.approx(starts[0].held_out, rel=0.01)
+# ---- the gradients, the pull, and the descent ---------------------------------------------
 
 
 @pytest.mark.parametrize("rank", [None, 2])
-@pytest.mark.parametrize("of_heads", [False, True])
-def test_the_gradients_of_heads(rank: int | None, of_heads: bool) -> None:
-    settings = Settings(num_heads=3, rank=rank, fixed=("key",), temperature=0.1)
-    model = Model(5, settings, of_heads=of_heads)
+def test_the_gradients_of_a_projection(rank: int | None) -> None:
+    model = Model(5, Settings(rank=rank, fixed=("key",), temperature=0.1))
     random = np.random.default_rng(0)
     at: dict[str, Array] = {n: random.standard_normal(p.shape) for n, p in model.parameters.items()}
-    x = random.standard_normal((4, 3, 5) if of_heads else (4, 5))
-    d = random.standard_normal((4, 3, 5))
+    x, d = random.standard_normal((2, 4, 5))
 
     def loss(parameters: Mapping[str, Array]) -> float:
         model.parameters = dict(parameters)
@@ -227,39 +206,16 @@ def test_the_gradients_of_heads(rank: int | None, of_heads: bool) -> None:
     check_gradients(loss, at, model.forward("query", x)[1](d))
 
 
-def test_heads_go_on_from_heads() -> None:
-    x, keys, pairs = pairs_apart(200)
-    first = fit_retrieval(x, keys, pairs, Settings(num_heads=3, epochs=20, temperature=0.2))
-    heads, k = first.projections.project_queries(x), first.projections.project_keys(keys)
-    settings = Settings(num_heads=3, epochs=20, temperature=0.2)
-    again = fit_retrieval(heads, k, pairs, settings)
-    assert again.projections.heads is not None
-    assert again.projections.heads.of_heads
-    assert again.history[0].held_out == pytest.approx(first.history[-1].held_out, rel=0.02)
-    assert again.history[-1].held_out < again.history[0].held_out
-    with pytest.raises(ShapeError, match="queries of 3 heads do not go with num_heads=2"):
-        fit_retrieval(heads, k, pairs, replace(settings, num_heads=2))
-
-
-# ---- the pull, and the descent ------------------------------------------------------------
-
-
 def test_the_gradient_of_the_pull() -> None:
     random = np.random.default_rng(0)
     at: dict[str, Array] = {
         name: random.standard_normal((4, 2)) for name in ("key.left", "key.right")
     }
     at["query"] = random.standard_normal((4, 4))
-    at |= {name: random.standard_normal((3, 4, 2)) for name in ("one.left", "one.right")}
-    at["other"] = random.standard_normal((2, 4, 4))
 
     def loss(p: dict[str, Array]) -> float:
         factors = Factors(p["key.left"], p["key.right"]).whole
-        heads = [Factors(*pair).whole for pair in zip(p["one.left"], p["one.right"], strict=True)]
-        alone, of_heads = (p["query"], factors), (heads, p["other"])
-        total = sum(float(((m - np.eye(4)) ** 2).sum()) for m in alone)
-        total += sum(float(((m - np.eye(4)) ** 2).sum()) / len(m) for m in map(np.array, of_heads))
-        return 0.7 * total
+        return 0.7 * sum(float(((m - np.eye(4)) ** 2).sum()) for m in (p["query"], factors))
 
     zeros: dict[str, Array] = {name: np.zeros_like(p) for name, p in at.items()}
     check_gradients(lambda p: loss(dict(p)), at, pull(at, zeros, 0.7))
@@ -313,8 +269,6 @@ def test_arrays_that_do_not_fit() -> None:
     [
         ({"scorer": "gaussian"}, OptionError),
         ({"rank": 0}, OptionError),
-        ({"num_heads": 0}, OptionError),
-        ({"num_heads": 2.0}, ArgumentTypeError),
         ({"pull": -1.0}, OptionError),
         ({"learning_rate": 0.0}, OptionError),
         ({"temperature": 0.0}, OptionError),

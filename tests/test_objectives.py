@@ -36,10 +36,9 @@ def test_retrieval_is_the_logarithm_of_the_sum_of_the_right_keys_probabilities()
     assert loss == pytest.approx(by_definition(query, key, 0.5))
 
 
-@pytest.mark.parametrize("heads", [(), (2,)])
 @pytest.mark.parametrize("shares", [None, np.log(np.linspace(0.1, 1, 7))])
-def test_the_gradients_of_retrieval(shares: Array | None, heads: tuple[int, ...]) -> None:
-    at = {"query": drawn(3, *heads, 4), "key": drawn(7, 4, seed=1), "log": np.array(-0.5)}
+def test_the_gradients_of_retrieval(shares: Array | None) -> None:
+    at = {"query": drawn(3, 4), "key": drawn(7, 4, seed=1), "log": np.array(-0.5)}
 
     def loss(p: Mapping[str, Array]) -> tuple[float, Any]:
         heat = float(np.exp(p["log"]))
@@ -73,23 +72,9 @@ def test_keys_that_are_drawn_stand_for_those_that_are_not() -> None:
     assert np.mean(estimates) == pytest.approx(exact, rel=0.02)
 
 
-def test_a_key_is_as_probable_as_its_heads_together() -> None:
-    query, key = drawn(3, 2, 4), drawn(7, 4, seed=1)
-    losses = []
-    for heads, right in zip(query, RIGHT, strict=True):
-        pairs = [[np.exp(head @ k / 0.5) for k in key] for head in heads]
-        of_right = sum(row[j] for row in pairs for j in right)
-        losses.append(-np.log(of_right / sum(map(sum, pairs))))
-    assert retrieval_loss(query, key, ROWS, COLUMNS, 0.5)[0] == pytest.approx(np.mean(losses))
-    alike = np.repeat(query[:, :1], 3, axis=1)
-    expected = by_definition(query[:, 0], key, 0.5)
-    assert retrieval_loss(alike, key, ROWS, COLUMNS, 0.5)[0] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("heads", [1, 2])
-def test_the_gradients_of_pooling_and_its_definition(heads: int) -> None:
+def test_the_gradients_of_pooling_and_its_definition() -> None:
     at = {
-        "query": drawn(3, heads, 4) if heads > 1 else drawn(3, 4),
+        "query": drawn(3, 4),
         "key": drawn(6, 4, seed=1),
         "value": drawn(6, 2, seed=2),
         "log": np.array(-0.5),
@@ -100,8 +85,8 @@ def test_the_gradients_of_pooling_and_its_definition(heads: int) -> None:
         return pooling_loss(p["query"], p["key"], p["value"], target, float(np.exp(p["log"])))
 
     value, slopes = loss(at)
-    pairs = np.exp(at["query"].reshape(3, heads, 4) @ at["key"].T / np.exp(-0.5))
-    weights = pairs.sum(axis=1) / pairs.sum(axis=(1, 2))[:, None]
+    exps = np.exp(at["query"] @ at["key"].T / np.exp(-0.5))
+    weights = exps / exps.sum(axis=1, keepdims=True)
     assert value == pytest.approx(((weights @ at["value"] - target) ** 2).mean())
     gradients = {name: getattr(slopes, name) for name in ("query", "key", "value")}
     gradients["log"] = np.array(slopes.log_temperature)

@@ -23,6 +23,7 @@ from fuzzydict import (
     ScaledDot,
     WordVectors,
 )
+from fuzzydict.projections import Projections
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -268,3 +269,33 @@ def test_functions_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
         FuzzyDict.load(tmp_path / "saved", embedding=other)
     with pytest.raises(OptionError, match=r"vectors of 5.*vectors of 2"):
         FuzzyDict.load(tmp_path / "saved", embedding=lambda t: np.ones((len(t), 2)))
+
+
+# ---- older files --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["query_heads", "query_heads_on_base"])
+def test_query_heads_of_older_files_are_left_out_and_fit_is_asked_for(
+    name: str, tmp_path: Path
+) -> None:
+    table = {
+        "red": [1.0, 0.0, 0.1],
+        "blue": [0.0, 1.0, 0.2],
+        "green": [0.3, 0.3, 0.9],
+        "violet": [0.6, 0.8, 0.0],
+    }
+    turn = np.roll(np.eye(3), 1, axis=1)
+    before = Projections(turn, turn) if name == "query_heads_on_base" else "identity"
+    with pytest.warns(UserWarning, match=r"query heads .* Q, K and V .* call fit again"):
+        d: FuzzyDict[float] = FuzzyDict.load(
+            Path(__file__).parent / f"saving_files/{name}.fuzzydict", embedding=table
+        )
+    assert d == {"red": 1.0, "blue": 2.0, "green": 3.0}
+    new = FuzzyDict(
+        d, embedding=table, scorer="cosine", temperature=d.temperature, projections=before
+    )
+    assert d.most_similar("violet", None) == new.most_similar("violet", None)
+    d.save(tmp_path / "d")
+    assert FuzzyDict.load(tmp_path / "d", embedding=table).projections == d.projections
+    assert d.fit({"violet": "green"}, validation=0).kept
+    assert d.nearest("violet").key == "green"
