@@ -185,7 +185,7 @@ def test_values_are_pooled_as_they_were_told(scorer: Any) -> None:
     assert report.kept
     assert d.scorer == scorer or d.scorer == "cosine"
     missed = d.pool(queries[200:]) - values[of[200:]]
-    assert np.sqrt((missed**2).mean()) < 0.25 * values.std()
+    assert np.sqrt((missed**2).mean()) < 0.35 * values.std()
 
 
 def test_value_is_projected_too() -> None:
