@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fuzzydict.arrays import Array, as_floats, require_finite
 from fuzzydict.errors import ShapeError
 
-__all__ = ["Factors", "Way", "checked_factors", "checked_matrix", "composed", "project_forward"]
+__all__ = ["Factors", "checked_factors", "checked_matrix", "composed", "project_forward"]
 
 
 class Factors(NamedTuple):
@@ -26,28 +26,20 @@ class Factors(NamedTuple):
         return np.eye(len(self.left), dtype=self.left.dtype) + self.left @ self.right.T
 
 
-class Way(NamedTuple):
-    """The way back from the gradient of a loss with respect to projected vectors (..., r)."""
-
-    to_vectors: Callable[[Array], Array]  # that with respect to the vectors, (..., E)
-    to_projection: Callable[
-        [Array], Array | Factors | None
-    ]  # that with respect to it, shaped like it
-
-
 def project_forward(
     x: Array, projection: Array | Factors | None, role: str = "query"
-) -> tuple[Array, Way]:
+) -> tuple[Array, Callable[[Array], Array | Factors | None]]:
     """Project x (..., E), and return also the way back.
 
     Returns:
-        The projected vectors (..., r), and how a loss depends on the vectors and the projection.
+        The projected vectors (..., r), and a function from the gradient of a loss with respect to
+        them to that with respect to the projection, shaped like it.
 
     Raises:
         ShapeError: The vectors are not of the size that the projection takes.
     """
     if projection is None:
-        return x, Way(lambda d_y: d_y, lambda _: None)
+        return x, lambda _: None
     expected = len(projection.left if isinstance(projection, Factors) else projection)
     if x.ndim < 1 or x.shape[-1] != expected:
         raise ShapeError(
@@ -56,13 +48,10 @@ def project_forward(
         )
     if not isinstance(projection, Factors):
         whole = projection.astype(x.dtype, copy=False)
-        return x @ whole, Way(lambda d_y: d_y @ whole.T, lambda d_y: _outer(x, d_y))
+        return x @ whole, lambda d_y: _outer(x, d_y)
     left, right = (part.astype(x.dtype, copy=False) for part in projection)
     inner = x @ left  # (..., r)
-    return x + inner @ right.T, Way(
-        lambda d_y: d_y + (d_y @ right) @ left.T,
-        lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner)),
-    )
+    return x + inner @ right.T, lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner))
 
 
 def composed(first: Array | Factors | None, second: Array | Factors | None) -> Any:

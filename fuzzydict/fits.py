@@ -37,7 +37,7 @@ class FuzzyFits(FuzzyReads[V]):
         With keys as targets, queries shall find them: Q and K are learned, and what the score
         says (or, with a scorer that is named, the temperature). With numbers or arrays, queries
         shall pool them: Q, K and the temperature are learned, and the scorer "cosine" takes the
-        place of the default one. They are learned for it, "cosine", "scaled_dot" and "dot".
+        place of the default one. The scorer is to be the default, "cosine", "scaled_dot" or "dot".
         What is learned starts at the identity, and is held near it the more the fewer the examples.
 
         Of a hundred examples or more a share is held out; fewer are held out in turn; of fewer

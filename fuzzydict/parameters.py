@@ -52,7 +52,7 @@ class Model:
 
     def forward(self, role: str, vectors: Array) -> tuple[Array, _Backward]:
         """Project vectors (N, E), and make a dot product what the scorer says."""
-        projected, (_, to_projection) = project_forward(vectors, self._projection(role), role)
+        projected, to_projection = project_forward(vectors, self._projection(role), role)
         if role == "value":
             return projected, lambda d: _named(role, to_projection(d))
         scaled, scale_back = lengths_forward(projected, self.settings.scorer)
