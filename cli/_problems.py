@@ -17,22 +17,13 @@ from fuzzydict import FuzzyDictError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Command", "check_ending", "check_place", "for_commands", "told_in_a_line"]
+__all__ = ["Command", "check_ending", "check_place", "told_in_a_line"]
 
 P = ParamSpec("P")
 _USAGE = 2
-#: What endings tell that are those of no dicts and tables.
-_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
-_ENDINGS[".htm"] = "html"
-#: What messages advise in Python, and what that is to who runs a command.
-_ADVICE = {
-    "validation=0": "--validation 0",
-    "loosen attn_mask, or widen the scorer": "give fewer --mask, or a dict with a wider scorer",
-    "or set d.index = 'exact'": "or save the dict from Python with d.index = 'exact'",
-    "set d.index = 'exact',": "save the dict from Python with d.index = 'exact',",
-    "pass the first as embedding=": "name the first with --vectors",
-    "set d.scorer = None first": "save the dict from Python with d.scorer = None",
-}
+#: The formats of files that are no dicts and no tables, by their endings.
+_OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
+_OTHER_ENDINGS[".htm"] = "html"
 
 
 class Command(click.Command):
@@ -73,7 +64,7 @@ def told_in_a_line(command: Callable[P, None]) -> Callable[P, None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except FuzzyDictError as error:
-            _fail(for_commands(str(error)))
+            _fail(str(error))
         except OSError as error:
             _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except RecursionError:
@@ -82,13 +73,6 @@ def told_in_a_line(command: Callable[P, None]) -> Callable[P, None]:
             _fail("there is not enough memory for this file; take a smaller one")
 
     return run
-
-
-def for_commands(message: str) -> str:
-    """Return a message whose advice goes for the command line."""
-    for python, command in _ADVICE.items():
-        message = message.replace(python, command)
-    return message
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
@@ -105,13 +89,11 @@ def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
 
 
 def check_ending(output: Path, holds: str, own: str) -> None:
-    """Refuse a name that tells of something else than the file will be, which is its ``own``."""
-    from fuzzydict.dictfiles import told_format
-    from fuzzydict.tables import table_format
+    """Refuse an output file whose ending says another format than ``own``."""
+    from fuzzydict.records import ENDINGS
 
-    other = _ENDINGS.get(output.suffix.lower())
-    if (told_format(output) or table_format(output) or other) not in (None, own):
-        raise click.UsageError(f"{output} would hold {holds}, not what its ending tells")
+    if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
+        raise click.UsageError(f"{output} would hold {holds}, which is not what its ending says")
 
 
 def _fail(message: str) -> None:

@@ -12,7 +12,7 @@ from fuzzydict import FuzzyDict, NoMatchError
 from fuzzydict.text import quoted
 
 from ._dicts import dict_argument, opens_dict
-from ._problems import Command, check_place, for_commands
+from ._problems import Command, check_place
 
 _PICTURES = ("png", "svg", "html")
 
@@ -56,7 +56,7 @@ def command(
     try:
         attention = d.attend(query, attn_mask=(lambda key: key not in mask) if mask else None)
     except NoMatchError as error:
-        click.echo(for_commands(error.message), err=True)
+        click.echo(error.message, err=True)
         sys.exit(1)
     click.echo(_as_the_terminal_can(attention.chart(number)))
     if plot is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from fuzzydict.review import is_undecided
 from fuzzydict.text import quoted
 
 from ._dicts import dict_options, told
-from ._problems import Command, check_ending, check_place, for_commands, told_in_a_line
+from ._problems import Command, check_ending, check_place, told_in_a_line
 from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
@@ -135,7 +134,7 @@ def _fit_dict(
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)
-    click.echo(str(replace(report, reason=for_commands(report.reason))))
+    click.echo(str(report))
     if not report.kept:
         click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
         sys.exit(1)

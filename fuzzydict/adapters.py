@@ -153,7 +153,7 @@ def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
     raise OptionError(
         f"embedding: the file was saved with {saved.get('name')}, and is being loaded with "
         f"{given['name']}{', which gives other vectors' if same_name else ''}; "
-        f"pass the first as embedding="
+        f"open it with the first"
     )
 
 

@@ -118,7 +118,7 @@ class Approximate(Lookup):
             raise OptionError(
                 f"index: {self.engine!r} finds keys for the default score, 'cosine', 'dot' and "
                 f"'scaled_dot', and the scorer is {quoted(self.scorer)}, which needs every key; "
-                f"set d.index = 'exact', or another scorer"
+                f"set the dict's index to 'exact', or choose another scorer"
             )
         texts, vectors = self._encode(queries)
         neighbours = neighbours_of(self.index, self.engine, measure)

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all."""
+"""Files: text read as UTF-8, and files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,27 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
+from fuzzydict.errors import FileFormatError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["replacing"]
+__all__ = ["decoded", "replacing"]
+
+
+def decoded(data: bytes, place: object, encoding: str = "utf-8") -> str:
+    """Return the text that bytes encode; errors begin with ``place``.
+
+    Raises:
+        FileFormatError: the bytes are not of the encoding.
+    """
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{place}: byte {error.start} is not {encoding.upper()}; save the file as UTF-8"
+        ) from error
 
 
 @contextmanager

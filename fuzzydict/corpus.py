@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fuzzydict.errors import FileFormatError
+from fuzzydict.atomic import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +35,6 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
     """
     sentences: list[str] = []
     for path in paths:
-        try:
-            sentences += split_sentences(path.read_bytes().decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise FileFormatError(
-                f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-            ) from error
+        text = decoded(path.read_bytes(), path).removeprefix("\ufeff")
+        sentences += split_sentences(text)
     return sentences

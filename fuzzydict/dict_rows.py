@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError
 from fuzzydict.records import (
+    BLANK,
     DELIMITERS,
     KINDS,
-    csv_records,
+    csv_table,
     json_records,
+    other_delimiter,
     place_of,
-    rows_below,
-    separated_otherwise,
 )
 from fuzzydict.text import quoted
 
@@ -41,17 +41,17 @@ def read_rows(
     Args:
         path: the file.
         kind: "csv", "tsv" or "jsonl".
-        key: the column, or field, that holds the keys; by default "key".
+        key: the column, or field, of the keys; by default "key".
         value: that of the values; by default "value".
-        note: called with what is odd about the file, if something is, once it is read.
+        note: called with a warning about the file once it is read, if there is one.
 
-    The values of CSV and TSV are texts as written. Without names, and with no columns of the
-    default names, each row is an item: two cells; in JSON Lines a pair ``["color", "black"]``, or
-    an object of one field, ``{"color": "black"}``.
+    The values of CSV and TSV are texts as written. If no column is named and none has the default
+    names, each row is an item: two cells, or in JSON Lines a pair ``["color", "black"]`` or an
+    object of one field, ``{"color": "black"}``.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not of its kind, has not these columns, or a key comes twice.
+        FileFormatError: it is not of its kind, lacks these columns, or has a key twice.
     """
     with path.open("rb") as file:
         if kind == "jsonl":
@@ -67,12 +67,10 @@ def _csv_items(
     note: Callable[[str], object],
 ) -> Iterator[Item]:
     delimiter, names = DELIMITERS[kind], (named[0] or "key", named[1] or "value")
-    records = csv_records(file, path, delimiter)
-    header = next((record for record in records if not record.blank), None)
+    header, rows = csv_table(file, path, delimiter)
     if header is None:
         return
     columns = header.content
-    rows = rows_below(header, records, path, delimiter)
     if any(named) or set(names) <= set(columns):
         name, held = (place_of(column, header, path) for column in names)
         yield from ((line, cells[name], cells[held]) for line, _, cells in rows if cells)
@@ -82,14 +80,14 @@ def _csv_items(
         raise FileFormatError(
             f"{path}: line {header.line} has {len(columns)} cells, where a key and a value were "
             f"expected; name the columns that hold them with --key and --value"
-            f"{separated_otherwise(header)}"
+            f"{other_delimiter(header)}"
         )
 
 
 def _all_items(
     first: Record, rows: Iterator[Record], path: Path, note: Callable[[str], object]
 ) -> Iterator[Item]:
-    """Give rows of two cells as items, the first as well; if it looks like a header, note it."""
+    """Yield rows of two cells as items, the first included; note it if it looks like a header."""
     key, value = first.content
     yield first.line, key, value
     is_header = not (_is_number(key) or _is_number(value))
@@ -118,6 +116,8 @@ def _is_number(cell: str) -> bool:
 def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> Iterator[Item]:
     name, held = key or "key", value or "value"
     for line, _, content in json_records(file, path):
+        if content is BLANK:
+            continue
         if isinstance(content, dict) and name in content and held in content:
             yield line, content[name], content[held]
         elif key or value:
@@ -136,7 +136,7 @@ def _json_items(file: Any, path: Path, key: str | None, value: str | None) -> It
 
 
 def _once(path: Path, items: Iterable[Item]) -> dict[str, Any]:
-    """Make a dict of items, or say where a key comes twice."""
+    """Return the dict of items, none of which may have the key of another."""
     content: dict[str, Any] = {}
     lines: dict[str, int] = {}
     for line, key, value in items:

@@ -10,30 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.mapping import FuzzyDict
+from fuzzydict.records import ROWS, format_by_ending
 from fuzzydict.storage import MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["FORMATS", "format_of", "open_dict", "read_dict", "told_format"]
+__all__ = ["FORMATS", "format_of", "open_dict", "read_dict"]
 
 FORMATS = ("json", "toml", "yaml", "csv", "tsv", "jsonl", "fuzzydict")
-_ENDINGS = {"yml": "yaml", "ndjson": "jsonl"}
-_PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with its name alone
-_ROWS = ("csv", "tsv", "jsonl")
+_PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # "PAR1" alone may begin a text
 
 
 def format_of(path: Path) -> str:
-    """Return the format that the ending of a file's name tells; JSON where it tells none."""
-    return told_format(path) or "json"
-
-
-def told_format(path: Path) -> str | None:
-    """Return the format that the ending of a file's name tells, if it is one of `FORMATS`."""
-    ending = path.suffix[1:].lower()
-    ending = _ENDINGS.get(ending, ending)
-    return ending if ending in FORMATS else None
+    """Return the format that the ending of a file's name says, or "json"."""
+    return format_by_ending(path, FORMATS) or "json"
 
 
 def open_dict(
@@ -50,19 +42,19 @@ def open_dict(
 
     Args:
         path: the file.
-        format: one of `FORMATS`; by default what the file's ending tells, or its first bytes, if
-            they are those of a saved dict.
-        key: the column of a CSV or TSV file, or the field of a JSON Lines file, with the keys.
-        value: that with the values.
+        format: one of `FORMATS`. By default a saved dict is recognized by its first bytes, and
+            anything else by its ending.
+        key: the column of a CSV or TSV file, or the field of a JSON Lines file, of the keys.
+        value: that of the values.
         embedding: as in `FuzzyDict`. A saved dict needs the one that it was made with.
-        score_cutoff: as in `FuzzyDict`; of a saved dict, in the place of its own.
-        note: called with what is odd about the file, if something is: a first row of CSV that
-            looks like a header, and is an item.
+        score_cutoff: as in `FuzzyDict`. It replaces that of a saved dict.
+        note: called with a warning about the file, such as that its first row looks like a
+            header but was read as an item.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not of its format, holds no dict, or names a key twice.
-        OptionError: there is no such format, or an option is not for it.
+        FileFormatError: it is not of its format, holds no dict, or has a key twice.
+        OptionError: there is no such format, or it has no columns to name.
         MissingExtraError: the package that reads YAML is not installed.
     """
     format = format or _found_format(path)  # noqa: A001
@@ -87,6 +79,7 @@ def read_dict(
     """Return the dict in a file, as a plain one; its arguments and errors are `open_dict`'s."""
     form = format or _found_format(path)
     _check_names(form, key, value)
+    # A reader is imported with its parser when a file needs it.
     match form:
         case "json":
             from fuzzydict.dict_json import read_json
@@ -110,8 +103,8 @@ def read_dict(
 
 
 def _found_format(path: Path) -> str:
-    """Return the format of a file: what its first bytes tell, if they do, or else its ending."""
-    if path.is_file():  # what is no file, such as a pipe, is read once
+    """Return the format that a file's first bytes show, or else its ending."""
+    if path.is_file():  # anything else, such as a pipe, can be read only once
         with path.open("rb") as file:
             begin = file.read(len(MAGIC))
         if begin == MAGIC:
@@ -125,7 +118,7 @@ def _found_format(path: Path) -> str:
 
 
 def _check_names(form: str, key: str | None, value: str | None) -> None:
-    if form not in _ROWS and (key is not None or value is not None):
+    if form not in ROWS and (key is not None or value is not None):
         raise OptionError(
-            f"key and value name columns of the formats {', '.join(_ROWS)}; {form} has none"
+            f"key and value name columns of the formats {', '.join(ROWS)}; {form} has none"
         )

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.records import (
+    BLANK,
     DELIMITERS,
     KINDS,
-    csv_records,
+    ROWS,
+    csv_table,
+    format_by_ending,
     json_records,
     place_of,
-    rows_below,
 )
-from fuzzydict.tables import table_format
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["read_examples"]
 
 Example = tuple[str, str | None]
-_FORMATS = ("csv", "tsv", "jsonl")
 
 
 def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  # noqa: A002
@@ -44,28 +44,28 @@ def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  #
             one query that a key is right and that none is; the message names the lines.
         OptionError: the format is none of these.
     """
-    form = format or table_format(path)
-    if form not in _FORMATS:
-        raise OptionError(f"{path}: expected examples of format {', '.join(_FORMATS)}; name it")
+    form = format or format_by_ending(path, ROWS)
+    if form not in ROWS:
+        raise OptionError(f"{path}: expected examples of format {', '.join(ROWS)}; name it")
     with path.open("rb") as file:
         found = _from_jsonl(file, path) if form == "jsonl" else _from_csv(file, path, form)
         return _agreeing(path, found)
 
 
 def _from_csv(file: Any, path: Path, form: str) -> Iterator[tuple[int, Any, Any]]:
-    delimiter = DELIMITERS[form]
-    records = csv_records(file, path, delimiter)
-    header = next((record for record in records if not record.blank), None)
+    header, rows = csv_table(file, path, DELIMITERS[form])
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
     query, target = (place_of(column, header, path) for column in ("query", "target"))
-    for line, _, cells in rows_below(header, records, path, delimiter):
+    for line, _, cells in rows:
         if cells:
             yield line, cells[query], cells[target]
 
 
 def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
     for line, _, content in json_records(file, path):
+        if content is BLANK:
+            continue
         if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
             raise FileFormatError(
                 f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '

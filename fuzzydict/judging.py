@@ -32,7 +32,7 @@ _BROKEN = 0.04  # share of slips that may break: one of 32, none of a few
 _SEEN = 0.01  # a change of an error by less, in parts of it, is none
 _CHANCE = -1.28  # standard deviations: of what changes by chance alone, one in ten falls more
 _NAN = float("nan")
-_EITHER_WAY = "give more examples, or validation=0 to keep it all the same"
+_EITHER_WAY = "give more examples, or set validation to 0 to keep it all the same"
 
 
 class Changed(NamedTuple):

@@ -132,7 +132,7 @@ class Lookup:
                 raise NoMatchError(
                     query,
                     f"{quoted(query)} has nothing to attend to: every key is masked, or farther "
-                    f"than the scorer's width; loosen attn_mask, or widen the scorer",
+                    f"than the scorer's width; mask fewer keys, or widen the scorer",
                 )
         temperature = self.matching.temperature if temperature is None else temperature
         return Attended(names, vectors, keys, scores, temperature, best, np.zeros(len(queries)))

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
+from fuzzydict.atomic import decoded
 from fuzzydict.errors import FileFormatError
 from fuzzydict.text import quoted
 
@@ -39,12 +40,7 @@ def read_pairs(path: Path) -> list[JudgedPair]:
         OSError: the file cannot be read.
         FileFormatError: a line is something else, or there is none.
     """
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise FileFormatError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        ) from error
+    lines = decoded(path.read_bytes(), path).splitlines()
     pairs = [
         _pair(f"{path}: line {number}", line)
         for number, line in enumerate(lines, 1)

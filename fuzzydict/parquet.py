@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fuzzydict.errors import FileFormatError, MissingExtraError
 from fuzzydict.lines import as_cell
+from fuzzydict.records import encoded
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
@@ -102,12 +103,9 @@ def _arrays(
 ) -> list[Any]:
     """Return three columns: keys and values as texts, and scores."""
     rows = [answers.get(cell, (None, None, None)) for cell in cells]
-    texts = [[None if row[i] is None else _whole(as_cell(row[i])) for row in rows] for i in (0, 1)]
-    return [arrow.array(t, arrow.string()) for t in texts] + [
-        arrow.array([row[2] for row in rows], arrow.float64())
+    texts = [
+        [None if row[i] is None else encoded(as_cell(row[i])).decode() for row in rows]
+        for i in (0, 1)
     ]
-
-
-def _whole(text: str) -> str:
-    """Turn half a surrogate pair, which has no bytes, into an escape."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    scores = [row[2] for row in rows]
+    return [*(arrow.array(t, arrow.string()) for t in texts), arrow.array(scores, arrow.float64())]

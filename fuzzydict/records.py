@@ -1,7 +1,7 @@
-"""Records of a text file, one at a time: the rows of CSV and TSV, the lines of JSON Lines.
+"""Text files of records: the rows of CSV and TSV, and the lines of JSON Lines.
 
-Each comes with the line where it begins and with its text as it stands in the file, so that errors
-can name a place, and what is written again is written as it was.
+A record comes with its line number, so that errors can name it, and with its text as it stands in
+the file, so that it can be written again as it was.
 """
 
 from __future__ import annotations
@@ -9,37 +9,50 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from contextlib import contextmanager
 from io import StringIO
 from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from fuzzydict.atomic import decoded
 from fuzzydict.errors import FileFormatError
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 __all__ = [
+    "BLANK",
     "DELIMITERS",
+    "ENDINGS",
     "KINDS",
-    "NOTHING",
+    "MARK",
+    "ROWS",
     "Record",
-    "csv_records",
     "csv_row",
-    "decoded",
+    "csv_table",
+    "encoded",
+    "format_by_ending",
     "json_records",
+    "limits",
+    "other_delimiter",
+    "parse_json",
     "place_of",
-    "rows_below",
-    "separated_otherwise",
 ]
 
-#: What a blank line of JSON Lines says, which is not null.
-NOTHING = object()
+#: The format that a file name's ending says.
+ENDINGS = {f".{form}": form for form in ("json", "toml", "yaml", "csv", "tsv", "jsonl", "parquet")}
+ENDINGS |= {".yml": "yaml", ".tab": "tsv", ".ndjson": "jsonl", ".pq": "parquet"}
+ENDINGS |= {".fuzzydict": "fuzzydict"}
+#: The formats read here.
+ROWS = ("csv", "tsv", "jsonl")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-_LONGEST = 2**24  # bytes of a line
-_SHOWN = 20  # columns that an error names
-_MARK = "\ufeff"  # the byte-order mark, with which some programs begin their UTF-8
-#: What the types that JSON gives are called in messages.
+#: The byte-order mark, with which some programs begin their UTF-8.
+MARK = "\ufeff"
+#: The content of a blank line of JSON Lines (null is None).
+BLANK = object()
+#: What messages call the types of JSON.
 KINDS = {
     dict: "an object",
     list: "an array",
@@ -49,10 +62,12 @@ KINDS = {
     bool: "a boolean",
     type(None): "null",
 }
+_LONGEST = 2**24  # bytes of a line
+_SHOWN = 20  # columns that an error names
 
 
 class Record(NamedTuple):
-    """A row of CSV, whose content is a list of texts; or a line of JSON, and what it says."""
+    """A row of CSV, with a list of cells as content; or a line of JSON, with its value."""
 
     line: int  # where it begins, from 1
     raw: str  # as it stands in the file, with the end of its line
@@ -60,67 +75,46 @@ class Record(NamedTuple):
 
     @property
     def blank(self) -> bool:
-        """Whether it is a line of nothing but blanks."""
-        return not self.raw.strip(f" \r\n{_MARK}")
+        """Whether the line has nothing but blanks."""
+        return not self.raw.strip(f" \r\n{MARK}")
 
 
-def csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record]:
-    """Give the rows of a file that is open for bytes; blank lines have no cells.
-
-    Raises:
-        FileFormatError: a line is not UTF-8, or not CSV; the message names the file and the line.
-    """
-    taken: list[str] = []
-    reader = csv.reader(_noted(file, name, taken), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            why = _why("".join(taken), error)
-            raise FileFormatError(f"{name}: line {line} {why}") from error
-        if cells is None:
-            return
-        raw = "".join(taken)
-        taken.clear()
-        yield Record(line, raw, cells)
+def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
+    """Return the one of ``formats`` that the ending of a file's name says, or None."""
+    form = ENDINGS.get(path.suffix.lower(), "")
+    return form if form in formats else None
 
 
-def json_records(file: BinaryIO, name: object, *, blanks: bool = False) -> Iterator[Record]:
-    """Give what each line of a file says that is open for bytes.
+# ---- CSV and TSV --------------------------------------------------------------------------
 
-    Blank lines are left out or, if they are asked for, have `NOTHING` as content.
+
+def csv_table(
+    file: BinaryIO, name: object, delimiter: str
+) -> tuple[Record | None, Iterator[Record]]:
+    """Return the first row that is not blank, and an iterator over the rows below it.
+
+    The rows have as many cells as the first, except that blank lines have none. The first is None
+    if there is no such row.
+
+    Args:
+        file: open for bytes.
+        name: what errors call the file.
+        delimiter: what separates cells.
 
     Raises:
-        FileFormatError: a line is not UTF-8, or not JSON; the message names the file and the line.
+        FileFormatError: a line is not UTF-8 or not CSV, or has more cells than the first row, or
+            fewer; the message names the line. Rows raise it when the iterator comes to them.
     """
-    for line, raw in _lines(file, name):
-        text = (raw.removeprefix(_MARK) if line == 1 else raw).rstrip("\r\n")
-        if text.strip():
-            yield Record(line, raw, _parsed(text, f"{name}: line {line}"))
-        elif blanks:
-            yield Record(line, raw, NOTHING)
-
-
-def separated_otherwise(header: Record) -> str:
-    """Return what to ask where a row is one cell, and that looks like several; else nothing.
-
-    >>> separated_otherwise(Record(1, "id;item", ["id;item"]))
-    "; is it separated by ';'? save it with commas as .csv, or with tabs as .tsv"
-    """
-    if len(header.content) != 1:
-        return ""
-    found = next((sign for sign in ";\t|," if sign in header.content[0]), None)
-    if found is None:
-        return ""
-    return f"; is it separated by {found!r}? save it with commas as .csv, or with tabs as .tsv"
+    records = _csv_records(file, name, delimiter)
+    header = next((record for record in records if not record.blank), None)
+    return header, iter(()) if header is None else _rows_below(header, records, name, delimiter)
 
 
 def place_of(column: str, header: Record, name: object) -> int:
-    """Return the place of the one column of this name.
+    """Return the index of a column in the header of a table.
 
     Raises:
-        FileFormatError: there is none, or there are several.
+        FileFormatError: no column has this name, or several have.
     """
     columns = header.content
     if columns.count(column) == 1:
@@ -129,30 +123,21 @@ def place_of(column: str, header: Record, name: object) -> int:
         raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
     shown = ", ".join(map(quoted, columns[:_SHOWN])) + (", ..." if len(columns) > _SHOWN else "")
     raise FileFormatError(
-        f"{name}: has no column {quoted(column)}; its columns are {shown}"
-        f"{separated_otherwise(header)}"
+        f"{name}: has no column {quoted(column)}; its columns are {shown}{other_delimiter(header)}"
     )
 
 
-def rows_below(
-    header: Record, records: Iterator[Record], name: object, delimiter: str
-) -> Iterator[Record]:
-    """Give the rows below a header, which have as many cells as it has; a blank line has none.
+def other_delimiter(header: Record) -> str:
+    """Return advice for a row of one cell that holds another delimiter, or nothing.
 
-    Raises:
-        FileFormatError: a row has more cells, or fewer.
+    >>> other_delimiter(Record(1, "id;item", ["id;item"]))
+    "; is it separated by ';'? save it with commas as .csv, or with tabs as .tsv"
     """
-    for record in records:
-        if len(record.content) != len(header.content) and record.blank:
-            yield record._replace(content=[])
-            continue
-        if len(record.content) != len(header.content):
-            raise FileFormatError(
-                f"{name}: line {record.line} has {len(record.content)} cells where line "
-                f"{header.line} has {len(header.content)}; put a cell that holds "
-                f"{delimiter!r} in quotes, and leave no cell out"
-            )
-        yield record
+    cells = header.content
+    found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
+    if found is None:
+        return ""
+    return f"; is it separated by {found!r}? save it with commas as .csv, or with tabs as .tsv"
 
 
 def csv_row(cells: Iterable[object], delimiter: str) -> str:
@@ -166,41 +151,129 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     return row.getvalue().removesuffix("\r\n")
 
 
-def _parsed(text: str, place: str) -> Any:
-    """Return what a text of JSON says.
+def encoded(text: str) -> bytes:
+    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record]:
+    taken: list[str] = []
+    reader = csv.reader(_recorded(file, name, taken), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            why = _csv_problem("".join(taken), error)
+            raise FileFormatError(f"{name}: line {line} {why}") from error
+        if cells is None:
+            return
+        raw = "".join(taken)
+        taken.clear()
+        yield Record(line, raw, cells)
+
+
+def _recorded(file: BinaryIO, name: object, taken: list[str]) -> Iterator[str]:
+    """Yield the lines of a file, and append each to ``taken``."""
+    for number, line in _lines(file, name):
+        if "\0" in line:
+            raise FileFormatError(
+                f"{name}: line {number} holds a zero byte; expected a text file, in UTF-8"
+            )
+        taken.append(line)
+        yield line.removeprefix(MARK) if number == 1 else line
+
+
+def _rows_below(
+    header: Record, records: Iterator[Record], name: object, delimiter: str
+) -> Iterator[Record]:
+    cells = len(header.content)
+    for record in records:
+        if len(record.content) == cells:
+            yield record
+        elif record.blank:
+            yield record._replace(content=[])
+        else:
+            raise FileFormatError(
+                f"{name}: line {record.line} has {len(record.content)} cells where line "
+                f"{header.line} has {cells}; put a cell that holds {delimiter!r} in quotes, and "
+                f"leave no cell out"
+            )
+
+
+def _csv_problem(raw: str, error: csv.Error) -> str:
+    if "unexpected end" in str(error):
+        return "opens a quote that is not closed; close it, or double the quotes inside a cell"
+    if "field larger" in str(error):
+        return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
+    if "\r" in raw.rstrip("\r\n"):
+        return "holds a carriage return; lines end in a line feed, with or without one before it"
+    return f"is not as CSV should be ({error}); double the quotes inside a quoted cell"
+
+
+# ---- JSON ---------------------------------------------------------------------------------
+
+
+def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
+    """Yield the lines of a file that is open for bytes; a blank line has the content `BLANK`.
 
     Raises:
-        FileFormatError: it is not JSON, or one of its objects names a key twice.
+        FileFormatError: a line is not UTF-8 or not JSON; the message names the file and the line.
     """
+    expected = 'one value on each line, such as {"color": "black"}'
+    for line, raw in _lines(file, name):
+        text = (raw.removeprefix(MARK) if line == 1 else raw).rstrip("\r\n")
+        content = parse_json(text, name, expected, line) if text.strip() else BLANK
+        yield Record(line, raw, content)
+
+
+def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
+    """Return the value of a text of JSON.
+
+    Args:
+        text: the text.
+        name: what errors call the file.
+        expected: what errors say that was expected.
+        line: the number of the line, if the text is one line of the file.
+
+    Raises:
+        FileFormatError: it is not JSON, or an object in it has a key twice.
+    """
+    place = str(name) if line is None else f"{name}: line {line}"
+    with limits(place):
+        try:
+            return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, place))
+        except json.JSONDecodeError as error:
+            raise FileFormatError(
+                f"{name}: line {line or error.lineno}, column {error.colno} is not JSON "
+                f"({error.msg}); expected {expected}"
+            ) from error
+
+
+@contextmanager
+def limits(place: str) -> Iterator[None]:
+    """Report what exceeds the limits of Python's parsers as an error at ``place``."""
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, place))
-    except json.JSONDecodeError as error:
-        raise FileFormatError(
-            f"{place}, column {error.colno} is not JSON ({error.msg}); expected one value on each "
-            f'line, such as {{"color": "black"}}'
-        ) from error
-    except RecursionError as error:
-        raise FileFormatError(f"{place}: its JSON is nested too deeply; flatten it") from error
+        yield
     except FileFormatError:
         raise
-    except ValueError as error:  # Python's limit to the digits of a whole number
+    except RecursionError as error:
+        raise FileFormatError(f"{place}: is nested too deeply; flatten it") from error
+    except ValueError as error:  # int() takes 4,300 digits at most
         raise FileFormatError(
             f"{place}: one of its numbers has too many digits; put it in quotes"
         ) from error
 
 
-def decoded(data: bytes, place: str) -> str:
-    """Return bytes of UTF-8 as text.
-
-    Raises:
-        FileFormatError: they are not UTF-8.
-    """
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
+def _object(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
+    """Return the dict of an object's items. The json module would drop all but a key's last."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise FileFormatError(
-            f"{place}: byte {error.start} is not UTF-8; save the file as UTF-8"
-        ) from error
+            f"{place}: the key {quoted(twice)} comes twice in one object; keep one"
+        )
+    return content
 
 
 def _lines(file: BinaryIO, name: object) -> Iterator[tuple[int, str]]:
@@ -214,33 +287,3 @@ def _lines(file: BinaryIO, name: object) -> Iterator[tuple[int, str]]:
                 f"{place} has more than {_LONGEST} bytes; expected a text file of shorter lines"
             )
         yield number, decoded(data, place)
-
-
-def _noted(file: BinaryIO, name: object, taken: list[str]) -> Iterator[str]:
-    """Give the lines of a file to a reader, and note those that it takes for one record."""
-    for number, line in _lines(file, name):
-        if "\0" in line:
-            raise FileFormatError(
-                f"{name}: line {number} holds a zero byte; expected a text file, in UTF-8"
-            )
-        taken.append(line)
-        yield line.removeprefix(_MARK) if number == 1 else line
-
-
-def _why(raw: str, error: csv.Error) -> str:
-    if "unexpected end" in str(error):
-        return "opens a quote that is not closed; close it, or double the quotes inside a cell"
-    if "field larger" in str(error):
-        return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
-    if "\r" in raw.rstrip("\r\n"):
-        return "holds a carriage return; lines end in a line feed, with or without one before it"
-    return f"is not as CSV should be ({error}); double the quotes inside a quoted cell"
-
-
-def _once(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
-    """Make an object of its pairs. JSON lets a key come twice, and would lose the first value."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise FileFormatError(f"{place}: the key {twice!r} comes twice in one object; keep one")
-    return content

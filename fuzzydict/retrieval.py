@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict.dict_json import read_json
@@ -9,7 +10,7 @@ from fuzzydict.errors import FileFormatError
 from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 __all__ = ["Dictionary", "Query", "RetrievalSet", "read_sets"]
@@ -75,9 +76,9 @@ def _read_set(path: Path) -> RetrievalSet:
 
 def _dictionary(where: str, content: Any) -> Dictionary:
     keys = _texts(where, content, "keys")
-    known = set(keys)
-    if len(known) < len(keys):
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+    known = Counter(keys)
+    twice, times = known.most_common(1)[0]
+    if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
     queries = _list(where, content, "queries")
     return Dictionary(
@@ -85,7 +86,7 @@ def _dictionary(where: str, content: Any) -> Dictionary:
     )
 
 
-def _query(where: str, content: Any, keys: set[str]) -> Query:
+def _query(where: str, content: Any, keys: Collection[str]) -> Query:
     accept = _texts(where, content, "accept")
     text = content.get("query")
     if not isinstance(text, str):

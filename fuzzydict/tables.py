@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.lines import as_cell, as_json
 from fuzzydict.records import (
+    BLANK,
     DELIMITERS,
     KINDS,
-    NOTHING,
-    csv_records,
+    ROWS,
     csv_row,
+    csv_table,
+    encoded,
+    format_by_ending,
     json_records,
     place_of,
-    rows_below,
 )
 from fuzzydict.text import quoted
 
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLES", "Columns", "add_columns", "name_of", "table_format"]
 
-TABLES = ("csv", "tsv", "jsonl", "parquet")
-_ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-_ENDINGS |= {".parquet": "parquet", ".pq": "parquet"}
+TABLES = (*ROWS, "parquet")
 _ROWS = 4096  # of a batch,
 _CHARACTERS = 2**20  # and of its text, more or less
 
@@ -59,8 +59,8 @@ class Columns(NamedTuple):
 
 
 def table_format(path: Path) -> str | None:
-    """Return the format that the ending of a file's name tells, if it is one of `TABLES`."""
-    return _ENDINGS.get(path.suffix.lower())
+    """Return the format of `TABLES` that the ending of a file's name says, or None."""
+    return format_by_ending(path, TABLES)
 
 
 def name_of(table: Path | BinaryIO) -> str:
@@ -98,14 +98,13 @@ def add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: Co
 def _add_to_csv(
     file: BinaryIO, name: str, output: BinaryIO, delimiter: str, columns: Columns
 ) -> None:
-    records = csv_records(file, name, delimiter)
-    header = next(records, None)
-    if header is None or header.blank:
+    header, rows = csv_table(file, name, delimiter)
+    if header is None or header.line > 1:
         raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
     place, nothing = place_of(columns.asked, header, name), csv_row(["", "", ""], delimiter)
     _refuse_taken(header.content, columns.names, name)
     output.write(_longer(header.raw, csv_row(columns.names, delimiter), delimiter))
-    for batch in _batches(rows_below(header, records, name, delimiter)):
+    for batch in _batches(rows):
         answers = columns.answer([row.content[place] for row in batch if row.content])
         added = {cell: csv_row(map(as_cell, answer), delimiter) for cell, answer in answers.items()}
         for record in batch:
@@ -119,8 +118,8 @@ def _add_to_csv(
 
 def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: Columns) -> None:
     seen = False
-    for batch in _batches(json_records(file, name, blanks=True)):
-        rows = [record for record in batch if record.content is not NOTHING]
+    for batch in _batches(json_records(file, name)):
+        rows = [record for record in batch if record.content is not BLANK]
         cells = {record.line: _field(record, name, columns) for record in rows}
         seen = seen or any(columns.asked in record.content for record in rows)
         answers = columns.answer([*cells.values()])
@@ -172,19 +171,14 @@ def _refuse_taken(present: Iterable[str], names: Iterable[str], place: str) -> N
 def _longer(raw: str, added: str, delimiter: str) -> bytes:
     """Return a row with cells added before the end of its line."""
     kept = raw.removesuffix("\n").removesuffix("\r")
-    return _encoded(kept + delimiter + added + raw[len(kept) :])
+    return encoded(kept + delimiter + added + raw[len(kept) :])
 
 
 def _longer_object(record: Record, added: dict[str, Any]) -> bytes:
     """Return a line of JSON with fields added to its object."""
     text = record.raw.rstrip()
     kept = text[:-1].rstrip() + (", " if record.content else "")
-    return _encoded(kept + as_json(added)[1:] + record.raw[len(text) :])
-
-
-def _encoded(text: str) -> bytes:
-    # Half a surrogate pair has no bytes; it becomes an escape, as which JSON reads it again.
-    return text.encode("utf-8", "backslashreplace")
+    return encoded(kept + as_json(added)[1:] + record.raw[len(text) :])
 
 
 def _tell(columns: Columns, file: BinaryIO) -> None:

@@ -207,6 +207,6 @@ def _usearch() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "index='usearch' needs usearch, which is not installed; install it with: "
-            "pip install 'fuzzydict[usearch]', or set d.index = 'exact'"
+            "pip install 'fuzzydict[usearch]', or set the dict's index to 'exact'"
         ) from error
     return index

@@ -254,7 +254,7 @@ def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:
         try:
             main(["lookup", sys.argv[1], "colour"])
         finally:
-            print(*sorted({"csv", "tomllib", "yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
+            print(*sorted({"tomllib", "ruamel.yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
                            "nltk", "scipy", "fuzzydict.tables"} & set(sys.modules)), "loaded")
     """
     done = subprocess.run([sys.executable, "-c", program, car], capture_output=True, timeout=60)

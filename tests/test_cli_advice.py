@@ -1,4 +1,4 @@
-"""What commands advise: what who runs a command can do, where the library advises in Python."""
+"""What commands advise is what the library says, in words that suit both."""
 
 from __future__ import annotations
 
@@ -35,32 +35,25 @@ def saved(*command: str, **options: Any) -> Callable[[Path], list[str]]:
 @pytest.mark.parametrize(
     ("made", "code", "advice"),
     [
-        (masked, 1, "; give fewer --mask, or a dict with a wider scorer"),
+        (masked, 1, "; mask fewer keys, or widen the scorer"),
         (
             saved("lookup", "hue", index="usearch"),
             2,
-            "install it with: pip install 'fuzzydict[usearch]', or save the dict from Python with "
-            "d.index = 'exact'",
+            "install it with: pip install 'fuzzydict[usearch]', or set the dict's index to 'exact'",
         ),
         (
             saved("lookup", "hue", index="usearch", scorer="gaussian"),
             2,
-            "which needs every key; save the dict from Python with d.index = 'exact', or another "
-            "scorer",
-        ),
-        (
-            saved("explore", scorer="cosine"),
-            2,
-            "another scorer, 'cosine'; save the dict from Python with d.scorer = None",
+            "which needs every key; set the dict's index to 'exact', or choose another scorer",
         ),
         (
             saved("lookup", "hue", embedding={"color": [1.0, 0.0]}),
             2,
-            "; name the first with --vectors",
+            "; open it with the first",
         ),
     ],
 )
-def test_the_advice_is_for_who_runs_the_command(
+def test_the_advice_suits_whoever_runs_the_command(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     made: Callable[[Path], list[str]],
@@ -74,3 +67,11 @@ def test_the_advice_is_for_who_runs_the_command(
     assert (result.exit_code, result.stdout) == (code, "")
     assert result.stderr.endswith(f"{advice}\n")
     assert result.stderr.count("\n") == 1
+
+
+def test_what_a_file_says_is_reported_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "car.json"
+    path.write_text('{"validation=0": 1, "validation=0": 2}')
+    result = CliRunner().invoke(main, ["lookup", str(path), "hue"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the key 'validation=0' comes twice" in result.stderr

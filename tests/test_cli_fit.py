@@ -90,7 +90,7 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
     first = result.stdout.splitlines()[0]
-    assert first.endswith("; give more examples, or --validation 0 to keep it all the same")
+    assert first.endswith("; give more examples, or set validation to 0 to keep it all the same")
     assert "nothing was saved" in result.stderr
     assert not output.exists()
     alone = fit(car, at_odds, "-o", output, "--validation", "0")
@@ -163,7 +163,10 @@ def test_an_ending_that_tells_of_something_else_is_refused(
         if own.get(ending) != what:
             result = CliRunner().invoke(main, [*map(str, arguments), "-o", str(output)])
             assert (result.exit_code, result.stdout) == (2, "")
-            assert f"mine.{ending} would hold {what}, not what its ending tells" in result.stderr
+            assert (
+                f"mine.{ending} would hold {what}, which is not what its ending says"
+                in result.stderr
+            )
     assert output.read_text() == "kept"
 
 

@@ -50,7 +50,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda _: FuzzyDict(CAR).attend("red", attn_mask=[False, False]),
         "'red'",
         "every key is masked",
-        "loosen attn_mask",
+        "mask fewer keys",
     ),
     (
         errors.OptionError,
@@ -78,7 +78,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda _: FuzzyDict(CAR, scorer="gaussian", index="usearch").nearest("hue"),
         "the scorer is 'gaussian'",
         "'cosine', 'dot' and 'scaled_dot'",
-        "set d.index = 'exact'",
+        "set the dict's index to 'exact'",
     ),
     (
         errors.OptionError,
@@ -99,7 +99,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda path: load_with_another_embedding(path),
         r"loaded with word vectors \w{16} \(1 words",
         r"saved with word vectors \w{16} \(2 words",
-        "pass the first as embedding=",
+        "open it with the first",
     ),
     (
         errors.ArgumentTypeError,

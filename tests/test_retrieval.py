@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def _one(**changes: Any) -> str:
     ("content", "complaint"),
     [
         ("{", "line 1, column 2 is not JSON"),
-        ("[]", 'holds a JSON array; expected an object such as {"dictionaries"'),
+        ("[]", 'holds an array; expected an object such as {"dictionaries"'),
         ("[" * 100_000, "too deeply"),
         ('{"dictionaries": [], "dictionaries": []}', "'dictionaries' comes twice"),
         ("{}", "no retrieval set"),
@@ -56,6 +57,14 @@ def test_a_bad_set_is_told_of(tmp_path: Path, content: str, complaint: str) -> N
     file.write_text(content)
     with pytest.raises(FileFormatError, match=rf"bad\.json.*{complaint}"):
         read_sets([file])
+
+
+def test_a_key_that_comes_twice_among_many_is_found_at_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text(_one(keys=[*map(str, range(100_000)), "99999"]))
+    began = monotonic()
+    with pytest.raises(FileFormatError, match="the key '99999' comes twice"):
+        read_sets([tmp_path / "bad.json"])
+    assert monotonic() - began < 20
 
 
 def test_an_empty_folder_is_told_of(tmp_path: Path) -> None:
