@@ -140,14 +140,6 @@ def _check(form: str, table: Path, output: Path | None, review: Path | None) -> 
     for place in (output, review):
         if place is not None:
             check_place(place)
-    if review is None:
-        return
-    if table_format(review) in (None, "parquet"):
-        raise click.UsageError(f"{review}: a review ends in .csv, .tsv or .jsonl")
-    if review.exists() or (output is not None and review.resolve() == output.resolve()):
-        raise click.UsageError(
-            f"{review} is there already, and may hold corrections; name another --review"
-        )
 
 
 def _on_terminal(output: Path | None) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from fuzzydict.asking import best_of, cutoff_of, is_match
 from fuzzydict.atomic import replacing
 from fuzzydict.errors import OptionError
-from fuzzydict.review import Doubt, Review, review_format, undecided
+from fuzzydict.review import Doubt, Review, check_new, undecided
 from fuzzydict.tables import TABLES, Columns, add_columns, name_of, table_format
 
 if TYPE_CHECKING:
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Cleaned", "clean_column"]
 
-_REMEMBERED = 65_536  # queries,
-_LONGEST = 256  # of at most so many characters
-_NOTHING = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
+_REMEMBERED = 65_536  # queries in the cache
+_LONGEST = 256  # characters of a query that is cached
+_NOTHING = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case: blank
 
 
 class Cleaned(NamedTuple):
-    """How many rows of a table matched, did not, or were blank, and how many matches are doubtful.
+    """The number of rows that matched, did not match, or were blank.
 
     Attributes:
-        doubtful: how many of those matched have a score below ``sure``.
+        doubtful: the number of matches with a score below ``sure``.
     """
 
     matched: int
@@ -41,7 +41,7 @@ class Cleaned(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows the table has."""
+        """The number of rows of the table."""
         return self.matched + self.unmatched + self.blank
 
 
@@ -57,12 +57,12 @@ def clean_column(
     sure: float = 0.8,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Cleaned:
-    """Write a table with the key, value and score that match the cells of a column.
+    """Write a table with the key, value and score that match each cell of a column.
 
-    Rows and their order are kept. A cell that nothing matches gets empty ones, as does a blank
-    one, which asks nothing. Such as ``n/a`` and ``unknown`` are blank too, unless a key says the
-    same. The table may be of any length, and ``output`` may be its own file:
-    it is replaced as a whole in the end, or not at all.
+    Rows and their order are kept. The new cells are empty where no key matches or the cell is
+    blank. Cells such as ``n/a`` and ``unknown`` count as blank, unless a key says the same. The
+    table may be of any length. ``output`` may be the table's own file. It and the review are
+    written when all is done; if anything fails, neither is.
 
     Args:
         d: the dict; its ``score_cutoff`` says what matches.
@@ -73,7 +73,7 @@ def clean_column(
             stream has none.
         prefix: what the names of the new columns begin with, before key, value and score; by
             default the name of the column and "_".
-        review: where to write the doubtful queries, for `review.Review`.
+        review: a new file for the doubtful queries, as `review.Review` writes them.
         sure: the least score of a match that is not doubtful.
         progress: called now and then with what is done and what there is to do.
 
@@ -81,7 +81,8 @@ def clean_column(
         OSError: a file cannot be read or written.
         FileFormatError: the table is not of its format, has no such column, or has one of the
             new names already.
-        OptionError: the format is none of `tables.TABLES`, or the review's is not for a review.
+        OptionError: the format is none of `tables.TABLES`, or ``review`` exists already or does
+            not end as a review does. A review that exists may hold somebody's corrections.
         MissingExtraError: the package that reads Parquet is not installed.
     """
     form = format or (table_format(table) if isinstance(table, Path) else None)
@@ -90,23 +91,35 @@ def clean_column(
             f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; its ending tells "
             f"none of them, so name it"
         )
-    if review is not None:
-        review_format(review)
     begin = f"{column}_" if prefix is None else prefix
-    with ExitStack() as opened:
-        doubts = None if review is None else opened.enter_context(Review())
+    names = (f"{begin}key", f"{begin}value", f"{begin}score")
+    if review is None:
+        cleaner = _Cleaner(d, None, sure)
+        with _opened(output) as file:
+            add_columns(table, file, form, Columns(column, names, cleaner.answers, progress))
+        return cleaner.counts()
+    check_new(review)
+    if isinstance(output, Path) and review.resolve() == output.resolve():
+        raise OptionError(f"{review} is the table to be written; name another file for the review")
+    with Review() as doubts:
         cleaner = _Cleaner(d, doubts, sure)
-        names = (f"{begin}key", f"{begin}value", f"{begin}score")
-        columns = Columns(column, names, cleaner.answers, progress)
-        file = opened.enter_context(replacing(output)) if isinstance(output, Path) else output
-        add_columns(table, file, form, columns)
-        if doubts is not None and review is not None:
-            doubts.save(review)
-    return Cleaned(**{name: cleaner.count[name] for name in Cleaned._fields})
+        try:
+            with _opened(output) as file:
+                add_columns(table, file, form, Columns(column, names, cleaner.answers, progress))
+                file.flush()  # a full disk shows before the review is there
+                doubts.save(review)
+        except BaseException:  # without its table, the review would stop the next run
+            review.unlink(missing_ok=True)
+            raise
+    return cleaner.counts()
+
+
+def _opened(output: Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    return replacing(output) if isinstance(output, Path) else nullcontext(output)
 
 
 class _Cleaner:
-    """Answers batches of cells, and counts how it went; distinct queries are looked up once."""
+    """Answers batches of cells and counts the results. A query is looked up once while cached."""
 
     def __init__(self, d: FuzzyDict[Any], review: Review | None, sure: float) -> None:
         self.d, self.review, self.sure = d, review, sure
@@ -115,8 +128,12 @@ class _Cleaner:
         self._known: OrderedDict[str, Match | None] = OrderedDict()
         self._nothing = _NOTHING.difference(_said(key) for key in d if isinstance(key, str))
 
+    def counts(self) -> Cleaned:
+        """Return the counts so far."""
+        return Cleaned(**{name: self.count[name] for name in Cleaned._fields})
+
     def answers(self, cells: Sequence[str | None]) -> dict[str | None, Answer]:
-        """Return key, value and score of each of the cells that has a match."""
+        """Return key, value and score of each cell that has a match."""
         asked = Counter(cell for cell in cells if cell is not None and not self._is_blank(cell))
         found = self._found(list(asked))
         matched: dict[str | None, Answer] = {
@@ -139,7 +156,7 @@ class _Cleaner:
         return (not said and cell not in self.d) or said in self._nothing
 
     def _found(self, queries: list[str]) -> dict[str, Match | None]:
-        """Return the best match of each query, whatever its score; those of late are remembered."""
+        """Return the best key of each query, whatever its score; recent ones come from a cache."""
         found = {query: self._known[query] for query in queries if query in self._known}
         new = [query for query in queries if query not in found]
         found.update(best_of(self.d, new))

@@ -1,4 +1,4 @@
-"""What a person should look at after a column was matched: each doubtful query, once."""
+"""The doubtful queries of a column, for a person to decide on."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict.atomic import replacing
 from fuzzydict.errors import OptionError
-from fuzzydict.lines import as_json
-from fuzzydict.records import DELIMITERS, csv_row
-from fuzzydict.tables import table_format
+from fuzzydict.lines import as_cell, as_json
+from fuzzydict.records import DELIMITERS, ROWS, csv_row, encoded, format_by_ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["Doubt", "Review", "is_undecided", "review_format", "undecided"]
+__all__ = ["Doubt", "Review", "check_new", "is_undecided", "undecided"]
 
 _MARK = "?"  # of a target that nobody has decided on
 _COLUMNS = ("query", "count", "key", "score", "target")
@@ -27,7 +26,7 @@ _ORDERED = "SELECT * FROM doubt ORDER BY count DESC, rowid"
 
 
 class Doubt(NamedTuple):
-    """A query, how often it was asked, its best key if any, and the target to decide on."""
+    """A query, how often it occurs, its best key if there is one, and the target to decide on."""
 
     query: str
     times: int
@@ -37,16 +36,16 @@ class Doubt(NamedTuple):
 
 
 class Review:
-    """Doubtful queries, counted on the disk, however many they are; close it in the end.
+    """Counts doubtful queries in a database on the disk, and writes them to a table.
 
-    `save` writes them to a table, those asked most often first, which `read_examples` reads once
-    a person has decided on its column ``target``: the right key, or nothing where none is right.
+    The most frequent come first. A person then decides on the column ``target``: the right key,
+    or nothing if none is right. After that `examples.read_examples` reads the table.
     """
 
     def __init__(self) -> None:
         import sqlite3
 
-        # Without a name it is a file of its own for as long as it is open.
+        # Without a name, SQLite makes a temporary file.
         self._counted = sqlite3.connect("", isolation_level=None)
         self._counted.execute("PRAGMA synchronous = OFF")
         self._counted.execute(_CREATE)
@@ -58,32 +57,41 @@ class Review:
         self._counted.close()
 
     def add(self, doubts: Iterable[Doubt]) -> None:
-        """Note doubtful queries; one that was noted before is counted."""
+        """Count doubtful queries.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        from sqlite3 import OperationalError
+
         rows = [[_as_bytes(part) for part in doubt] for doubt in doubts]
-        self._counted.execute("BEGIN")
-        self._counted.executemany(_ADD, rows)
-        self._counted.execute("COMMIT")
+        try:
+            self._counted.execute("BEGIN")
+            self._counted.executemany(_ADD, rows)
+            self._counted.execute("COMMIT")
+        except OperationalError as error:
+            raise OSError(f"the review cannot be kept in a temporary file: {error}") from error
 
     def save(self, path: Path) -> None:
-        """Write the table, whole or not at all: CSV, TSV or JSON Lines, as its ending tells.
+        """Write the table, whole or not at all, as CSV, TSV or JSON Lines by its ending.
 
         Raises:
             OSError: it cannot be written.
-            OptionError: the ending tells another format, or none.
+            OptionError: the ending says another format, or none.
         """
-        form = review_format(path)
+        form = _format_of(path)
         with replacing(path) as file:
             if form != "jsonl":
-                file.write(_encoded(csv_row(_COLUMNS, DELIMITERS[form])))
+                file.write(encoded(csv_row(_COLUMNS, DELIMITERS[form]) + "\n"))
             for row in self._counted.execute(_ORDERED):
                 doubt = Doubt(*map(_as_text, row))
                 if doubt.score is not None:
                     doubt = doubt._replace(score=round(doubt.score, 4))
                 if form == "jsonl":
-                    file.write(_encoded(as_json(dict(zip(_COLUMNS, doubt, strict=True)))))
+                    line = as_json(dict(zip(_COLUMNS, doubt, strict=True)))
                 else:
-                    cells = ("" if cell is None else cell for cell in doubt)
-                    file.write(_encoded(csv_row(cells, DELIMITERS[form])))
+                    line = csv_row(map(as_cell, doubt), DELIMITERS[form])
+                file.write(encoded(line + "\n"))
 
 
 def undecided(guess: str | None) -> str:
@@ -96,30 +104,34 @@ def undecided(guess: str | None) -> str:
 
 
 def is_undecided(target: str) -> bool:
-    """Tell whether a target is one that `undecided` made, unless it is a key that looks so."""
+    """Return whether a target looks like one of `undecided`. A key may look so, too."""
     return target == _MARK or target.startswith(f"{_MARK} ")
 
 
-def review_format(path: Path) -> str:
-    """Return the format of a review, which its ending tells.
+def check_new(path: Path) -> None:
+    """Check that a review can be written to ``path``, which must not exist.
 
     Raises:
-        OptionError: it tells another format, or none.
+        OptionError: it exists, or its ending says another format, or none.
     """
-    form = table_format(path)
-    if form is None or form == "parquet":
+    _format_of(path)
+    if path.exists():
+        raise OptionError(
+            f"{path} is there already, and may hold corrections; name another file for the review"
+        )
+
+
+def _format_of(path: Path) -> str:
+    form = format_by_ending(path, ROWS)
+    if form is None:
         raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
     return form
 
 
 def _as_bytes(part: Any) -> Any:
-    """Return a text as bytes, for half a surrogate pair is none to the database."""
+    """Return text as bytes, for SQLite refuses lone surrogates in text."""
     return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
 
 
 def _as_text(part: Any) -> Any:
     return part.decode("utf-8", "surrogatepass") if isinstance(part, bytes) else part
-
-
-def _encoded(line: str) -> bytes:
-    return f"{line}\n".encode("utf-8", "backslashreplace")

@@ -223,6 +223,34 @@ def test_the_table_itself_may_be_replaced(tmp_path: Path) -> None:
         assert table.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_review_comes_with_its_table_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
+    before, review = table.read_bytes(), tmp_path / "review.csv"
+    rename = Path.replace
+
+    def refused(path: Path, target: Path) -> Path:
+        if target == table:
+            raise PermissionError(13, "Permission denied", str(path))
+        return rename(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refused)
+        with pytest.raises(PermissionError, match=r"t\.csv"):
+            clean_column(COUNTRIES, table, "country", table, review=review)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+    assert table.read_bytes() == before
+    clean_column(COUNTRIES, table, "country", table, review=review)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["review.csv", "t.csv"]
+    corrected = review.read_bytes()
+    with pytest.raises(
+        OptionError, match=r"review\.csv is there already, and may hold corrections"
+    ):
+        clean_column(COUNTRIES, table, "country", table, prefix="x_", review=review)
+    assert review.read_bytes() == corrected
+
+
 BAD = {
     "no header": (b"", "line 1 is empty; expected the names of the columns"),
     "a blank header": (b"\n\ncountry\nFrance\n", "line 1 is empty"),

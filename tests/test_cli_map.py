@@ -166,7 +166,7 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
         ("t.csv", ["--review", "r.csv", "--sure", "nan"], "'--sure': expected a number, got NaN"),
         ("t.csv", ["--cutoff", "nan"], "'--cutoff': expected a number, got NaN"),
         ("t.csv", ["--review", "r.txt"], "r.txt: a review ends in .csv, .tsv or .jsonl"),
-        ("t.csv", ["-o", "o.csv", "--review", "o.csv"], "o.csv is there already"),
+        ("t.csv", ["-o", "o.csv", "--review", "o.csv"], "o.csv is the table to be written"),
         ("t.csv", ["--table-format", "xml"], "'xml' is not one of 'csv', 'tsv'"),
         ("t.csv", ["-o", "codes.csv"], "codes.csv is the dict; write the table elsewhere"),
         ("t.csv", ["-o", "."], ".: Is a directory"),

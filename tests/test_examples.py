@@ -33,6 +33,7 @@ def reviewed(folder: Path, cells: list[str], d: FuzzyDict[Any], sure: float) -> 
     table = folder / "t.jsonl"
     table.write_text("\n".join(json.dumps({"c": cell}) for cell in cells))
     review = folder / "review.jsonl"
+    review.unlink(missing_ok=True)
     clean_column(d, table, "c", folder / "out", review=review, sure=sure)
     return [json.loads(line) for line in review.read_text().splitlines()]
 
