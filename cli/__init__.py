@@ -1,4 +1,4 @@
-"""The ``fuzzydict`` command: each subcommand is a file here, imported when it is called."""
+"""The ``fuzzydict`` command. Each subcommand is a module here, imported when it is called."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _COMMANDS = (
     "map",
     "train",
 )
-# 128 and the number of the signal, as shells have it:
+# 128 plus the number of the signal, as in shells:
 _INTERRUPTED, _TERMINATED = 130, 143
 
 
 class _Commands(click.Group):
-    """Subcommands by the names of their files, so that ``lookup`` does not wait for ``train``."""
+    """Imports a subcommand when it is called, so that ``lookup`` does not wait for ``train``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
-            if ctx.resilient_parsing:  # a shell asks what may follow
+            if ctx.resilient_parsing:  # a shell completes a command line
                 return None
             ctx.fail(f"No such command {cmd_name!r}; valid are {', '.join(_COMMANDS)}.")
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
@@ -58,10 +58,10 @@ class _Commands(click.Group):
 
 @contextmanager
 def _ending_when_terminated() -> Iterator[None]:
-    """Let the signal that ends a process end the command as Ctrl-C does: it leaves no litter."""
+    """Exit on SIGTERM as on Ctrl-C, so that temporary files are removed."""
     asked, is_main = signal.SIGTERM, threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(asked) is not signal.SIG_DFL:
-        yield  # where signals are somebody else's business
+        yield  # somebody else handles the signal
         return
     signal.signal(asked, lambda *_: sys.exit(_TERMINATED))
     try:
@@ -73,8 +73,8 @@ def _ending_when_terminated() -> Iterator[None]:
 @click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(package_name="fuzzydict")
 def main() -> None:
-    """Look things up by what they mean and how they are spelled.
+    """Look up keys by meaning and spelling.
 
-    Exit codes: 0 if every query had a match, 1 if one had none, 2 if a file or an argument is
-    wrong, 130 if it was interrupted, 143 if it was terminated.
+    Exit codes: 0 if every query has a match, 1 if one has none, 2 if a file or an argument is
+    wrong, 130 after Ctrl-C, 143 after SIGTERM.
     """

@@ -1,4 +1,4 @@
-"""The file of a dict as commands take it: DICT, and the options that say how to read it."""
+"""The argument DICT, and the options that say how to read it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import click
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.dictfiles import FORMATS, open_dict
 
-from ._problems import told_in_a_line
+from ._problems import report_errors
 
-__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict", "told"]
+__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict", "warn"]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 
 
 def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
-    """Refuse as an option's number what no score reaches or falls short of."""
+    """Refuse NaN, which compares with no score, as the value of an option."""
     if number is not None and math.isnan(number):
-        raise click.BadParameter("expected a number, got NaN, which no score reaches", ctx, option)
+        raise click.BadParameter("expected a number, got NaN", ctx, option)
     return number
 
 
@@ -31,49 +31,49 @@ cutoff_option = click.option(
     "--cutoff",
     type=float,
     callback=no_nan,
-    help="Least score of a match; the default is lenient.",
+    help="Lowest score that counts as a match; the default is lenient.",
 )
 
 _OPTIONS = [
     click.option(
         "--format",
         type=click.Choice(FORMATS),
-        help="What DICT is written in; by default what its ending tells, else JSON. What d.save "
-        "wrote is known by itself.",
+        help="Format of DICT; by default what its ending says, or else JSON. Files written by "
+        "d.save are recognized.",
     ),
     click.option(
-        "--key", metavar="NAME", help="The column of keys of a CSV, TSV or JSON Lines file."
+        "--key", metavar="NAME", help="Column of the keys in a CSV, TSV or JSON Lines file."
     ),
-    click.option("--value", metavar="NAME", help="Its column of values."),
+    click.option("--value", metavar="NAME", help="Column of the values."),
     click.option(
         "--vectors",
         type=click.Path(path_type=Path),
-        help="Word vectors that `fuzzydict train` made; by default those that ship.",
+        help="Word vectors made by `fuzzydict train`; by default the built-in ones.",
     ),
 ]
 
 
-def told(note: str) -> None:
-    """Show what is odd about a file, which is no error."""
+def warn(note: str) -> None:
+    """Print a warning about a file."""
     click.echo(f"Note: {note}", err=True)
 
 
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take ``--format``, ``--key``, ``--value`` and ``--vectors``."""
+    """Add ``--format``, ``--key``, ``--value`` and ``--vectors`` to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take the options of a dict's file, and give it the `FuzzyDict` first.
+    """Add the options of `dict_options` to a command, and pass it the `FuzzyDict` of its file.
 
-    It ends as `told_in_a_line` says where the file is wrong. Above it go `dict_argument` and,
-    where there is something to match, `cutoff_option`.
+    Errors are reported as in `report_errors`. Put `dict_argument` above this decorator, and
+    `cutoff_option` if the command matches.
     """
 
     @dict_options
-    @told_in_a_line
+    @report_errors
     @functools.wraps(command)
     def run(
         dict_file: Path,
@@ -91,7 +91,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             value=value,
             embedding=None if vectors is None else WordVectors.load(vectors),
             score_cutoff=cutoff,
-            note=told,
+            note=warn,
         )
         command(d, **others)
 

@@ -1,4 +1,4 @@
-"""What a command says when it cannot go on: one line on standard error, never a traceback."""
+"""Errors of commands: one line on standard error, never a traceback."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from fuzzydict import FuzzyDictError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Command", "check_ending", "check_place", "told_in_a_line"]
+__all__ = ["Command", "check_ending", "check_place", "report_errors"]
 
 P = ParamSpec("P")
 _USAGE = 2
-#: The formats of files that are no dicts and no tables, by their endings.
+#: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
 
 
 class Command(click.Command):
-    """A command whose help ends in an example, and that names its options where one is unknown."""
+    """A command with an example at the end of its help. An unknown option lists the valid ones."""
 
     def __init__(self, *args: Any, example: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -49,34 +49,35 @@ class Command(click.Command):
             ) from error
 
 
-def told_in_a_line(command: Callable[P, None]) -> Callable[P, None]:
-    """Let a command end with exit code 2 and one line where a file or an argument is wrong."""
+def report_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Report errors of files and arguments in one line, and exit with code 2."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # A value may hold what the terminal's encoding has no bytes for.
+            # A value may hold characters that the terminal's encoding lacks.
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             command(*args, **kwargs)
         except BrokenPipeError:
-            # The reader has enough. Python would complain again when it flushes at its end.
+            # The reader has closed the pipe. Python would fail again when it flushes on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except FuzzyDictError as error:
             _fail(str(error))
         except OSError as error:
-            _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            why = error.strerror or str(error)
+            _fail(f"{error.filename}: {why}" if error.filename else why)
         except RecursionError:
-            _fail("a value is nested too deeply to be written; flatten it")
+            _fail("a value is nested too deeply to be printed; flatten it")
         except MemoryError:
-            _fail("there is not enough memory for this file; take a smaller one")
+            _fail("not enough memory for this file; use a smaller one")
 
     return run
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
-    """Say at once, not after minutes of work, that nothing can be saved at ``output``."""
+    """Check before any work that ``output`` can be written and is none of ``sources``."""
     if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
         raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
     if output.is_dir():

@@ -1,4 +1,4 @@
-"""How far a command has come, as a bar on standard error; on terminals only."""
+"""A progress bar on standard error, for terminals only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _STEPS = 1000  # of a whole bar
 
 @contextmanager
 def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """Give what is to be called with what is done and what there is to do.
+    """Yield a function to call with the amount done and the total amount.
 
-    Where standard error is closed, or no terminal, no bar is shown; nor where ``shown`` is False.
+    No bar is shown if ``shown`` is False or standard error is not a terminal.
     """
     hidden = not shown or sys.stderr is None or not sys.stderr.isatty()
     with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:

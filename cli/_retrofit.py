@@ -11,13 +11,13 @@ from ._progress import progress_bar
 
 __all__ = ["fit_wordnet"]
 
-_SEED = 1  # of what ships
+_SEED = 1  # of the projections that come with the package
 
 
 def fit_wordnet(
     output: Path, excluded_by: tuple[Path, ...], vectors: Path | None, seed: int | None
 ) -> None:
-    """Learn projections from WordNet, without the pairs that sets ask, and save them."""
+    """Learn projections from WordNet, except from pairs in the retrieval sets, and save them."""
     sources = excluded_by if vectors is None else (*excluded_by, vectors)
     check_place(output, sources)
     check_ending(output, "projections", "projections")

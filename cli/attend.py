@@ -1,4 +1,4 @@
-"""``fuzzydict attend``: the share of each key in the attention of a query."""
+"""``fuzzydict attend``: the attention weights of a query."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _PICTURES = ("png", "svg", "html")
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Show so many keys, those of the largest weights.",
+    help="Show this many keys, those with the largest weights.",
 )
-@click.option("--temperature", type=float, help="What scores are divided by before the softmax.")
-@click.option("--mask", metavar="KEY", multiple=True, help="Do not attend to this key; repeatable.")
+@click.option("--temperature", type=float, help="Divide the scores by this before the softmax.")
+@click.option("--mask", metavar="KEY", multiple=True, help="Leave out this key; may be repeated.")
 @click.option(
     "--plot",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Draw the weights to FILE.png, FILE.svg (both with matplotlib) or FILE.html.",
+    help="Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
 @opens_dict
 def command(
@@ -45,10 +45,10 @@ def command(
     mask: tuple[str, ...],
     plot: Path | None,
 ) -> None:
-    """Show how the attention of QUERY is shared among the keys of DICT, as bars.
+    """Show the attention weights of QUERY over the keys of DICT as bars.
 
-    The weights are the softmax of the scores, whatever these are: there is no cutoff. The exit
-    code is 1 if there is nothing to attend to.
+    The weights are the softmax of the scores; no cutoff applies. The exit code is 1 if there is
+    no key to attend to.
     """
     _check(d, mask, plot)
     if temperature is not None:
@@ -71,10 +71,14 @@ def command(
 def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
     for key in mask:
         if key not in d:
-            raise click.UsageError(f"--mask: {quoted(key)} is no key of the dict; keys are exact")
+            raise click.UsageError(
+                f"--mask: {quoted(key)} is no key of the dict; name an exact key"
+            )
     if plot is not None:
         if plot.suffix[1:].lower() not in _PICTURES:
-            raise click.UsageError(f"--plot: {plot} ends in none of .png, .svg, .html")
+            raise click.UsageError(
+                f"--plot: {plot}: expected a name that ends in .png, .svg or .html"
+            )
         check_place(plot)
         if plot.suffix.lower() != ".html":  # a page does without matplotlib
             from fuzzydict.plotting import load_pyplot
@@ -83,7 +87,7 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
 
 
 def _as_the_terminal_can(chart: str) -> str:
-    """Draw bars of # where the terminal's letters have no blocks."""
+    """Return the chart with # as bars if the terminal's encoding has no blocks."""
     try:
         "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:

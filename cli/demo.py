@@ -1,4 +1,4 @@
-"""``fuzzydict demo``: attention explained by doing, a lesson at a time."""
+"""``fuzzydict demo``: short scripts that explain attention."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .demos import DEMOS
 
 
 class _Demos(click.Group):
-    """The demos by the names of their files, each imported when it is asked for."""
+    """Imports a demo when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(DEMOS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in DEMOS:
-            if ctx.resilient_parsing:  # a shell asks what may follow
+            if ctx.resilient_parsing:  # a shell completes a command line
                 return None
             ctx.fail(f"No such demo {cmd_name!r}; there are {', '.join(DEMOS)}.")
         demo: click.Command = import_module(f".demos.{cmd_name}", __package__).main
@@ -32,10 +32,10 @@ class _Demos(click.Group):
 @click.group("demo", cls=_Demos, subcommand_metavar="[NAME]", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Explain attention by doing: run the demo NAME, or list them all.
+    """Run the demo NAME, or list the demos.
 
-    Each is a script of one page, cli/demos/NAME.py, to read and to change. With --save FILE it
-    draws its picture too.
+    Each is a short script, cli/demos/NAME.py, to read and to change. With --save FILE it also
+    saves a picture.
     """
     if ctx.invoked_subcommand is None:
         formatter = ctx.make_formatter()

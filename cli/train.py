@@ -1,4 +1,4 @@
-"""``fuzzydict train``: word vectors from the Brown corpus, or from texts of one's own."""
+"""``fuzzydict train``: word vectors from the Brown corpus or other texts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ._problems import Command, check_ending, check_place, told_in_a_line
+from ._problems import Command, check_ending, check_place, report_errors
 from ._progress import progress_bar
 
-_FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
+_FEW = 10_000  # sentences, too few to learn what words mean
 
 
 @click.command(
@@ -25,28 +25,28 @@ _FEW = 10_000  # sentences, from which hardly any word's meaning can be learned
     type=click.Path(path_type=Path),
     help="Train on these text files (UTF-8) instead of the Brown corpus.",
 )
-@click.option("--download", is_flag=True, help="Fetch the Brown corpus where it is missing.")
+@click.option("--download", is_flag=True, help="Download the Brown corpus if it is missing.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Where to save the vectors; by default brown.vectors, of --corpus words.vectors.",
+    help="File to write; by default brown.vectors, or words.vectors with --corpus.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     show_default=True,
-    help="Another seed, other vectors.",
+    help="Seed of the random numbers.",
 )
 @click.option(
     "--min-count",
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="Leave out words that occur less often.",
+    help="Leave out words that occur fewer times.",
 )
-@told_in_a_line
+@report_errors
 def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],
@@ -57,13 +57,17 @@ def command(
 ) -> None:
     """Train word2vec and save the vectors to a file that WordVectors.load opens.
 
-    Without --corpus this makes what ships with the package, from the Brown corpus as nltk finds
-    it (licensed for non-commercial use). The same machine and seed give the same file.
+    Without --corpus it trains the built-in vectors again, from nltk's Brown corpus (licensed for
+    non-commercial use). The same machine and seed give the same file.
     """
     if files and not corpus:
-        raise click.UsageError(f"unexpected argument {str(files[0])!r}; text files follow --corpus")
+        raise click.UsageError(
+            f"unexpected argument {str(files[0])!r}; put --corpus before text files"
+        )
     if corpus and download:
-        raise click.UsageError("--download fetches the Brown corpus, and --corpus does without it")
+        raise click.UsageError(
+            "--download is for the Brown corpus, which --corpus replaces; drop one"
+        )
     texts_from = corpus + files
     output = output or Path("words.vectors" if corpus else "brown.vectors")
     check_place(output, texts_from)
@@ -78,7 +82,7 @@ def command(
         if download:
             raise
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
-    few = ", which are few: meanings take tens of thousands" if len(texts) < _FEW else ""
+    few = ", which are few; meanings need tens of thousands" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
     with progress_bar("training") as progress:
         vectors = WordVectors.train(texts, min_count=min_count, seed=seed, progress=progress)

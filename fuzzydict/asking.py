@@ -1,4 +1,4 @@
-"""What commands ask of a dict: its best keys, and whether they are near enough."""
+"""The best keys of a dict for queries, and whether they match."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["best_of", "cutoff_of", "is_match", "matches"]
 
-_SCORES = 2**22  # that are held at once: queries times keys
+_SCORES = 2**22  # scores in memory at once: queries times keys
 
 
 def matches(d: FuzzyDict[Any], query: str, n: int = 1) -> list[Match]:
-    """Return up to ``n`` keys that match a query, the nearest first, whatever the dict's mode.
+    """Return up to ``n`` keys that match a query, best first, in either mode of the dict.
 
     Raises:
-        NoMatchError: not one matches.
+        NoMatchError: no key matches.
 
     >>> from fuzzydict import FuzzyDict
     >>> d = FuzzyDict({"color": "black", "colors": 3, "price": 109000}, score_cutoff=0)
@@ -40,18 +40,18 @@ def matches(d: FuzzyDict[Any], query: str, n: int = 1) -> list[Match]:
 
 
 def cutoff_of(d: FuzzyDict[Any]) -> float:
-    """Return the least score of a match, whether it was set or is the scorer's own."""
+    """Return the cutoff in use: the one that was set, or the scorer's default."""
     with d._lookup() as lookup:
         return d._cutoff(lookup)
 
 
 def is_match(query: str, match: Match, cutoff: float) -> bool:
-    """Tell whether a key is near enough: an equal one always is, one of no weight never."""
+    """Return whether a key matches. An equal key always does, one of score -inf never."""
     return match.key == query or (match.score >= cutoff and match.score > -np.inf)
 
 
 def best_of(d: FuzzyDict[Any], queries: Sequence[str]) -> dict[str, Match | None]:
-    """Return the best key of each query, however far; None where nothing can be compared."""
+    """Return the best key of each query, whatever its score; None if nothing can be compared."""
     best: dict[str, Match | None] = {
         query: Match(query, dict.__getitem__(d, query), 1.0) if query in d else None
         for query in queries

@@ -1,4 +1,4 @@
-"""A column of a table against the keys of a dict: each cell gets the key that matches it."""
+"""Match the cells of a table's column with the keys of a dict."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def clean_column(
         table: a CSV, TSV, JSON Lines or Parquet file; or a stream of bytes, not of Parquet.
         column: the name of the column.
         output: a file, or a stream of bytes.
-        format: that of the table, one of `tables.TABLES`; by default what its ending tells. A
-            stream has none.
-        prefix: what the names of the new columns begin with, before key, value and score; by
-            default the name of the column and "_".
+        format: the table's, one of `tables.TABLES`; by default what its ending says. A stream
+            has no ending.
+        prefix: goes before "key", "value" and "score" in the names of the new columns; by default
+            the name of the column and "_".
         review: a new file for the doubtful queries, as `review.Review` writes them.
         sure: the least score of a match that is not doubtful.
-        progress: called now and then with what is done and what there is to do.
+        progress: called with the amount done and the total amount.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -88,8 +88,7 @@ def clean_column(
     form = format or (table_format(table) if isinstance(table, Path) else None)
     if form not in TABLES:
         raise OptionError(
-            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; its ending tells "
-            f"none of them, so name it"
+            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
         )
     begin = f"{column}_" if prefix is None else prefix
     names = (f"{begin}key", f"{begin}value", f"{begin}score")

@@ -30,19 +30,19 @@ def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  #
     """Return the examples in a file, such as a review that a person has corrected.
 
     Args:
-        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
-            are not read. A blank target, or null, says that no key should match. A query that has
-            several right keys comes in a row for each; in JSON Lines they may be an array.
-        format: "csv", "tsv" or "jsonl"; by default what the file's ending tells.
+        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. Other
+            columns are ignored. A blank target, or null, means that no key should match. A query
+            with several right keys has a row for each; in JSON Lines they may be an array.
+        format: "csv", "tsv" or "jsonl"; by default what the file's ending says.
 
     Returns:
-        Each query with each of its targets, None where no key should match, in the file's order.
+        Pairs of a query and a target, in the file's order; None means that no key should match.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not of its format, lacks a column, has a blank query, or says of
-            one query that a key is right and that none is; the message names the lines.
-        OptionError: the format is none of these.
+        FileFormatError: it is not of its format, lacks a column, has a blank query, or has both a
+            key and None as targets of a query; the message names the lines.
+        OptionError: the format is another one.
     """
     form = format or format_by_ending(path, ROWS)
     if form not in ROWS:
@@ -84,7 +84,7 @@ def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _agreeing(path: Path, found: Iterator[tuple[int, Any, Any]]) -> list[Example]:
-    """Check each example, and that no query has a key as target as well as none."""
+    """Return the examples. A query must not have both a key and None as targets."""
     examples: list[Example] = []
     known: dict[str, tuple[int, str | None]] = {}
     for line, query, target in found:

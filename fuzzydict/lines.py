@@ -1,4 +1,4 @@
-"""Values as texts of one line: what commands print, and what the cells of a table hold."""
+"""Values as text on one line, for printing and for the cells of tables."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 
 __all__ = ["as_cell", "as_json", "as_line"]
 
-#: What a terminal may take for a command, or a program for the end of a line.
+#: Control characters except tabs, and Unicode's ends of lines.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _KEYS = str | int | float | bool | None
 
 
 def as_line(value: Any) -> str:
-    r"""Return a text of one line as it is, anything else as JSON, which is on one line.
+    r"""Return text on one line as it is, and anything else as JSON.
 
-    A text with control characters other than tabs is quoted, too: a terminal would obey them.
-    A number that JSON has none for is NaN, Infinity or -Infinity.
+    Text with control characters other than tabs becomes JSON, too, for a terminal would obey
+    them. Numbers that are not finite become NaN, Infinity or -Infinity.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
@@ -38,16 +38,16 @@ def as_line(value: Any) -> str:
 
 
 def as_cell(value: Any) -> str:
-    """Return a value as a cell of a table holds it: a text as it is, and None as an empty one."""
+    """Return a value as a cell of a table: text as it is, and None as an empty cell."""
     if value is None:
         return ""
     return value if isinstance(value, str) else as_line(value)
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON: arrays, tuples and sets as lists, dates and other things as texts.
+    """Return a value as JSON: arrays, tuples and sets as lists, dates and other types as text.
 
-    NaN and infinity, which JSON has no numbers for, are null. Control characters are escaped.
+    NaN and infinity become null. Control characters are escaped.
 
     >>> import numpy as np
     >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
@@ -58,7 +58,7 @@ def as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as something of JSON's types."""
+    """Return a value as one of the types of JSON."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):

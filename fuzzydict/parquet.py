@@ -23,8 +23,8 @@ _ROWS = 16_384  # of a batch, which becomes a row group
 def add_to_parquet(file: BinaryIO, path: str, output: BinaryIO, columns: Columns) -> None:
     """Write a Parquet table to ``output`` with columns added, as `tables.add_columns` does.
 
-    The new columns hold texts, texts (JSON where the value is none) and 64-bit floats. The types
-    and metadata of the others are kept, and the compression of the first.
+    The new columns are two of text (with values as JSON unless they are text) and one of 64-bit
+    floats. Types and metadata of the other columns are kept, as is the first one's compression.
     """
     arrow, parquet = _pyarrow()
     with _errors_naming(path, arrow), parquet.ParquetFile(file) as table:
@@ -54,7 +54,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 @contextmanager
 def _errors_naming(path: str, arrow: Any) -> Iterator[None]:
-    """Tell of a file that cannot be read as Parquet; a disk that is full is another matter."""
+    """Report what pyarrow cannot read; errors of the disk pass through."""
     try:
         yield
     except (arrow.ArrowException, OSError) as error:

@@ -1,6 +1,6 @@
-"""Tables in files of any length: each row is kept as it is, and gets three columns more.
+"""Tables in files: three columns are added, and everything else is kept as it is written.
 
-Rows are read and written in batches, so that the length of a table costs no memory.
+Rows are read and written in batches, so that memory does not grow with the table.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "Columns", "add_columns", "name_of", "table_format"]
 
 TABLES = (*ROWS, "parquet")
-_ROWS = 4096  # of a batch,
-_CHARACTERS = 2**20  # and of its text, more or less
+_ROWS = 4096  # of a batch
+_CHARACTERS = 2**20  # of a batch, roughly
 
 
 Answer = tuple[str, Any, float]
 
 
 class Columns(NamedTuple):
-    """What is added to a table.
+    """The columns to add to a table.
 
     Attributes:
-        asked: the column whose cells are answered.
-        names: those of the new columns, which hold a key, its value and its score.
-        answer: a batch of cells, each a text or None where it is empty -> what these three hold
-            for each of its cells that has a match.
-        progress: called after each batch with what is done and what there is to do.
+        asked: the name of the column to match.
+        names: the names of the new columns, for key, value and score.
+        answer: takes a batch of cells (text, or None if empty), and returns key, value and score
+            of each cell that has a match.
+        progress: called after each batch with the amount done and the total amount.
     """
 
     asked: str
@@ -64,15 +64,15 @@ def table_format(path: Path) -> str | None:
 
 
 def name_of(table: Path | BinaryIO) -> str:
-    """Return what messages call a table."""
+    """Return the name of a table for messages."""
     return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
 
 
 def add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: Columns) -> None:
-    """Write a table, of a file or a stream, to ``output``, in its format, with columns added.
+    """Copy a table to ``output``, in the same format, with columns added at the end.
 
-    CSV, TSV and JSON Lines are copied as they are written, with their quotes, marks and ends of
-    lines, and the new cells are put at the end of each row; blank lines are no rows, and stay.
+    The text of CSV, TSV and JSON Lines is kept: quotes, byte-order marks, ends of lines, blank
+    lines.
 
     Raises:
         OSError: the file cannot be read, or ``output`` cannot be written.
@@ -135,7 +135,7 @@ def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: Columns)
 
 
 def _field(record: Record, name: str, columns: Columns) -> str | None:
-    """Return the text to answer of a line of JSON."""
+    """Return the text to look up from a line of JSON."""
     place = f"{name}: line {record.line}"
     if not isinstance(record.content, dict):
         raise FileFormatError(f"{place} holds {KINDS[type(record.content)]}; expected an object")
@@ -182,5 +182,5 @@ def _longer_object(record: Record, added: dict[str, Any]) -> bytes:
 
 
 def _tell(columns: Columns, file: BinaryIO) -> None:
-    if file.seekable():  # of a pipe nobody knows how long it is
+    if file.seekable():  # the length of a pipe is unknown
         columns.progress(file.tell(), os.fstat(file.fileno()).st_size)

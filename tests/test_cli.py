@@ -220,7 +220,7 @@ def test_whoever_types_queries_is_told_so(car: Path) -> None:
         [SCRIPT, "lookup", "car.json"], cwd=car.parent, stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:
         os.close(theirs)
-        assert os.read(ours, 100).startswith(b"a query a line")
+        assert os.read(ours, 100).startswith(b"Type a query")
         os.write(ours, b"colour\n\x04")
         seen = b"".join(until_closed(ours))
         assert process.wait(60) == 0

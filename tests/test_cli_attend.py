@@ -99,9 +99,12 @@ def test_a_picture_without_matplotlib_names_the_extra(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["colour", "--plot", "w.pdf"], "--plot: w.pdf ends in none of .png, .svg, .html"),
+        (
+            ["colour", "--plot", "w.pdf"],
+            "--plot: w.pdf: expected a name that ends in .png, .svg or .html",
+        ),
         (["colour", "--plot", "no/w.png"], "no: No such file or directory"),
-        (["colour", "--mask", "colour"], "--mask: 'colour' is no key of the dict; keys are exact"),
+        (["colour", "--mask", "colour"], "--mask: 'colour' is no key of the dict; name an exact"),
         (["colour", "--temperature", "-1"], "temperature"),
         (["colour", "-n", "0"], "0 is not in the range x>=1"),
         (["colour", "speed"], "Got unexpected extra argument (speed)"),

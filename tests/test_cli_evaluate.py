@@ -235,7 +235,7 @@ def test_a_file_that_is_not_there_or_an_empty_folder(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--no-pairs"], "nothing to measure; name a retrieval set"),
-        (["--no-peers", "--peer", "difflib"], "drop either"),
+        (["--no-peers", "--peer", "difflib"], "drop one"),
         (["--peer", "jellyfish"], "'difflib', 'rapidfuzz', 'gensim', 'minilm'"),
         (["--format", "html"], "'table', 'markdown', 'json'"),
         (["--peers"], "valid are"),

@@ -28,7 +28,7 @@ def fit(*arguments: str | Path) -> Result:
         ([], "nothing to learn from; give DICT and EXAMPLES, or --wordnet"),
         (["d.json"], "expected two files, DICT and EXAMPLES"),
         (["d.json", "e.csv", "f.csv"], "expected two files, DICT and EXAMPLES"),
-        (["d.json", "e.csv"], "say where to save the dict: -o FILE.fuzzydict"),
+        (["d.json", "e.csv"], "no file to save the dict to; give -o FILE.fuzzydict"),
         (["d.json", "e.csv", "--exclude", "f.json"], "--exclude needs --wordnet"),
         (["--wordnet", "--format", "json"], "--format is for DICT"),
         (["--wordnet", "--epochs", "2"], "--epochs is for DICT"),

@@ -158,11 +158,15 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("t.xlsx", [], "tells no format of tables; name it with --table-format"),
+        ("t.xlsx", [], "says no format of tables; name it with --table-format"),
         ("t.parquet", [], "a Parquet table needs a file to be written to (-o)"),
         ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, which is not what its ending says"),
-        ("-", [], "the ending of '-' tells no format of tables; name it with --table-format"),
-        ("-", ["--table-format", "parquet", "-o", "o.parquet"], "is not read from standard input"),
+        ("-", [], "the ending of '-' says no format of tables; name it with --table-format"),
+        (
+            "-",
+            ["--table-format", "parquet", "-o", "o.parquet"],
+            "cannot be read from standard input",
+        ),
         ("t.csv", ["--review", "r.csv", "--sure", "nan"], "'--sure': expected a number, got NaN"),
         ("t.csv", ["--cutoff", "nan"], "'--cutoff': expected a number, got NaN"),
         ("t.csv", ["--review", "r.txt"], "r.txt: a review ends in .csv, .tsv or .jsonl"),

@@ -114,10 +114,10 @@ def test_an_output_that_cannot_be_saved_is_told_before_training(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["notes.txt"], "unexpected argument 'notes.txt'; text files follow --corpus"),
+        (["notes.txt"], "unexpected argument 'notes.txt'; put --corpus before"),
         (["--epochs", "3"], "No such option"),
         (["--seed", "-3"], "-3 is not in the range"),
-        (["--corpus", "x", "--download"], "--download fetches the Brown corpus"),
+        (["--corpus", "x", "--download"], "--download is for the Brown corpus"),
         (["--seed", "x"], "'x' is not a valid integer"),
         (["--min-count", "0"], "0 is not in the range"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fuzzydict.atomic import replacing
-from fuzzydict.cli._problems import Command, check_place, told_in_a_line
+from fuzzydict.cli._problems import Command, check_place, report_errors
 from fuzzydict.plotting import drawn, load_pyplot
 
 __all__ = ["as_command", "save_picture"]
@@ -36,7 +36,7 @@ def as_command(lesson: Callable[..., None]) -> click.Command:
 
     example = f"fuzzydict demo {name} --save {name}.png"
     as_it_is_called: Any = click.command(name, cls=Command, example=example)
-    command: click.Command = as_it_is_called(save(told_in_a_line(run)))
+    command: click.Command = as_it_is_called(save(report_errors(run)))
     return command
 
 
