@@ -49,10 +49,12 @@ def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -
 
 @posix
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes_once_the_line_of_the_readme_is_run(tmp_path: Path) -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+def test_bash_completes_once_the_line_of_its_page_is_run(tmp_path: Path) -> None:
+    page = Path(__file__).parent.parent / "docs" / "command-line.md"
     (line,) = {
-        line for line in readme.splitlines() if line.startswith('eval "$(') and "bash" in line
+        line
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith('eval "$(') and "bash" in line
     }
     program = f"""{line.split("#")[0]}
     COMP_WORDS=(fuzzydict loo); COMP_CWORD=1; COMP_LINE="fuzzydict loo"; COMP_POINT=13

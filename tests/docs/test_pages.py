@@ -1,0 +1,214 @@
+"""The pages: every example on them runs, and prints what they show."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+import fuzzydict
+from fuzzydict import FuzzyDict
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "data/README.md")),
+    *sorted(DOCS.rglob("*.md")),
+]
+# ``<!-- needs: matplotlib -->`` before an example: it runs where that is installed.
+_FENCE = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
+_LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^)\s]+)\)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
+each_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+
+
+class Block(NamedTuple):
+    """A fenced block of a page, and the line at which its text begins."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path, *languages: str) -> Iterator[Block]:
+    """Yield the blocks of some languages whose packages are installed."""
+    text = page.read_text("utf-8")
+    for found in _FENCE.finditer(text):
+        needed, language, body = found.groups()
+        if language in languages and (needed is None or importlib.util.find_spec(needed)):
+            yield Block(language, body, text.count("\n", 0, found.start(3)))
+
+
+def same(expected: str, printed: str) -> bool:
+    """Tell whether texts are equal, but for the last place of their numbers, or the sixth."""
+    if _NUMBER.split(expected) != _NUMBER.split(printed):
+        return False
+    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(printed), strict=True)
+    return all(one == other or _near(one, other) for one, other in pairs)
+
+
+def _near(one: str, other: str) -> bool:
+    places = len(one.partition(".")[2])
+    return places > 0 and abs(float(one) - float(other)) < max(1.5 * 10.0**-places, 1e-6)
+
+
+class Checker(doctest.OutputChecker):
+    """Compares as `same` does: other processors round the last digit otherwise."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return super().check_output(want, got, optionflags) or same(want, got)
+
+
+@each_page
+def test_the_python_examples_print_what_they_show(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    parser, examples = doctest.DocTestParser(), []
+    for block in blocks(page, "pycon"):
+        for example in parser.get_examples(block.text, str(page)):
+            example.lineno += block.line
+            examples.append(example)
+    runner = doctest.DocTestRunner(Checker(), verbose=False)
+    runner.run(doctest.DocTest(examples, {}, page.name, str(page), 0, None))
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the commands are written for a POSIX shell")
+@each_page
+def test_the_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    for block in blocks(page, "console"):
+        for shown in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+            command, _, expected = shown.partition("\n")
+            printed = run(command, tmp_path)
+            assert same(expected.rstrip("\n"), printed.rstrip("\n")), f"{command}\n{printed}"
+
+
+def run(command: str, folder: Path) -> str:
+    """Return what a command of the shell prints, errors as well, as a terminal shows it."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stdout
+    return done.stdout
+
+
+@each_page
+def test_commands_that_are_not_run_exist(page: Path) -> None:
+    for block in blocks(page, "sh"):
+        for line in block.text.splitlines():
+            for words in re.findall(r"(?:^|\| )fuzzydict ([^#|]*)", line):
+                command = command_of(words.split())
+                options = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
+                assert {word for word in words.split() if word[0] == "-"} <= options, line
+            for module in re.findall(r"python -m (tests\.[\w.]+)", line):
+                assert importlib.util.find_spec(module), line
+
+
+def command_of(words: list[str]) -> click.Command:
+    """Return the command that some words call, as ``demo colors``."""
+    command: click.Command = import_module("fuzzydict.cli").main
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        assert found is not None, word
+        command = found
+    return command
+
+
+@each_page
+def test_python_that_is_shown_is_run(page: Path) -> None:
+    assert not list(blocks(page, "python", "py", "shell", "bash"))
+
+
+@each_page
+def test_links_and_pictures_are_there(page: Path) -> None:
+    for picture, text, target in _LINK.findall(_FENCE.sub("", page.read_text("utf-8"))):
+        if "://" in target:
+            continue
+        place = page.parent / target.partition("#")[0] if target[0] != "#" else page
+        assert place.exists(), target
+        if DOCS in page.parents:
+            assert DOCS in place.resolve().parents, f"{target} is not part of the site"
+        if picture:
+            assert len(text.split()) > 5, "a picture needs a description"
+            assert place.read_bytes().startswith(b"\x89PNG")
+            assert place.stat().st_size < 100_000
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for picture, _, target in _LINK.findall(page.read_text("utf-8"))
+        if picture
+    }
+    assert set((DOCS / "pictures").iterdir()) == shown
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    told = (ROOT / "mkdocs.yml").read_text("utf-8")
+    named = set(re.findall(r"[\w/-]+\.md", told))
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} == named
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = "".join(path.read_text("utf-8") for path in (DOCS / "api").iterdir())
+    assert sorted(re.findall(r"^::: fuzzydict\.(\w+)$", pages, re.M)) == sorted(fuzzydict.__all__)
+
+
+def test_every_demo_is_named() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (DOCS / "demos.md").read_text("utf-8"), re.M)
+    assert tuple(rows) == import_module("fuzzydict.cli.demos").DEMOS
+
+
+def test_every_command_and_option_is_named() -> None:
+    told = (DOCS / "command-line.md").read_text("utf-8")
+    general, *sections = re.split(r"^## `", told, flags=re.M)
+    named = dict(section.split("`", 1) for section in sections)
+    main = command_of([])
+    assert isinstance(main, click.Group)
+    assert set(named) == set(main.list_commands(click.Context(main)))
+    for name, section in named.items():
+        if name == "explore":
+            continue
+        for option in command_of([name]).params:
+            if isinstance(option, click.Option):
+                assert f"`{option.opts[-1]}`" in general + section, f"{name} {option.opts}"
+
+
+def test_the_defaults_are_those_of_the_dict() -> None:
+    table = (DOCS / "concepts" / "rules.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M))
+    options = inspect.signature(FuzzyDict.__init__).parameters.values()
+    assert set(rows) == {option.name for option in options if option.kind is option.KEYWORD_ONLY}
+    cutoff = FuzzyDict({"colour": 1}).explain("color").cutoff
+    assert rows["score_cutoff"].startswith(str(cutoff))
