@@ -144,7 +144,7 @@ class MeaningAndSpelling:
     """
 
     temperature = 1.0  # weights are then the keys' shares of the probability
-    score_cutoff = 0.02  # loses next to no right answer; see the README
+    score_cutoff = 0.02  # loses next to no right answer; docs/guides/cutoffs.md
     measure: str | None = COSINE
     spare = 64  # for what is nearest in meaning need not be the best
     spelled_alike = SPELLED_ALIKE

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["UsearchIndex"]
 
 _CONNECTIVITY = 16  # neighbours of a vector; twice as many in the lowest layer
-_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept; see tests/benchmarks/README.md
+_WIDTH_OF_ADD, _WIDTH_OF_SEARCH = 256, 256  # candidates kept; see docs/benchmarks/speed.md
 _FEW = 4096  # vectors that are all compared with a query, for a walk compares it with as many
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = {np.int8: 127.0, np.float16: 6e4}  # number that a graph keeps

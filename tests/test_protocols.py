@@ -1,4 +1,4 @@
-"""Every way in and out of a `FuzzyDict`, as the README's table tells them."""
+"""Every way in and out of a `FuzzyDict`, as docs/concepts/in-and-out.md tells them."""
 
 from __future__ import annotations
 

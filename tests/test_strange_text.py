@@ -1,4 +1,4 @@
-"""Strange keys and queries: an answer each, as the README's table says."""
+"""Strange keys and queries: an answer each, as docs/concepts/strange-text.md says."""
 
 from __future__ import annotations
 
