@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, NoMatchError
-from fuzzydict.text import quoted
+from fuzzydict.errors import quoted
 
 from ._dicts import dict_argument, opens_dict
 from ._problems import Command, check_place

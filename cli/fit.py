@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, OptionError, WordVectors
+from fuzzydict.errors import quoted
 from fuzzydict.review import is_undecided
-from fuzzydict.text import quoted
 
 from ._dicts import dict_options, warn
 from ._problems import Command, check_ending, check_place, report_errors

@@ -13,8 +13,8 @@ import click
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.asking import matches
+from fuzzydict.errors import quoted
 from fuzzydict.lines import as_json, as_line
-from fuzzydict.text import quoted
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._problems import Command

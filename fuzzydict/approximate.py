@@ -8,13 +8,12 @@ import numpy as np
 
 from fuzzydict.arrays import different
 from fuzzydict.engines import EXACT
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import OptionError, quoted
 from fuzzydict.left_out import weight_left_out
 from fuzzydict.lookup import Lookup
 from fuzzydict.neighbours import neighbours_of
 from fuzzydict.ngram_search import most_alike
 from fuzzydict.shortlist import Others, Shortlist
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

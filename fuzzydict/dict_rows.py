@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import FileFormatError
+from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.records import (
     BLANK,
     DELIMITERS,
@@ -15,7 +15,6 @@ from fuzzydict.records import (
     other_delimiter,
     place_of,
 )
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

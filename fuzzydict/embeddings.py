@@ -13,11 +13,10 @@ import numpy as np
 from fuzzydict import storage, training
 from fuzzydict.arrays import as_floats
 from fuzzydict.background import SAMPLE, Background, background_of
-from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.evidence import OF_WORDS
 from fuzzydict.matrix import Matrix
 from fuzzydict.phrases import Phrases
-from fuzzydict.text import quoted
 from fuzzydict.unseen import Unseen
 from fuzzydict.vocabulary import Found, Vocabulary, mean_trust
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import OptionError, quoted
 from fuzzydict.exact_search import ExactIndex
-from fuzzydict.text import quoted
 from fuzzydict.usearch_search import UsearchIndex
 
 if TYPE_CHECKING:

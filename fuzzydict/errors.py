@@ -21,6 +21,8 @@ EmptyRowWarning           RuntimeWarning    a query that had nothing to attend t
 
 from __future__ import annotations
 
+from reprlib import Repr
+
 __all__ = [
     "ArgumentTypeError",
     "EmptyRowWarning",
@@ -35,6 +37,7 @@ __all__ = [
     "ReadOnlyError",
     "ShapeError",
     "UnknownOptionError",
+    "quoted",
 ]
 
 
@@ -115,3 +118,14 @@ class NotFittedError(FuzzyDictError, ValueError, AttributeError):
 
 class EmptyRowWarning(RuntimeWarning):
     """A query whose mask or kernel left no key to attend to: its weights and output are zero."""
+
+
+def quoted(value: object, width: int = 80) -> str:
+    """Return the ``repr`` of a value for a message, its middle left out if it is long.
+
+    >>> quoted("colour"), quoted("x" * 100, 20)
+    ("'colour'", "'xxxxxxx...xxxxxxxx'")
+    """
+    shortening = Repr()
+    shortening.maxstring = shortening.maxother = shortening.maxlong = width
+    return shortening.repr(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.records import (
     BLANK,
     DELIMITERS,
@@ -15,7 +15,6 @@ from fuzzydict.records import (
     json_records,
     place_of,
 )
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.text import quoted, shortened
+from fuzzydict.errors import quoted
+from fuzzydict.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import ArgumentTypeError
+from fuzzydict.errors import ArgumentTypeError, quoted
 from fuzzydict.explore_data import page_data
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from fuzzydict.mapping import FuzzyDict

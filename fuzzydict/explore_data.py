@@ -23,13 +23,12 @@ from fuzzydict import (
 )
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
-from fuzzydict.errors import OptionError, PoolingError
+from fuzzydict.errors import OptionError, PoolingError, quoted
 from fuzzydict.lines import as_line
 from fuzzydict.matrix import Matrix
 from fuzzydict.projected import Projected
 from fuzzydict.projections import SHIPPED, Factors, Projections
 from fuzzydict.subwords import Subwords
-from fuzzydict.text import quoted
 from fuzzydict.values import stack
 
 if TYPE_CHECKING:

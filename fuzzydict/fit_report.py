@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from fuzzydict.descent import Epoch
-from fuzzydict.text import quoted
+from fuzzydict.errors import quoted
 
 __all__ = ["Change", "FitReport", "Measures"]
 

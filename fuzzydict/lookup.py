@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import NoMatchError
+from fuzzydict.errors import NoMatchError, quoted
 from fuzzydict.matching import MeaningAndSpelling, as_matching
 from fuzzydict.settling import settled
 from fuzzydict.spelling import likeness
-from fuzzydict.text import LONGEST, caseless, plain, quoted
+from fuzzydict.text import LONGEST, caseless, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

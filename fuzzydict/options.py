@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 from fuzzydict.adapters import as_embedding
 from fuzzydict.arrays import positive
 from fuzzydict.engines import EXACT, check_engine
-from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    OptionError,
+    ReadOnlyError,
+    UnknownOptionError,
+    quoted,
+)
 from fuzzydict.projected import as_projections, seen_through
 from fuzzydict.scorers import as_scorer
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from fuzzydict.adapters import Embedding

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzydict.atomic import decoded
-from fuzzydict.errors import FileFormatError
-from fuzzydict.text import quoted
+from fuzzydict.errors import FileFormatError, quoted
 
 __all__ = ["JudgedPair", "read_pairs", "similarity_pairs"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from fuzzydict.errors import FileFormatError, MissingExtraError
+from fuzzydict.errors import FileFormatError, MissingExtraError, quoted
 from fuzzydict.lines import as_cell
 from fuzzydict.records import encoded
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,9 +12,8 @@ from fuzzydict.arrays import units
 from fuzzydict.background import Background, background_of, background_of_cosines
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import OptionError, quoted
 from fuzzydict.projections import SHIPPED, Projections
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,8 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from fuzzydict.atomic import decoded
-from fuzzydict.errors import FileFormatError
-from fuzzydict.text import quoted
+from fuzzydict.errors import FileFormatError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

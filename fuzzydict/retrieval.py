@@ -6,8 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict.dict_json import read_json
-from fuzzydict.errors import FileFormatError
-from fuzzydict.text import quoted
+from fuzzydict.errors import FileFormatError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import scorers
-from fuzzydict.errors import ArgumentTypeError
+from fuzzydict.errors import ArgumentTypeError, quoted
 from fuzzydict.options import OPTIONS, check_option
 from fuzzydict.projections import Projections
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

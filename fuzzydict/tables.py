@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.lines import as_cell, as_json
 from fuzzydict.records import (
     BLANK,
@@ -24,7 +24,6 @@ from fuzzydict.records import (
     json_records,
     place_of,
 )
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.arrays import as_floats
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.text import plain, quoted
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
+from fuzzydict.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from reprlib import Repr
 
-__all__ = ["LONGEST", "caseless", "plain", "quoted", "shortened", "words"]
+__all__ = ["LONGEST", "caseless", "plain", "shortened", "words"]
 
 #: Characters of a key or query that are compared; what follows them makes no difference.
 LONGEST = 1024
@@ -73,17 +72,6 @@ def caseless(text: str) -> str:
     ('strasse', 'oeuvre')
     """
     return text.casefold().translate(_SPELLED_OUT)
-
-
-def quoted(value: object, width: int = 80) -> str:
-    """Return the ``repr`` of a value for a message, its middle left out if it is long.
-
-    >>> quoted("colour"), quoted("x" * 100, 20)
-    ("'colour'", "'xxxxxxx...xxxxxxxx'")
-    """
-    shortening = Repr()
-    shortening.maxstring = shortening.maxother = shortening.maxlong = width
-    return shortening.repr(value)
 
 
 def shortened(text: str, width: int) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.text import quoted, words
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
+from fuzzydict.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

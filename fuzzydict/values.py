@@ -9,9 +9,8 @@ import numpy as np
 
 from fuzzydict.arrays import slices
 from fuzzydict.attention import pool
-from fuzzydict.errors import PoolingError
+from fuzzydict.errors import PoolingError, quoted
 from fuzzydict.normalizers import softmax
-from fuzzydict.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

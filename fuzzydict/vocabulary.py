@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.phrases import Phrases, phrases_of
 from fuzzydict.stand_ins import FEW, Spellings, StandIns, StandInsOfEach
-from fuzzydict.text import LONGEST, quoted
+from fuzzydict.text import LONGEST
 from fuzzydict.text import words as words_of
 
 if TYPE_CHECKING:
