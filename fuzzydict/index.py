@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzydict.background import SAMPLE, Background
 from fuzzydict.columns import Column
-from fuzzydict.spelling import NgramIndex
+from fuzzydict.ngrams import NgramIndex
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ import numpy as np
 
 from fuzzydict.arrays import slices
 from fuzzydict.ngram_counts import shared_by_each
+from fuzzydict.ngrams import NgramIndex
 from fuzzydict.normalizers import softmax
-from fuzzydict.spelling import NgramIndex, likenesses, sound
+from fuzzydict.spelling import likenesses, sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors, ngram_counts
 from fuzzydict.ngram_counts import shared_by_each
-from fuzzydict.spelling import NgramIndex
+from fuzzydict.ngrams import NgramIndex
 
 LETTERS = st.text("abc ", max_size=8)
 ANY = st.text(st.characters(exclude_categories=()), max_size=8)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown, ngram_search
 from fuzzydict.ngram_search import most_alike
-from fuzzydict.spelling import NgramIndex
+from fuzzydict.ngrams import NgramIndex
 
 TEXTS = st.text("abc ", min_size=1, max_size=6)
 
