@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fuzzydict.arrays import as_floats
+from fuzzydict._arrays import as_floats
 from fuzzydict.background import Background, background_of
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors

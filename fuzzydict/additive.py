@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, require_finite, slices, unbroadcast
+from fuzzydict._arrays import Array, as_floats, require_finite, slices, unbroadcast
 from fuzzydict.errors import ShapeError
 from fuzzydict.linear import linear, linear_backward
 from fuzzydict.scoring import Backward, Gradients, Scorer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import different
+from fuzzydict._arrays import different
 from fuzzydict.engines import EXACT
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.left_out import weight_left_out

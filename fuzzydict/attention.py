@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import (
+from fuzzydict._arrays import (
     Array,
     as_floats,
     broadcast_lead,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import units
+from fuzzydict._arrays import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

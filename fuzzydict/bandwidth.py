@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import Array, slices
+from fuzzydict._arrays import Array, slices
 from fuzzydict.attention import pool
 from fuzzydict.kernels import Kernel, squared_distances
 from fuzzydict.normalizers import softmax_forward

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fuzzydict._files import DTYPES
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
-from fuzzydict.storage import DTYPES
 
 __all__ = ["PLAIN", "ValueReader", "ValueWriter"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fuzzydict._arrays import units
 from fuzzydict.abbreviations import abbreviation_likeness
 from fuzzydict.alignment import coverage
-from fuzzydict.arrays import units
 from fuzzydict.evidence import Likeness
 from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
 from fuzzydict.spelling import likenesses

@@ -12,7 +12,7 @@ from fuzzydict.errors import EmptyRowWarning, ShapeError
 from fuzzydict.plotting import BLUE, GREY, ORANGE, load_pyplot, panels
 
 if TYPE_CHECKING:
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.regression import KernelRegression
 
 __all__ = ["plot_curves", "plot_regression"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.arrays import Array, positive, require_counts
+from fuzzydict._arrays import Array, positive, require_counts
 from fuzzydict.errors import OptionError
 from fuzzydict.optimizers import Adam
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from fuzzydict._files import MAGIC
 from fuzzydict.errors import FileFormatError, OptionError
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.records import ROWS, format_by_ending
-from fuzzydict.storage import MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable

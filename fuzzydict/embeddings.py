@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import storage, training
-from fuzzydict.arrays import as_floats
+from fuzzydict import _files as storage
+from fuzzydict import training
+from fuzzydict._arrays import as_floats
 from fuzzydict.background import SAMPLE, Background, background_of
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.evidence import OF_WORDS

@@ -16,7 +16,7 @@ from fuzzydict.trials import Outcome, answered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.evidence import Calibration
     from fuzzydict.targets import KeyExamples
 

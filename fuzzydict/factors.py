@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, require_finite
+from fuzzydict._arrays import Array, as_floats, require_finite
 from fuzzydict.errors import ShapeError
 
 __all__ = ["Factors", "checked_factors", "checked_matrix", "composed", "project_forward"]

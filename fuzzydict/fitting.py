@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict.arrays import Array, as_floats, require_finite
+from fuzzydict._arrays import Array, as_floats, require_finite
 from fuzzydict.descent import Epoch, Gradients, Settings, descend
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.objectives import pooling_loss, retrieval_loss

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict._files import Unchecked
     from fuzzydict.index import KeyIndex
-    from fuzzydict.storage import Unchecked
 
 __all__ = ["GRAPHS", "Graph", "graph_arrays", "graph_of", "restore_graph"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from fuzzydict.arrays import Array, as_floats, require_counts, require_finite
+from fuzzydict._arrays import Array, as_floats, require_counts, require_finite
 from fuzzydict.attention import attention, attention_forward
 from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.linear import glorot, linear, linear_backward

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, positive, require_finite
+from fuzzydict._arrays import Array, positive, require_finite
 from fuzzydict.errors import OptionError
 from fuzzydict.scoring import Backward, Gradients, Scorer, products, squared_norms
 

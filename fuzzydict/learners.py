@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.descent import Epoch, Settings
     from fuzzydict.evidence import Calibration
 

@@ -26,7 +26,7 @@ from fuzzydict.learners import Learned, Subject, learn_keys, learn_values
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.descent import Settings
     from fuzzydict.evidence import Calibration
     from fuzzydict.fit_report import FitReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError
 
 __all__ = ["glorot", "linear", "linear_backward"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fuzzydict.arrays import as_floats
+from fuzzydict._arrays import as_floats
 from fuzzydict.errors import ShapeError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.arrays import slices
+from fuzzydict._arrays import slices
 from fuzzydict.ngrams import ngram_buckets_of_each
 
 if TYPE_CHECKING:

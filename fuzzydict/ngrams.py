@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from fuzzydict.arrays import different
+from fuzzydict._arrays import different
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, positive
+from fuzzydict._arrays import Array, as_floats, positive
 from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError
 
 __all__ = [

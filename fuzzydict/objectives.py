@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 
 __all__ = ["Slopes", "lengths_forward", "pooling_loss", "retrieval_loss"]
 

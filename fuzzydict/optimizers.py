@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fuzzydict.arrays import Array, positive
+from fuzzydict._arrays import Array, positive
 
 __all__ = ["Adam"]
 

@@ -8,8 +8,8 @@ from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
+from fuzzydict._arrays import positive
 from fuzzydict.adapters import as_embedding
-from fuzzydict.arrays import positive
 from fuzzydict.engines import EXACT, check_engine
 from fuzzydict.errors import (
     ArgumentTypeError,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.descent import Gradients, Settings
 from fuzzydict.factors import Factors, project_forward
 from fuzzydict.objectives import lengths_forward

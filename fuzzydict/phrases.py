@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict.arrays import slices
+from fuzzydict._arrays import slices
 
 __all__ = ["Phrases", "phrases_of", "sums"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict.arrays import require_counts
+from fuzzydict._arrays import require_counts
 from fuzzydict.descent import Settings
 from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.learners import Subject

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats
+from fuzzydict._arrays import Array, as_floats
 from fuzzydict.errors import MissingExtraError, OptionError, ShapeError
 from fuzzydict.text import shortened
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, check_matrices, positive, require_finite
+from fuzzydict._arrays import Array, as_floats, check_matrices, positive, require_finite
 from fuzzydict.errors import ShapeError
 from fuzzydict.scoring import Backward, Gradients, Scorer, products, squared_norms
 

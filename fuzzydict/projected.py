@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.arrays import units
+from fuzzydict._arrays import units
 from fuzzydict.background import Background, background_of, background_of_cosines
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors

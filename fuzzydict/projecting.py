@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats
+from fuzzydict._arrays import Array, as_floats
 from fuzzydict.errors import ArgumentTypeError
 from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
 from fuzzydict.subwords import Subwords

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict import storage
-from fuzzydict.arrays import Array
+from fuzzydict import _files as storage
+from fuzzydict._arrays import Array
 from fuzzydict.errors import (
     FileFormatError,
     OptionError,

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, positive, require_finite
+from fuzzydict._arrays import Array, as_floats, positive, require_finite
 from fuzzydict.attention import attention
 from fuzzydict.bandwidth import learn_bandwidth
 from fuzzydict.errors import NotFittedError, OptionError, ShapeError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ShapeError
 from fuzzydict.objectives import lengths_forward, retrieval_loss
 from fuzzydict.optimizers import Adam

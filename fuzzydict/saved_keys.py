@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict._files import refusing
 from fuzzydict.adapters import require_same
 from fuzzydict.errors import FileFormatError
 from fuzzydict.graph_saving import restore_graph
-from fuzzydict.storage import refusing
 from fuzzydict.text import plain
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict._files import Unchecked
     from fuzzydict.graph_saving import Graph
     from fuzzydict.index import KeyIndex
-    from fuzzydict.storage import Unchecked
 
 __all__ = ["SavedKeys"]
 

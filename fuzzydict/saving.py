@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict import storage
+from fuzzydict import _files as storage
 from fuzzydict.codec import PLAIN, ValueReader, ValueWriter
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.graph_saving import GRAPHS, graph_arrays, graph_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from fuzzydict._arrays import Array
 from fuzzydict.additive import Additive, Concat
-from fuzzydict.arrays import Array
 from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.kernels import Boxcar, Epanechnikov, Gaussian, Kernel, Triangular
 from fuzzydict.products import Bilinear, Cosine, Dot, ScaledDot

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import (
+from fuzzydict._arrays import (
     Array,
     as_floats,
     broadcast_lead,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.projections import Projections
     from fuzzydict.trials import Keys
 

@@ -10,7 +10,7 @@ import numpy as np
 from fuzzydict.factors import Factors
 
 if TYPE_CHECKING:
-    from fuzzydict.arrays import Array
+    from fuzzydict._arrays import Array
     from fuzzydict.descent import Settings
 
 __all__ = ["Span"]

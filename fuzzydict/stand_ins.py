@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.arrays import slices
+from fuzzydict._arrays import slices
 from fuzzydict.ngram_counts import shared_by_each
 from fuzzydict.ngrams import NgramIndex
 from fuzzydict.normalizers import softmax

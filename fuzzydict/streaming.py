@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict.arrays import Array, as_floats, broadcast_lead, require_finite, slices
+from fuzzydict._arrays import Array, as_floats, broadcast_lead, require_finite, slices
 from fuzzydict.masks import Mask
 from fuzzydict.normalizers import finite_tops, warn_of_empty_rows
 from fuzzydict.scoring import Scorer

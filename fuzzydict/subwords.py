@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict.arrays import Array, as_floats, different, slices, units
+from fuzzydict._arrays import Array, as_floats, different, slices, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.phrases import phrases_of, sums

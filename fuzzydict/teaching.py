@@ -24,8 +24,8 @@ from fuzzydict.values import stack
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fuzzydict._arrays import Array
     from fuzzydict.adapters import Embedding
-    from fuzzydict.arrays import Array
     from fuzzydict.fit_report import FitReport
     from fuzzydict.fits import FuzzyFits
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, OptionError
 
 __all__ = ["read_torch_heads"]

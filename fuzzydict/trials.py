@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict._arrays import Array
     from fuzzydict.adapters import Embedding
-    from fuzzydict.arrays import Array
     from fuzzydict.projections import Projections
     from fuzzydict.scorers import ScorerLike
 

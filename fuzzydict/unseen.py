@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzydict.arrays import different, slices
+from fuzzydict._arrays import different, slices
 from fuzzydict.ngrams import ngram_buckets, ngram_buckets_of_each
 from fuzzydict.phrases import sums
 from fuzzydict.stand_ins import FEW

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.arrays import slices
+from fuzzydict._arrays import slices
 from fuzzydict.attention import pool
 from fuzzydict.errors import PoolingError, quoted
 from fuzzydict.normalizers import softmax

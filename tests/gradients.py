@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 
 
 def check_gradients(

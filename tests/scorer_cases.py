@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.scorers import (
     Additive,
     Bilinear,

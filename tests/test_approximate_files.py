@@ -16,8 +16,8 @@ from fuzzydict import (
     MissingExtraError,
     OptionError,
     saved_keys,
-    storage,
 )
+from fuzzydict import _files as storage
 from fuzzydict.engines import ENGINES
 from tests.searching import COPIES, assert_same, compared, hashed
 

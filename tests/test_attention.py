@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.attention import attention, attention_forward
 from fuzzydict.errors import EmptyRowWarning
 from fuzzydict.scorers import Additive, Bilinear, Gaussian, ScorerLike

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, Gaussian, storage
+from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, Gaussian
+from fuzzydict import _files as storage
 from tests.damage import HEADERS, MEANINGS, text, with_header
 
 FLIPS, CUTS = 90, 40

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.cli.demos import decoder
 
 from .gradients import check_gradients

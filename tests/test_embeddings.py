@@ -15,13 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import (
-    ArgumentTypeError,
-    FileFormatError,
-    ShapeError,
-    WordVectors,
-    storage,
-)
+from fuzzydict import ArgumentTypeError, FileFormatError, ShapeError, WordVectors
+from fuzzydict import _files as storage
 from fuzzydict.text import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]

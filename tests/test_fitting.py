@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fuzzydict import WordVectors
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.descent import descend, pull
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.fitting import Settings, fit_pooling, fit_retrieval

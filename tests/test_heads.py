@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.attention import attention
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
 from fuzzydict.heads import MultiHeadAttention

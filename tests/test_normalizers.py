@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
 from fuzzydict.normalizers import NORMALIZERS, as_normalizer, softmax, sparsemax
 from tests.gradients import check_gradients

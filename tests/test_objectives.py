@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.objectives import lengths_forward, pooling_loss, retrieval_loss
 
 from .gradients import check_gradients

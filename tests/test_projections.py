@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import storage
-from fuzzydict.arrays import Array
+from fuzzydict import _files as storage
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
 from fuzzydict.factors import project_forward
 from fuzzydict.projections import Factors, Projections, project

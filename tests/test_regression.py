@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.bandwidth import leave_one_out
 from fuzzydict.errors import (
     ArgumentTypeError,

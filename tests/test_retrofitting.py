@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, MissingCorpusError, WordVectors
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ShapeError
 from fuzzydict.projections import Projections
 from fuzzydict.retrofitting import Recipe, retrofit, wordnet_projections

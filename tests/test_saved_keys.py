@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, saved_keys
-from fuzzydict.storage import read
+from fuzzydict._files import read
 from tests.searching import assert_same
 
 KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.scorers import (
     KERNELS,
     SCORERS,

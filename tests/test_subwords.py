@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import subwords as module
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.projections import Projections

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict import Additive, attention
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 from fuzzydict.linear import glorot, linear, linear_backward
 from fuzzydict.normalizers import softmax

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.arrays import units
+from fuzzydict._arrays import units
 from fuzzydict.reporting import environment, markdown_table, shown_command
 
 from .memory import key_texts

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict.arrays import Array
+from fuzzydict._arrays import Array
 from fuzzydict.fitting import Settings, fit_retrieval
 
 PAIRS, KEYS, SIZE = 19_000, 13_000, 300
