@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from fuzzydict.text import shortened
+from fuzzydict.text.words import shortened
 from fuzzydict.values import as_output, pooled
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from fuzzydict.errors import OptionError, quoted
 from fuzzydict.left_out import weight_left_out
 from fuzzydict.lookup import Lookup
 from fuzzydict.neighbours import neighbours_of
-from fuzzydict.ngram_search import most_alike
 from fuzzydict.shortlist import Others, Shortlist
+from fuzzydict.text.ngram_search import most_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict.answers import Match
 from fuzzydict.errors import NoMatchError
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

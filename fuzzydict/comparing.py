@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.abbreviations import abbreviation_likeness
-from fuzzydict.alignment import coverage
 from fuzzydict.evidence import Likeness
-from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
-from fuzzydict.spelling import likenesses
+from fuzzydict.text.abbreviations import abbreviation_likeness
+from fuzzydict.text.alignment import coverage
+from fuzzydict.text.numerals import OTHER_NUMBER, with_other_numbers
+from fuzzydict.text.similarity import likenesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

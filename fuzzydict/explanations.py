@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import quoted
-from fuzzydict.text import shortened
+from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

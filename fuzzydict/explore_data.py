@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import (
-    abbreviations,
-    comparing,
-    evidence,
-    lookup,
-    matching,
-    numerals,
-    stand_ins,
-    subwords,
-    text,
-    vocabulary,
-)
+from fuzzydict import comparing, evidence, lookup, matching, stand_ins, subwords, vocabulary
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
@@ -29,6 +18,8 @@ from fuzzydict.matrix import Matrix
 from fuzzydict.projected import Projected
 from fuzzydict.projections import SHIPPED, Factors, Projections
 from fuzzydict.subwords import Subwords
+from fuzzydict.text import abbreviations, numerals
+from fuzzydict.text import words as text
 from fuzzydict.values import stack
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from fuzzydict.background import SAMPLE, Background
 from fuzzydict.columns import Column
-from fuzzydict.ngrams import NgramIndex
-from fuzzydict.text import plain
+from fuzzydict.text.ngrams import NgramIndex
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,8 +9,8 @@ import numpy as np
 from fuzzydict.errors import NoMatchError, quoted
 from fuzzydict.matching import MeaningAndSpelling, as_matching
 from fuzzydict.settling import settled
-from fuzzydict.spelling import likeness
-from fuzzydict.text import LONGEST, caseless, plain
+from fuzzydict.text.similarity import likeness
+from fuzzydict.text.words import LONGEST, caseless, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

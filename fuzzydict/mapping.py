@@ -18,7 +18,7 @@ from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, declared_class, empty_of, unknown_option
 from fuzzydict.projections import Projections
 from fuzzydict.saving import read_saved, write_saved
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 __all__ = ["FuzzyDict"]
 

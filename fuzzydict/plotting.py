@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats
 from fuzzydict.errors import MissingExtraError, OptionError, ShapeError
-from fuzzydict.text import shortened
+from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
     from fuzzydict.answers import Attention

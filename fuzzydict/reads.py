@@ -18,7 +18,7 @@ from fuzzydict.lookup import Attended, Explained, Lookup, Scored, texts_of, unma
 from fuzzydict.options import Configured
 from fuzzydict.projected import as_projections
 from fuzzydict.recall import Recall
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 from fuzzydict.values import as_output, pooled, stack, weights_of
 
 if TYPE_CHECKING:

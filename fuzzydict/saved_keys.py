@@ -11,7 +11,7 @@ from fuzzydict._files import refusing
 from fuzzydict.adapters import require_same
 from fuzzydict.errors import FileFormatError
 from fuzzydict.graph_saving import restore_graph
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.index import KeyIndex
-from fuzzydict.ngrams import NgramIndex
+from fuzzydict.text.ngrams import NgramIndex
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.projected import Projected
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

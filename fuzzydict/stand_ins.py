@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.ngram_counts import shared_by_each
-from fuzzydict.ngrams import NgramIndex
 from fuzzydict.normalizers import softmax
-from fuzzydict.spelling import likenesses, sound
+from fuzzydict.text.ngram_counts import shared_by_each
+from fuzzydict.text.ngrams import NgramIndex
+from fuzzydict.text.similarity import likenesses, sound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from fuzzydict._arrays import Array, as_floats, different, slices, units
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.matrix import Matrix
 from fuzzydict.phrases import phrases_of, sums
-from fuzzydict.text import LONGEST
-from fuzzydict.text import words as words_of
+from fuzzydict.text.words import LONGEST
+from fuzzydict.text.words import words as words_of
 
 __all__ = ["Subwords", "ngram_rows"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzydict._arrays import as_floats
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Container

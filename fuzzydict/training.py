@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from fuzzydict.index import KeyIndex
 from fuzzydict.matching import as_matching
 from fuzzydict.normalizers import softmax
 from fuzzydict.projected import Projected
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict._arrays import different, slices
-from fuzzydict.ngrams import ngram_buckets, ngram_buckets_of_each
 from fuzzydict.phrases import sums
 from fuzzydict.stand_ins import FEW
+from fuzzydict.text.ngrams import ngram_buckets, ngram_buckets_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

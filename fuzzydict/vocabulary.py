@@ -12,8 +12,8 @@ import numpy as np
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.phrases import Phrases, phrases_of
 from fuzzydict.stand_ins import FEW, Spellings, StandIns, StandInsOfEach
-from fuzzydict.text import LONGEST
-from fuzzydict.text import words as words_of
+from fuzzydict.text.words import LONGEST
+from fuzzydict.text.words import words as words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from fuzzydict.errors import MissingCorpusError
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from typing import Any

@@ -13,8 +13,8 @@ from rapidfuzz.distance import OSA, JaroWinkler
 from fuzzydict import FuzzyDict
 from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
 from fuzzydict.evidence import FEWEST, SAME
-from fuzzydict.spelling import sound
-from fuzzydict.text import plain
+from fuzzydict.text.similarity import sound
+from fuzzydict.text.words import plain
 
 __all__ = [
     "Reference",

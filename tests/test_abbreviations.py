@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, comparing
-from fuzzydict.abbreviations import abbreviation_likeness
+from fuzzydict.text.abbreviations import abbreviation_likeness
 from tests.reference import shortened_of
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)

@@ -14,7 +14,7 @@ import pytest
 
 from fuzzydict import Brown, MissingCorpusError, WordVectors
 from fuzzydict.brown import brown_sentences
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 
 SLOW = "FUZZYDICT_SLOW"
 

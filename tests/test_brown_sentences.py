@@ -10,7 +10,7 @@ import pytest
 
 from fuzzydict import Brown, MissingCorpusError, attention
 from fuzzydict.brown import brown_sentences
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 
 # Sentences that nltk's Brown starts with, for machines without the corpus.
 KNOWN = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError
 from fuzzydict.corpus import read_sentences, split_sentences
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 
 
 @pytest.mark.parametrize(

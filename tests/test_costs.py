@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict import Brown, FuzzyDict, spelling
+from fuzzydict import Brown, FuzzyDict
 from fuzzydict.stand_ins import Spellings
+from fuzzydict.text import similarity as spelling
 
 
 def one_hot(texts: list[str]) -> Any:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FileFormatError, ShapeError, WordVectors
 from fuzzydict import _files as storage
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
 COUNTS = [700, 140, 60, 9, 4, 2]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import Boxcar, Brown, Explanation, FuzzyDict, Match, NoMatchError
 from fuzzydict.background import background_of
-from fuzzydict.spelling import likeness
+from fuzzydict.text.similarity import likeness
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000, 5: "five", "?!": 0}
 AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}

@@ -14,8 +14,8 @@ import pytest
 from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict.explore import explore_page
 from fuzzydict.projections import Factors, Projections
-from fuzzydict.spelling import likeness
-from fuzzydict.text import plain
+from fuzzydict.text.similarity import likeness
+from fuzzydict.text.words import plain
 from fuzzydict.unseen import ngram_vector
 
 from .javascript import Engine, browser, in_browser, in_node, node

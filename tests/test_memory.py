@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict, spelling
+from fuzzydict import Brown, FuzzyDict
+from fuzzydict.text import similarity as spelling
 from tests.benchmarks import memory
 
 QUERIES = 40_000 if os.environ.get("FUZZYDICT_SLOW") else 4000

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict import WordVectors, ngram_counts
-from fuzzydict.ngram_counts import shared_by_each
-from fuzzydict.ngrams import NgramIndex
+from fuzzydict import WordVectors
+from fuzzydict.text import ngram_counts
+from fuzzydict.text.ngram_counts import shared_by_each
+from fuzzydict.text.ngrams import NgramIndex
 
 LETTERS = st.text("abc ", max_size=8)
 ANY = st.text(st.characters(exclude_categories=()), max_size=8)

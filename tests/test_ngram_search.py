@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import Brown, ngram_search
-from fuzzydict.ngram_search import most_alike
-from fuzzydict.ngrams import NgramIndex
+from fuzzydict import Brown
+from fuzzydict.text import ngram_search
+from fuzzydict.text.ngram_search import most_alike
+from fuzzydict.text.ngrams import NgramIndex
 
 TEXTS = st.text("abc ", min_size=1, max_size=6)
 

@@ -21,7 +21,7 @@ from fuzzydict import (
 )
 from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.normalizers import softmax
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 from tests.reference import assert_probabilities
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}

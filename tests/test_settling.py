@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fuzzydict import Brown, FuzzyDict, NoMatchError, settling
 from fuzzydict.evidence import OF_TEXTS, OF_WORDNET, OF_WORDS, Calibration
 from fuzzydict.projections import Projections
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 FEW = ["color", "colour", "colors", "collar", "engine", "engines", "Top Speed", "top_speed", "of"]
 MANY = [w for w in Brown().words[500:6000] if w.isalpha() and w.islower() and len(w) > 1]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.ngrams import NgramIndex, ngram_buckets
-from fuzzydict.spelling import likeness, likenesses, sound
+from fuzzydict.text.ngrams import NgramIndex, ngram_buckets
+from fuzzydict.text.similarity import likeness, likenesses, sound
 from tests.reference import likeness_of, of_numbers
 
 LETTERS = st.text("abcdeo ", max_size=12)

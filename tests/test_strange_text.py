@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
-from fuzzydict.text import LONGEST
+from fuzzydict.text.words import LONGEST
 from tests.benchmarks import fuzz
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))

@@ -14,7 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from fuzzydict import FuzzyDict, FuzzyDictError, spelling
+from fuzzydict import FuzzyDict, FuzzyDictError
+from fuzzydict.text import similarity as spelling
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 STEPS = 10_000 if SLOW else 1500

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.text import plain, words
+from fuzzydict.text.words import plain, words
 
 # Any code points, half of the time from the alphabets in which rules of this module meet.
 ANY = st.text(st.characters(exclude_categories=())) | st.text(

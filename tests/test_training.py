@@ -16,7 +16,7 @@ import pytest
 
 from fuzzydict import ArgumentTypeError, OptionError, ShapeError, WordVectors
 from fuzzydict.corpus import read_sentences
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 from fuzzydict.training import Model, combine, train
 
 Recipe = tuple[Model, ...]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.spelling import likeness
 from fuzzydict.stand_ins import StandIns
-from fuzzydict.text import words
+from fuzzydict.text.similarity import likeness
+from fuzzydict.text.words import words
 from fuzzydict.vocabulary import Found, Vocabulary
 
 SMALL = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])

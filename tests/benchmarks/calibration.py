@@ -29,7 +29,7 @@ from fuzzydict.peers import sentence_encoder
 from fuzzydict.projected import NAMES, as_projections, seen_through
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 from .development import pairs_of
 from .questions import KINDS, question_sets

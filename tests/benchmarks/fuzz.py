@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 
 _KEYS_OF_ONE_DICT = 50
 _RANGES = [

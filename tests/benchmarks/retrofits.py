@@ -32,7 +32,7 @@ from fuzzydict.projections import Projections
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.retrofitting import Recipe, retrofit
-from fuzzydict.text import plain
+from fuzzydict.text.words import plain
 from fuzzydict.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
 
 from .development import development_set

@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzydict import WordVectors
 from fuzzydict.brown import brown_sentences
-from fuzzydict.text import words
+from fuzzydict.text.words import words
 from fuzzydict.training import POWER, Model, Trained, combine, train
 
 __all__ = ["Corpus", "Part", "Timed", "Trainer", "brown_corpus", "join"]

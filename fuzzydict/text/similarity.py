@@ -11,7 +11,7 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist
 
-from fuzzydict.numerals import OTHER_NUMBER, with_other_numbers
+from fuzzydict.text.numerals import OTHER_NUMBER, with_other_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.ngrams import ngram_buckets_of_each
+from fuzzydict.text.ngrams import ngram_buckets_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fuzzydict.ngrams import NgramIndex, Postings
+    from fuzzydict.text.ngrams import NgramIndex, Postings
 
 __all__ = ["shared_by_each"]
 
@@ -31,7 +31,7 @@ def shared_by_each(
 
     They are those of `NgramIndex.similarities`, to the bit, and ``least`` is above 0.
 
-    >>> from fuzzydict.ngrams import NgramIndex
+    >>> from fuzzydict.text.ngrams import NgramIndex
     >>> index = NgramIndex(["color", "brand", "model", "colors"])
     >>> [places.tolist() for places, _ in shared_by_each(index, ["colour", "mode"], 0.2)]
     [[0, 3], [2]]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzydict.ngrams import ngram_buckets
+from fuzzydict.text.ngrams import ngram_buckets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.ngrams import NgramIndex
+    from fuzzydict.text.ngrams import NgramIndex
 
 __all__ = ["most_alike"]
 
@@ -29,7 +29,7 @@ def most_alike(
     rare ones as well (R. Bayardo et al., 2007, "Scaling up all pairs similarity search"); n-grams
     that a tenth of all strings have say little. There are fewer than ``count`` if fewer share any.
 
-    >>> from fuzzydict.ngrams import NgramIndex
+    >>> from fuzzydict.text.ngrams import NgramIndex
     >>> index = NgramIndex(["color", "brand", "model", "colors"])
     >>> places, cosines = most_alike(index, "colour", 3, np.ones(4, np.bool_))
     >>> places.tolist(), [round(float(c), 2) for c in cosines]

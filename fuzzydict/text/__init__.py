@@ -1,0 +1,1 @@
+"""Text: its words, its n-grams, and how similar two strings are."""
