@@ -7,7 +7,6 @@
 """
 
 from fuzzydict.answers import Attention, Match
-from fuzzydict.attention import attention
 from fuzzydict.brown import Brown
 from fuzzydict.embeddings import WordVectors
 from fuzzydict.errors import (
@@ -26,10 +25,11 @@ from fuzzydict.errors import (
     UnknownOptionError,
 )
 from fuzzydict.explanations import Explanation
-from fuzzydict.heads import MultiHeadAttention
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.regression import KernelRegression
-from fuzzydict.scorers import (
+from fuzzydict.nn.attention import attention
+from fuzzydict.nn.kernel_regression import KernelRegression
+from fuzzydict.nn.multihead import MultiHeadAttention
+from fuzzydict.nn.scorers import (
     Additive,
     Bilinear,
     Boxcar,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fuzzydict.lookup import Attended, Explained, Scored
     from fuzzydict.matching import Judgement
     from fuzzydict.neighbours import Neighbours
-    from fuzzydict.scorers import ScorerLike
+    from fuzzydict.nn.scorers import ScorerLike
 
 __all__ = ["MOST", "Approximate", "lookup_by"]
 

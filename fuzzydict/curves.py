@@ -13,7 +13,7 @@ from fuzzydict.plotting import BLUE, GREY, ORANGE, load_pyplot, panels
 
 if TYPE_CHECKING:
     from fuzzydict._arrays import Array
-    from fuzzydict.regression import KernelRegression
+    from fuzzydict.nn.kernel_regression import KernelRegression
 
 __all__ = ["plot_curves", "plot_regression"]
 

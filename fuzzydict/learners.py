@@ -11,8 +11,8 @@ from fuzzydict.embeddings import WordVectors
 from fuzzydict.evidence import line
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.matching import as_matching
+from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.projections import Projections
-from fuzzydict.scorers import Cosine, as_scorer
 from fuzzydict.spans import Span
 from fuzzydict.trials import Keys, Trial
 

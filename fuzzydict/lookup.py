@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from fuzzydict.index import KeyIndex
     from fuzzydict.matching import Judgement
+    from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.reasons import Parts
-    from fuzzydict.scorers import ScorerLike
 
 __all__ = ["Attended", "Explained", "Lookup", "Scored", "texts_of", "unmatched"]
 

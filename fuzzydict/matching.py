@@ -10,9 +10,9 @@ from fuzzydict.comparing import SPELLED_ALIKE, compare, nearness
 from fuzzydict.evidence import log_probabilities
 from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
 from fuzzydict.neighbours import COSINE, DOT
-from fuzzydict.normalizers import finite_tops
+from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
+from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.reasons import Reasons
-from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.index import KeyIndex
-    from fuzzydict.scorers import ScorerLike
+    from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.shortlist import Shortlist
 
 __all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]

@@ -18,8 +18,8 @@ from fuzzydict.errors import (
     UnknownOptionError,
     quoted,
 )
+from fuzzydict.nn.scorers import as_scorer
 from fuzzydict.projected import as_projections, seen_through
-from fuzzydict.scorers import as_scorer
 
 if TYPE_CHECKING:
     from fuzzydict.adapters import Embedding

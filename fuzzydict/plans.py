@@ -12,8 +12,8 @@ from fuzzydict._arrays import require_counts
 from fuzzydict.descent import Settings
 from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.learners import Subject
+from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.projections import ROLES
-from fuzzydict.scorers import Cosine, Dot, ScaledDot, as_scorer
 
 __all__ = ["Plan"]
 

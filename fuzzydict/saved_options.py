@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import scorers
 from fuzzydict.errors import ArgumentTypeError, quoted
+from fuzzydict.nn import scorers
 from fuzzydict.options import OPTIONS, check_option
 from fuzzydict.projections import Projections
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.text.ngram_counts import shared_by_each
 from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.similarity import likenesses, sound

@@ -11,7 +11,7 @@ from fuzzydict.comparing import compare
 from fuzzydict.evidence import Calibration, log_probabilities
 from fuzzydict.index import KeyIndex
 from fuzzydict.matching import as_matching
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.projected import Projected
 from fuzzydict.text.words import plain
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.adapters import Embedding
+    from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.projections import Projections
-    from fuzzydict.scorers import ScorerLike
 
 __all__ = ["Keys", "Outcome", "Trial", "answered"]
 

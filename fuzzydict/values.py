@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.attention import pool
 from fuzzydict.errors import PoolingError, quoted
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.attention import pool
+from fuzzydict.nn.softmax import softmax
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict._arrays import Array
-from fuzzydict.scorers import (
+from fuzzydict.nn.scorers import (
     Additive,
     Bilinear,
     Boxcar,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
-from fuzzydict.attention import attention, attention_forward
 from fuzzydict.errors import EmptyRowWarning
-from fuzzydict.scorers import Additive, Bilinear, Gaussian, ScorerLike
+from fuzzydict.nn.attention import attention, attention_forward
+from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian, ScorerLike
 from tests.gradients import check_gradients
 from tests.test_normalizers import slow_softmax
 

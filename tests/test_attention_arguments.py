@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fuzzydict.attention import attention, pool
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.nn.attention import attention, pool
 
 Q, K, VALUE = (np.ones((2, n, size)) for n, size in ((4, 3), (5, 3), (5, 2)))
 Call = Callable[[], object]

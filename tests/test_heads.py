@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from fuzzydict._arrays import Array
-from fuzzydict.attention import attention
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
-from fuzzydict.heads import MultiHeadAttention
+from fuzzydict.nn.attention import attention
+from fuzzydict.nn.multihead import MultiHeadAttention
 from tests.gradients import check_gradients
 
 E, H, KDIM, VDIM = 6, 2, 5, 4

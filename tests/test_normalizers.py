@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
-from fuzzydict.normalizers import NORMALIZERS, as_normalizer, softmax, sparsemax
+from fuzzydict.nn.softmax import NORMALIZERS, as_normalizer, softmax, sparsemax
 from tests.gradients import check_gradients
 
 BOTH = pytest.mark.parametrize("name", NORMALIZERS)

@@ -95,7 +95,7 @@ def test_the_gradients_of_pooling_and_its_definition() -> None:
 
 @pytest.mark.parametrize("scorer", ["cosine", "scaled_dot"])
 def test_lengths_make_a_dot_product_what_the_scorer_says(scorer: str) -> None:
-    from fuzzydict.scorers import as_scorer
+    from fuzzydict.nn.scorers import as_scorer
 
     x, y, d_y = drawn(3, 4), drawn(5, 4, seed=1), drawn(3, 4, seed=2)
     scores = lengths_forward(x, scorer)[0] @ lengths_forward(y, scorer)[0].T

@@ -20,7 +20,7 @@ from fuzzydict import (
     ShapeError,
 )
 from fuzzydict.matching import MeaningAndSpelling
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.text.words import words
 from tests.reference import assert_probabilities
 

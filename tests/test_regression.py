@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict._arrays import Array
-from fuzzydict.bandwidth import leave_one_out
 from fuzzydict.errors import (
     ArgumentTypeError,
     EmptyRowWarning,
@@ -22,8 +21,9 @@ from fuzzydict.errors import (
     OptionError,
     ShapeError,
 )
-from fuzzydict.regression import KernelRegression
-from fuzzydict.scorers import KERNELS
+from fuzzydict.nn.bandwidth import leave_one_out
+from fuzzydict.nn.kernel_regression import KernelRegression
+from fuzzydict.nn.scorers import KERNELS
 
 ALL = pytest.mark.parametrize("kernel", KERNELS)
 FORMULAS: dict[str, Callable[[float], float]] = {  # of the distance over the width

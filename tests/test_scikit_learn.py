@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fuzzydict.regression import KernelRegression
+from fuzzydict.nn.kernel_regression import KernelRegression
 from tests.test_regression import noisy
 
 pytest.importorskip("sklearn", reason="these tests need scikit-learn")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.scorers import (
+from fuzzydict.nn.scorers import (
     SCORERS,
     Additive,
     Bilinear,

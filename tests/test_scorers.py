@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fuzzydict._arrays import Array
-from fuzzydict.scorers import (
+from fuzzydict.nn.scorers import (
     KERNELS,
     SCORERS,
     Additive,

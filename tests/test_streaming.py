@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.attention import attention
 from fuzzydict.errors import EmptyRowWarning, ShapeError
-from fuzzydict.normalizers import softmax
-from fuzzydict.streaming import EMPTY, Partial, finish, merge, partial
+from fuzzydict.nn.attention import attention
+from fuzzydict.nn.softmax import softmax
+from fuzzydict.nn.streaming import EMPTY, Partial, finish, merge, partial
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, PoolingError, WordVectors
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.values import pooled
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}

@@ -31,7 +31,7 @@ from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 from fuzzydict.linear import glorot, linear, linear_backward
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.optimizers import Adam
 
 READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzydict.attention import attention
+from fuzzydict.nn.attention import attention
 
 KEYS = 100_000
 #: Queries L, size E, and how often each side takes its turn.

@@ -20,7 +20,7 @@ import numpy as np
 
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
 from fuzzydict.matching import MeaningAndSpelling
-from fuzzydict.normalizers import softmax
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 
 from .report import print_report

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, positive, require_finite
-from fuzzydict.attention import attention
-from fuzzydict.bandwidth import learn_bandwidth
 from fuzzydict.errors import NotFittedError, OptionError, ShapeError
-from fuzzydict.scorers import KERNELS, Kernel
+from fuzzydict.nn.attention import attention
+from fuzzydict.nn.bandwidth import learn_bandwidth
+from fuzzydict.nn.scorers import KERNELS, Kernel
 
 __all__ = ["KernelRegression"]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fuzzydict._arrays import Array
-from fuzzydict.additive import Additive, Concat
 from fuzzydict.errors import ArgumentTypeError, OptionError
-from fuzzydict.kernels import Boxcar, Epanechnikov, Gaussian, Kernel, Triangular
-from fuzzydict.products import Bilinear, Cosine, Dot, ScaledDot
-from fuzzydict.scoring import Backward, FunctionScorer, Gradients, Scorer
+from fuzzydict.nn.additive import Additive, Concat
+from fuzzydict.nn.base import Backward, FunctionScorer, Gradients, Scorer
+from fuzzydict.nn.kernels import Boxcar, Epanechnikov, Gaussian, Kernel, Triangular
+from fuzzydict.nn.products import Bilinear, Cosine, Dot, ScaledDot
 
 __all__ = [
     "KERNELS",

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, broadcast_lead, require_finite, slices
-from fuzzydict.masks import Mask
-from fuzzydict.normalizers import finite_tops, warn_of_empty_rows
-from fuzzydict.scoring import Scorer
+from fuzzydict.nn.base import Scorer
+from fuzzydict.nn.masks import Mask
+from fuzzydict.nn.softmax import finite_tops, warn_of_empty_rows
 
 __all__ = ["EMPTY", "Partial", "finish", "merge", "partial", "stream"]
 

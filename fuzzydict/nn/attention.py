@@ -21,10 +21,10 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.masks import Mask
-from fuzzydict.normalizers import Normalize, as_normalizer
-from fuzzydict.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
-from fuzzydict.streaming import stream
+from fuzzydict.nn.masks import Mask
+from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
+from fuzzydict.nn.softmax import Normalize, as_normalizer
+from fuzzydict.nn.streaming import stream
 
 __all__ = ["AttentionBackward", "AttentionGradients", "attention", "attention_forward", "pool"]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, positive, require_finite
 from fuzzydict.errors import OptionError
-from fuzzydict.scoring import Backward, Gradients, Scorer, products, squared_norms
+from fuzzydict.nn.base import Backward, Gradients, Scorer, products, squared_norms
 
 __all__ = [
     "Boxcar",

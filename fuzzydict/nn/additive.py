@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from fuzzydict._arrays import Array, as_floats, require_finite, slices, unbroadcast
 from fuzzydict.errors import ShapeError
 from fuzzydict.linear import linear, linear_backward
-from fuzzydict.scoring import Backward, Gradients, Scorer
+from fuzzydict.nn.base import Backward, Gradients, Scorer
 
 __all__ = ["Additive", "Concat"]
 

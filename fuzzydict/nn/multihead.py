@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from fuzzydict._arrays import Array, as_floats, require_counts, require_finite
-from fuzzydict.attention import attention, attention_forward
 from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.linear import glorot, linear, linear_backward
-from fuzzydict.torch_weights import read_torch_heads
+from fuzzydict.nn.attention import attention, attention_forward
+from fuzzydict.nn.torch_weights import read_torch_heads
 
 __all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, check_matrices, positive, require_finite
 from fuzzydict.errors import ShapeError
-from fuzzydict.scoring import Backward, Gradients, Scorer, products, squared_norms
+from fuzzydict.nn.base import Backward, Gradients, Scorer, products, squared_norms
 
 __all__ = ["Bilinear", "Cosine", "Dot", "ScaledDot"]
 

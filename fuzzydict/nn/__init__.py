@@ -1,0 +1,1 @@
+"""Attention on arrays: scorers, softmax, attention, heads and kernel regression."""
