@@ -7,8 +7,8 @@
 """
 
 from fuzzydict.answers import Attention, Match
-from fuzzydict.brown import Brown
-from fuzzydict.embeddings import WordVectors
+from fuzzydict.embedding.brown import Brown
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
     EmptyRowWarning,

@@ -14,8 +14,8 @@ from fuzzydict.values import as_output, pooled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
-    from fuzzydict.projections import Projections
+    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.projections import Projections
 
 __all__ = ["Attention", "Match", "Matches"]
 

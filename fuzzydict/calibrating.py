@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.evidence import Calibration, Likeness, log_probabilities
+from fuzzydict.embedding.calibration import Calibration, Likeness, log_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.evidence import Likeness
+from fuzzydict.embedding.calibration import Likeness
 from fuzzydict.text.abbreviations import abbreviation_likeness
 from fuzzydict.text.alignment import coverage
 from fuzzydict.text.numerals import OTHER_NUMBER, with_other_numbers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.evidence import Calibration
+    from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.targets import KeyExamples
 
 __all__ = ["Answers", "Exam", "ExamOfScore"]

@@ -13,8 +13,8 @@ from fuzzydict.text.words import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fuzzydict.adapters import Embedding
     from fuzzydict.answers import Match
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.reasons import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
@@ -170,7 +170,7 @@ class Explanation:
 def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
     """Return the words of a query, and what an embedding makes of each.
 
-    >>> from fuzzydict.brown import Brown
+    >>> from fuzzydict.embedding.brown import Brown
     >>> the, colour = words_of("the colour", Brown())
     >>> the.known, colour.known, colour.stand_ins[0][0]
     (True, False, 'color')

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import comparing, evidence, lookup, matching, stand_ins, subwords, vocabulary
-from fuzzydict.brown import Brown
-from fuzzydict.embeddings import WordVectors
+from fuzzydict import comparing, lookup, matching
+from fuzzydict.embedding import calibration as evidence
+from fuzzydict.embedding import stand_ins, subwords, vocabulary
+from fuzzydict.embedding.brown import Brown
+from fuzzydict.embedding.matrix import Matrix
+from fuzzydict.embedding.projected import Projected
+from fuzzydict.embedding.projections import SHIPPED, Factors, Projections
+from fuzzydict.embedding.subwords import Subwords
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
 from fuzzydict.lines import as_line
-from fuzzydict.matrix import Matrix
-from fuzzydict.projected import Projected
-from fuzzydict.projections import SHIPPED, Factors, Projections
-from fuzzydict.subwords import Subwords
 from fuzzydict.text import abbreviations, numerals
 from fuzzydict.text import words as text
 from fuzzydict.values import stack
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.mapping import FuzzyDict
 
 __all__ = ["page_data"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fuzzydict.background import SAMPLE, Background
 from fuzzydict.columns import Column
+from fuzzydict.embedding.background import SAMPLE, Background
 from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.neighbours import Neighbours
     from fuzzydict.shortlist import Others
 
@@ -35,7 +35,7 @@ class KeyIndex:
 
     The arrays are good until the next write; who shares the index between threads locks it.
 
-    >>> from fuzzydict.adapters import as_embedding
+    >>> from fuzzydict.embedding.encoder import as_embedding
     >>> index = KeyIndex(as_embedding({"red": [1.0, 0.0], "blue": [0.0, 2.0]}))
     >>> index.add("red"); index.add("blue"); index.sync()
     >>> index.names, index.vectors.tolist()

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.embeddings import WordVectors
-from fuzzydict.evidence import line
+from fuzzydict.embedding.calibration import line
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.fitting import fit_pooling, fit_retrieval
 from fuzzydict.matching import as_matching
 from fuzzydict.nn.scorers import Cosine, as_scorer
-from fuzzydict.projections import Projections
 from fuzzydict.spans import Span
 from fuzzydict.trials import Keys, Trial
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.descent import Epoch, Settings
-    from fuzzydict.evidence import Calibration
+    from fuzzydict.embedding.calibration import Calibration
 
 __all__ = ["Learned", "Subject", "learn_keys", "learn_values"]
 

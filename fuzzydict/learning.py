@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.descent import Settings
-    from fuzzydict.evidence import Calibration
+    from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.fit_report import FitReport
     from fuzzydict.targets import KeyExamples
     from fuzzydict.trials import Trial

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzydict.evidence import Likeness
+from fuzzydict.embedding.calibration import Likeness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.shortlist import Others
 
 __all__ = ["log_odds_by_meaning", "log_odds_together", "weight_left_out"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.comparing import SPELLED_ALIKE, compare, nearness
-from fuzzydict.evidence import log_probabilities
+from fuzzydict.embedding.calibration import log_probabilities
 from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
 from fuzzydict.neighbours import COSINE, DOT
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer

@@ -9,7 +9,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 from fuzzydict._arrays import positive
-from fuzzydict.adapters import as_embedding
+from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.embedding.projected import as_projections, seen_through
 from fuzzydict.engines import EXACT, check_engine
 from fuzzydict.errors import (
     ArgumentTypeError,
@@ -19,10 +20,9 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.nn.scorers import as_scorer
-from fuzzydict.projected import as_projections, seen_through
 
 if TYPE_CHECKING:
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
 
 __all__ = [
     "MODES",

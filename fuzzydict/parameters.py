@@ -8,9 +8,9 @@ import numpy as np
 
 from fuzzydict._arrays import Array
 from fuzzydict.descent import Gradients, Settings
-from fuzzydict.factors import Factors, project_forward
+from fuzzydict.embedding.maps import Factors, project_forward
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.objectives import lengths_forward
-from fuzzydict.projections import Projections
 
 __all__ = ["Model"]
 

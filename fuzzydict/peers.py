@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.brown import brown_sentences
+from fuzzydict.embedding.brown import brown_sentences
 from fuzzydict.errors import MissingExtraError
 from fuzzydict.systems import Ranked, Remembering, System, by_cosine
 

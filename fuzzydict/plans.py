@@ -10,10 +10,10 @@ import numpy as np
 
 from fuzzydict._arrays import require_counts
 from fuzzydict.descent import Settings
+from fuzzydict.embedding.projections import ROLES
 from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.learners import Subject
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
-from fuzzydict.projections import ROLES
 
 __all__ = ["Plan"]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.evidence import log_probabilities, of_nearness
+from fuzzydict.embedding.calibration import log_probabilities, of_nearness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.evidence import Calibration, Likeness, Weights
+    from fuzzydict.embedding.calibration import Calibration, Likeness, Weights
 
 __all__ = ["Parts", "Reasons"]
 
@@ -66,7 +66,7 @@ class Reasons:
     def parts(self, slot: int, probability: float) -> Parts:
         """Return what the probability of a key is made of: each reason has the share of its odds.
 
-        >>> from fuzzydict.evidence import Calibration, Evidence, Likeness
+        >>> from fuzzydict.embedding.calibration import Calibration, Evidence, Likeness
         >>> same = Calibration(*[Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))] * 2)
         >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
         >>> reasons = Reasons(same, alike, 1, same.log_odds(alike, known=1))

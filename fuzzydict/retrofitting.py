@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import Array
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import ShapeError
 from fuzzydict.objectives import lengths_forward, retrieval_loss
 from fuzzydict.optimizers import Adam
-from fuzzydict.projections import Projections
-from fuzzydict.subwords import Subwords, ngram_rows
 from fuzzydict.wordnet import WEIGHTS, related_pairs, wordnet_synsets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embeddings import WordVectors
+    from fuzzydict.embedding.word_vectors import WordVectors
 
 __all__ = ["Recipe", "retrofit", "wordnet_projections"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._files import refusing
-from fuzzydict.adapters import require_same
+from fuzzydict.embedding.encoder import require_same
 from fuzzydict.errors import FileFormatError
 from fuzzydict.graph_saving import restore_graph
 from fuzzydict.text.words import plain

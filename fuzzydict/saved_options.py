@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.options import OPTIONS, check_option
-from fuzzydict.projections import Projections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

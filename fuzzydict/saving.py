@@ -19,9 +19,9 @@ import numpy as np
 
 from fuzzydict import _files as storage
 from fuzzydict.codec import PLAIN, ValueReader, ValueWriter
+from fuzzydict.embedding.projections import has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.graph_saving import GRAPHS, graph_arrays, graph_of
-from fuzzydict.projections import has_query_heads
 from fuzzydict.saved_keys import SavedKeys
 from fuzzydict.saved_options import read_options, take_learned, written_options
 

@@ -16,12 +16,12 @@ from fuzzydict.comparing import (
     spelled_alike,
     words_alike,
 )
-from fuzzydict.evidence import SAME, Likeness, line
+from fuzzydict.embedding.calibration import SAME, Likeness, line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.evidence import Calibration, Evidence
+    from fuzzydict.embedding.calibration import Calibration, Evidence
     from fuzzydict.index import KeyIndex
 
 __all__ = ["settled"]
@@ -45,9 +45,9 @@ def settled(query: str, text: str, index: KeyIndex, cutoff: float) -> int | None
         index: the keys, up to date, one or more.
         cutoff: the least probability of a match.
 
-    >>> from fuzzydict.brown import Brown
+    >>> from fuzzydict.embedding.brown import Brown
     >>> from fuzzydict.index import KeyIndex
-    >>> from fuzzydict.projected import seen_through
+    >>> from fuzzydict.embedding.projected import seen_through
     >>> index = KeyIndex(seen_through(Brown(), None))
     >>> index.add("color"); index.add("brand"); index.sync()
     >>> settled("colour", "colour", index, 0.02), settled("hue", "hue", index, 0.02)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.projected import Projected
+from fuzzydict.embedding.projected import Projected
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.projections import Projections
+    from fuzzydict.embedding.projections import Projections
     from fuzzydict.trials import Keys
 
 __all__ = ["Slips", "slip_of", "slips_of"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.factors import Factors
+from fuzzydict.embedding.maps import Factors
 
 if TYPE_CHECKING:
     from fuzzydict._arrays import Array

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fuzzydict.adapters import as_embedding
-from fuzzydict.embeddings import WordVectors
+from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.embedding.projected import as_projections, seen_through
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import NoMatchError
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.projected import as_projections, seen_through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict.embedding.maps import composed
+from fuzzydict.embedding.projected import Projected, as_projections, seen_through
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.factors import composed
 from fuzzydict.learners import Subject
 from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.plans import Plan
-from fuzzydict.projected import Projected, as_projections, seen_through
-from fuzzydict.projections import Projections
-from fuzzydict.subwords import Subwords
 from fuzzydict.targets import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.trials import Keys
 from fuzzydict.unlearning import set_learned, unlearned
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.fit_report import FitReport
     from fuzzydict.fits import FuzzyFits
 

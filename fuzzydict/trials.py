@@ -8,11 +8,11 @@ import numpy as np
 
 from fuzzydict.calibrating import Question
 from fuzzydict.comparing import compare
-from fuzzydict.evidence import Calibration, log_probabilities
+from fuzzydict.embedding.calibration import Calibration, log_probabilities
+from fuzzydict.embedding.projected import Projected
 from fuzzydict.index import KeyIndex
 from fuzzydict.matching import as_matching
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.projected import Projected
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.adapters import Embedding
+    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.projections import Projections
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.projections import Projections
 
 __all__ = ["Keys", "Outcome", "Trial", "answered"]
 

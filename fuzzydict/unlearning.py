@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.options import Configured, check_option
-from fuzzydict.projections import Projections
 
 __all__ = ["Learnt", "set_learned", "unlearned"]
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
-    from fuzzydict.projections import Projections
+    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.projections import Projections
 
 __all__ = ["as_output", "pooled", "stack", "weights_of"]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import settings
 
 from fuzzydict import Brown, WordVectors
-from fuzzydict.brown import brown_sentences
+from fuzzydict.embedding.brown import brown_sentences
+from fuzzydict.embedding.word2vec import Model
 from fuzzydict.errors import MissingCorpusError
-from fuzzydict.training import Model
 from tests.searching import EACH_ENGINE, search_always
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.

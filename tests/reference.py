@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
 from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
-from fuzzydict.evidence import FEWEST, SAME
+from fuzzydict.embedding.calibration import FEWEST, SAME
 from fuzzydict.text.similarity import sound
 from fuzzydict.text.words import plain
 

@@ -12,9 +12,9 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
-from fuzzydict.adapters import Encoder, as_embedding
-from fuzzydict.background import background_of
-from fuzzydict.evidence import OF_TEXTS
+from fuzzydict.embedding.background import background_of
+from fuzzydict.embedding.calibration import OF_TEXTS
+from fuzzydict.embedding.encoder import Encoder, as_embedding
 
 WORDS = ["the", "red", "blue"]
 ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzzydict import WordVectors
-from fuzzydict.projections import Projections
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.wordnet import Synset
 from tests.test_cli_fit import fit
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.evidence import (
+from fuzzydict.embedding.calibration import (
     FEWEST,
     OF_TEXTS,
     OF_WORDNET,

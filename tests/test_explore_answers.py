@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict, WordVectors
+from fuzzydict.embedding.projections import Factors, Projections
+from fuzzydict.embedding.unseen import ngram_vector
 from fuzzydict.explore import explore_page
-from fuzzydict.projections import Factors, Projections
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import plain
-from fuzzydict.unseen import ngram_vector
 
 from .javascript import Engine, browser, in_browser, in_node, node
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzydict.adapters import Encoder, as_embedding
-from fuzzydict.background import SAMPLE
+from fuzzydict.embedding.background import SAMPLE
+from fuzzydict.embedding.encoder import Encoder, as_embedding
+from fuzzydict.embedding.projected import Projected
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.index import KeyIndex
-from fuzzydict.projected import Projected
-from fuzzydict.projections import Projections
 
 
 def vectors(texts: list[str]) -> Any:

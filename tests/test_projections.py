@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from fuzzydict import _files as storage
 from fuzzydict._arrays import Array
+from fuzzydict.embedding.maps import project_forward
+from fuzzydict.embedding.projections import Factors, Projections, project
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
-from fuzzydict.factors import project_forward
-from fuzzydict.projections import Factors, Projections, project
 
 from .gradients import check_gradients
 

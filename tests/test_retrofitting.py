@@ -11,10 +11,10 @@ import pytest
 
 from fuzzydict import Brown, MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ShapeError
-from fuzzydict.projections import Projections
 from fuzzydict.retrofitting import Recipe, retrofit, wordnet_projections
-from fuzzydict.subwords import Subwords
 
 LIGHT = Recipe(buckets=256, size=8, steps=120, batch=16, kept_words=20, learning_rate=1e-2)
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ab", "eck", "oll", "urn")]

@@ -23,7 +23,7 @@ from fuzzydict import (
     ScaledDot,
     WordVectors,
 )
-from fuzzydict.projections import Projections
+from fuzzydict.embedding.projections import Projections
 
 
 def one_hot(texts: list[str]) -> Any:

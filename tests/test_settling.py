@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict, NoMatchError, settling
-from fuzzydict.evidence import OF_TEXTS, OF_WORDNET, OF_WORDS, Calibration
-from fuzzydict.projections import Projections
+from fuzzydict.embedding.calibration import OF_TEXTS, OF_WORDNET, OF_WORDS, Calibration
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.text.words import plain
 
 FEW = ["color", "colour", "colors", "collar", "engine", "engines", "Top Speed", "top_speed", "of"]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import WordVectors, stand_ins
-from fuzzydict.stand_ins import Spellings, StandInsOfEach
-from fuzzydict.vocabulary import Found, Vocabulary
+from fuzzydict import WordVectors
+from fuzzydict.embedding import stand_ins
+from fuzzydict.embedding.stand_ins import Spellings, StandInsOfEach
+from fuzzydict.embedding.vocabulary import Found, Vocabulary
 
 SMALL = Spellings(
     ["the", "color", "new york", "zoe", "iphone", "don't", "colors", "cooler", "collar"],

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import subwords as module
 from fuzzydict._arrays import Array
+from fuzzydict.embedding import subwords as module
+from fuzzydict.embedding.matrix import Matrix
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.subwords import Subwords, ngram_rows, ngram_rows_of
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
-from fuzzydict.matrix import Matrix
-from fuzzydict.projections import Projections
-from fuzzydict.subwords import Subwords, ngram_rows, ngram_rows_of
 
 WEIGHTS = {"of": 0.25}
 

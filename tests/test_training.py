@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from fuzzydict import ArgumentTypeError, OptionError, ShapeError, WordVectors
-from fuzzydict.corpus import read_sentences
+from fuzzydict.embedding.corpus import read_sentences
+from fuzzydict.embedding.word2vec import Model, combine, train
 from fuzzydict.text.words import words
-from fuzzydict.training import Model, combine, train
 
 Recipe = tuple[Model, ...]
 SHIPS = ["captain", "ship", "sailor", "harbor", "storm", "wave", "wind", "sail", "anchor", "mast"]
@@ -157,7 +157,7 @@ def test_another_process_gives_the_same_bits(
 ) -> None:
     program = (
         "import sys; from pathlib import Path; from fuzzydict import WordVectors;"
-        "from fuzzydict.corpus import read_sentences; from fuzzydict.training import Model;"
+        "from fuzzydict.embedding.corpus import read_sentences; from fuzzydict.embedding.word2vec import Model;"
         f"v = WordVectors.train(read_sentences([Path(sys.argv[1])]), recipe={light!r});"
         "sys.stdout.buffer.write(' '.join(v.words).encode() + v.vectors.tobytes())"
     )

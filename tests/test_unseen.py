@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import WordVectors, unseen
-from fuzzydict.matrix import Matrix
-from fuzzydict.unseen import Unseen, ngram_vector, ngram_vectors
-from fuzzydict.vocabulary import Found, Vocabulary
+from fuzzydict import WordVectors
+from fuzzydict.embedding import unseen
+from fuzzydict.embedding.matrix import Matrix
+from fuzzydict.embedding.unseen import Unseen, ngram_vector, ngram_vectors
+from fuzzydict.embedding.vocabulary import Found, Vocabulary
 
 WORDS = Vocabulary(["color", "organize", "emphasis", "speed"], [9, 5, 3, 2])
 KNOWN = np.random.default_rng(2).standard_normal((4, 16)).astype(np.float32)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.stand_ins import StandIns
+from fuzzydict.embedding.stand_ins import StandIns
+from fuzzydict.embedding.vocabulary import Found, Vocabulary
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import words
-from fuzzydict.vocabulary import Found, Vocabulary
 
 SMALL = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict import WordVectors
-from fuzzydict.projections import Projections
+from fuzzydict.embedding.projections import Projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzydict import FuzzyDictError, MissingCorpusError, WordVectors
+from fuzzydict.embedding.word2vec import POWER, RECIPE, SIZE, Model
 from fuzzydict.measures import hit_at_1, mean_reciprocal_rank, rank_correlation
 from fuzzydict.pairs import JudgedPair, similarity_pairs
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.systems import by_cosine
-from fuzzydict.training import POWER, RECIPE, SIZE, Model
 
 from .development import development_set, pairs_of, wordnet_synonyms
 from .graded import graded_pairs

@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError, WordVectors
-from fuzzydict.corpus import split_sentences
+from fuzzydict.embedding.corpus import split_sentences
+from fuzzydict.embedding.projections import Projections
 from fuzzydict.measures import hit_at_1, rank_correlation
 from fuzzydict.pairs import JudgedPair, similarity_pairs
-from fuzzydict.projections import Projections
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.retrofitting import Recipe, retrofit

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzydict import WordVectors
-from fuzzydict.brown import brown_sentences
+from fuzzydict.embedding.brown import brown_sentences
+from fuzzydict.embedding.word2vec import POWER, Model, Trained, combine, train
 from fuzzydict.text.words import words
-from fuzzydict.training import POWER, Model, Trained, combine, train
 
 __all__ = ["Corpus", "Part", "Timed", "Trainer", "brown_corpus", "join"]
 

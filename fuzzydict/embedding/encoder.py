@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fuzzydict._arrays import as_floats
-from fuzzydict.background import Background, background_of
-from fuzzydict.brown import Brown
-from fuzzydict.embeddings import WordVectors
+from fuzzydict.embedding.background import Background, background_of
+from fuzzydict.embedding.brown import Brown
+from fuzzydict.embedding.calibration import OF_TEXTS, Calibration
+from fuzzydict.embedding.vocabulary import Vocabulary
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.evidence import OF_TEXTS, Calibration
-from fuzzydict.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

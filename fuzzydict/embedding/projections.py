@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike
 
 from fuzzydict import _files as storage
 from fuzzydict._arrays import Array
+from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
+from fuzzydict.embedding.maps import Factors
+from fuzzydict.embedding.projecting import Projection, frozen, made_of, project, shown, size_after
+from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import (
     FileFormatError,
     OptionError,
     ReadOnlyError,
     ShapeError,
 )
-from fuzzydict.evidence import OF_WORDNET, Calibration
-from fuzzydict.factors import Factors
-from fuzzydict.projecting import Projection, frozen, made_of, project, shown, size_after
-from fuzzydict.subwords import Subwords
 
 if TYPE_CHECKING:
     import os

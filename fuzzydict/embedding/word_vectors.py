@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import _files as storage
-from fuzzydict import training
 from fuzzydict._arrays import as_floats
-from fuzzydict.background import SAMPLE, Background, background_of
+from fuzzydict.embedding import word2vec as training
+from fuzzydict.embedding.background import SAMPLE, Background, background_of
+from fuzzydict.embedding.calibration import OF_WORDS
+from fuzzydict.embedding.matrix import Matrix
+from fuzzydict.embedding.phrases import Phrases
+from fuzzydict.embedding.unseen import Unseen
+from fuzzydict.embedding.vocabulary import Found, Vocabulary, mean_trust
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
-from fuzzydict.evidence import OF_WORDS
-from fuzzydict.matrix import Matrix
-from fuzzydict.phrases import Phrases
-from fuzzydict.unseen import Unseen
-from fuzzydict.vocabulary import Found, Vocabulary, mean_trust
 
 if TYPE_CHECKING:
     import os

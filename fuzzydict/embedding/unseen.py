@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict._arrays import different, slices
-from fuzzydict.phrases import sums
-from fuzzydict.stand_ins import FEW
+from fuzzydict.embedding.phrases import sums
+from fuzzydict.embedding.stand_ins import FEW
 from fuzzydict.text.ngrams import ngram_buckets, ngram_buckets_of_each
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.matrix import Matrix
-    from fuzzydict.vocabulary import Found, Vocabulary
+    from fuzzydict.embedding.matrix import Matrix
+    from fuzzydict.embedding.vocabulary import Found, Vocabulary
 
 __all__ = ["Unseen", "ngram_vector"]
 
@@ -31,8 +31,8 @@ _RARE = 2000  # words from the end of the vocabulary: what to expect of one neve
 class Unseen:
     """The vectors of words that are not in a vocabulary, told from the matrix of those that are.
 
-    >>> from fuzzydict.matrix import Matrix
-    >>> from fuzzydict.vocabulary import Vocabulary
+    >>> from fuzzydict.embedding.matrix import Matrix
+    >>> from fuzzydict.embedding.vocabulary import Vocabulary
     >>> known = Matrix(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
     >>> unseen = Unseen(Vocabulary(["organize", "red"], [1, 1]), known)
     >>> unseen.vector("organise").tolist()

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.background import Background, background_of, background_of_cosines
-from fuzzydict.brown import Brown
-from fuzzydict.embeddings import WordVectors
+from fuzzydict.embedding.background import Background, background_of, background_of_cosines
+from fuzzydict.embedding.brown import Brown
+from fuzzydict.embedding.projections import SHIPPED, Projections
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import OptionError, quoted
-from fuzzydict.projections import SHIPPED, Projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.adapters import Embedding
-    from fuzzydict.evidence import Calibration
-    from fuzzydict.vocabulary import Vocabulary
+    from fuzzydict.embedding.calibration import Calibration
+    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.vocabulary import Vocabulary
 
 __all__ = ["NAMES", "Projected", "as_projections", "seen_through"]
 
@@ -35,8 +35,8 @@ class Projected:
         embedding: what gives texts their vectors.
         projections: what they are multiplied with.
 
-    >>> from fuzzydict.adapters import as_embedding
-    >>> from fuzzydict.projections import Projections
+    >>> from fuzzydict.embedding.encoder import as_embedding
+    >>> from fuzzydict.embedding.projections import Projections
     >>> turned = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
     >>> projected = Projected(as_embedding({"ask": [0.0, 1.0], "key": [1.0, 0.0]}), turned)
     >>> projected.encode_queries(["ask"]).tolist(), projected.encode(["key"]).tolist()

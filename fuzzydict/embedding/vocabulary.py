@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzzydict.embedding.phrases import Phrases, phrases_of
+from fuzzydict.embedding.stand_ins import FEW, Spellings, StandIns, StandInsOfEach
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
-from fuzzydict.phrases import Phrases, phrases_of
-from fuzzydict.stand_ins import FEW, Spellings, StandIns, StandInsOfEach
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.words import words as words_of
 

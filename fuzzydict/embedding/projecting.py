@@ -8,9 +8,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats
+from fuzzydict.embedding.maps import Factors, checked_factors, checked_matrix, project_forward
+from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError
-from fuzzydict.factors import Factors, checked_factors, checked_matrix, project_forward
-from fuzzydict.subwords import Subwords
 
 __all__ = ["Projection", "frozen", "made_of", "project", "shown", "size_after"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from fuzzydict.embeddings import WordVectors
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import MissingCorpusError
 
 __all__ = ["Brown", "brown_sentences"]

@@ -1,0 +1,1 @@
+"""Embeddings: from texts to vectors."""
