@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.answers import Match
     from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.reasons import Parts
+    from fuzzydict.search.reasons import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
 

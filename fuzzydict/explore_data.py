@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import comparing, lookup, matching
 from fuzzydict.embedding import calibration as evidence
 from fuzzydict.embedding import stand_ins, subwords, vocabulary
 from fuzzydict.embedding.brown import Brown
@@ -20,6 +19,9 @@ from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
 from fuzzydict.lines import as_line
+from fuzzydict.search import features as comparing
+from fuzzydict.search import lookup
+from fuzzydict.search import score as matching
 from fuzzydict.text import abbreviations, numerals
 from fuzzydict.text import words as text
 from fuzzydict.values import stack

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.engines import EXACT
-from fuzzydict.neighbours import COSINE, DOT, Neighbours
+from fuzzydict.search.neighbours import COSINE, DOT, Neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._files import Unchecked
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["GRAPHS", "Graph", "graph_arrays", "graph_of", "restore_graph"]
 

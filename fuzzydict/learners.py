@@ -11,8 +11,8 @@ from fuzzydict.embedding.calibration import line
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.fitting import fit_pooling, fit_retrieval
-from fuzzydict.matching import as_matching
 from fuzzydict.nn.scorers import Cosine, as_scorer
+from fuzzydict.search.score import as_matching
 from fuzzydict.spans import Span
 from fuzzydict.trials import Keys, Trial
 

@@ -11,13 +11,13 @@ from os import PathLike
 from threading import RLock
 from typing import Any, Never, Self, TypeVar
 
-from fuzzydict.approximate import lookup_by
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.fits import FuzzyFits
-from fuzzydict.index import KeyIndex
-from fuzzydict.lookup import Lookup
 from fuzzydict.options import OPTIONS, declared_class, empty_of, unknown_option
 from fuzzydict.saving import read_saved, write_saved
+from fuzzydict.search.approximate import lookup_by
+from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.lookup import Lookup
 from fuzzydict.text.words import plain
 
 __all__ = ["FuzzyDict"]

@@ -15,9 +15,9 @@ from fuzzydict.answers import Attention, Match, Matches
 from fuzzydict.embedding.projected import as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError, quoted
 from fuzzydict.explanations import Explanation, words_of
-from fuzzydict.lookup import Attended, Explained, Lookup, Scored, texts_of, unmatched
 from fuzzydict.options import Configured
 from fuzzydict.recall import Recall
+from fuzzydict.search.lookup import Attended, Explained, Lookup, Scored, texts_of, unmatched
 from fuzzydict.text.words import plain
 from fuzzydict.values import as_output, pooled, stack, weights_of
 

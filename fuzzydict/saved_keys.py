@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._files import Unchecked
     from fuzzydict.graph_saving import Graph
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["SavedKeys"]
 

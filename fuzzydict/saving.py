@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["Saved", "check_items", "read_saved", "write_saved"]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.calibrating import Question
-from fuzzydict.comparing import compare
 from fuzzydict.embedding.calibration import Calibration, log_probabilities
 from fuzzydict.embedding.projected import Projected
-from fuzzydict.index import KeyIndex
-from fuzzydict.matching import as_matching
 from fuzzydict.nn.softmax import softmax
+from fuzzydict.search.features import compare
+from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.score import as_matching
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.comparing import _DOUBTED, _FAR, _SHARPNESS, _WORDS
 from fuzzydict.embedding.calibration import FEWEST, SAME
+from fuzzydict.search.features import _DOUBTED, _FAR, _SHARPNESS, _WORDS
 from fuzzydict.text.similarity import sound
 from fuzzydict.text.words import plain
 

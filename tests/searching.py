@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, mapping
-from fuzzydict.approximate import Approximate
 from fuzzydict.engines import ENGINES
-from fuzzydict.lookup import Lookup
+from fuzzydict.search.approximate import Approximate
+from fuzzydict.search.lookup import Lookup
 
 #: The engines by name; one that is not installed is skipped, and the reason is printed.
 EACH_ENGINE = [

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, comparing
+from fuzzydict import FuzzyDict
+from fuzzydict.search import features as comparing
 from fuzzydict.text.abbreviations import abbreviation_likeness
 from tests.reference import shortened_of
 

@@ -116,7 +116,7 @@ def test_a_page_says_where_what_ships_is_from() -> None:
 def test_the_constants_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     d = FuzzyDict({"color": 1})
     assert data_of(explore_page(d, words=5))["matching"]["far"] != 77.0
-    monkeypatch.setattr("fuzzydict.comparing._FAR", 77.0)
+    monkeypatch.setattr("fuzzydict.search.features._FAR", 77.0)
     data = data_of(explore_page(d, words=5))
     assert data["matching"]["far"] == 77.0
     with d._lookup() as lookup:

@@ -14,7 +14,7 @@ from fuzzydict.embedding.background import SAMPLE
 from fuzzydict.embedding.encoder import Encoder, as_embedding
 from fuzzydict.embedding.projected import Projected
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.index import KeyIndex
+from fuzzydict.search.key_index import KeyIndex
 
 
 def vectors(texts: list[str]) -> Any:

@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import (
-    ArgumentTypeError,
-    Boxcar,
-    FuzzyDict,
-    Match,
-    NoMatchError,
-    ShapeError,
-    lookup,
-)
+from fuzzydict import ArgumentTypeError, Boxcar, FuzzyDict, Match, NoMatchError, ShapeError
+from fuzzydict.search import lookup
 
 
 def test_most_similar_is_sorted_and_cut() -> None:

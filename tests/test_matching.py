@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.matching import MeaningAndSpelling
+from fuzzydict.search.score import MeaningAndSpelling
 from tests.reference import Reference, assert_probabilities
 
 WORDS = ["color", "colour", "the", "engine", "motor", "1961", "Porsche", "of", "speed", "xyzzy"]

@@ -19,8 +19,8 @@ from fuzzydict import (
     NoMatchError,
     ShapeError,
 )
-from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.nn.softmax import softmax
+from fuzzydict.search.score import MeaningAndSpelling
 from fuzzydict.text.words import words
 from tests.reference import assert_probabilities
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fuzzydict import Brown, FuzzyDict, NoMatchError, settling
+from fuzzydict import Brown, FuzzyDict, NoMatchError
 from fuzzydict.embedding.calibration import OF_TEXTS, OF_WORDNET, OF_WORDS, Calibration
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.search import bounds as settling
 from fuzzydict.text.words import plain
 
 FEW = ["color", "colour", "colors", "collar", "engine", "engines", "Top Speed", "top_speed", "of"]

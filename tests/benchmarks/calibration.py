@@ -20,15 +20,15 @@ import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.calibrating import Question, calibrate
-from fuzzydict.comparing import compare
 from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
 from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projected import NAMES, as_projections, seen_through
-from fuzzydict.index import KeyIndex
 from fuzzydict.measures import auroc, expected_calibration_error
 from fuzzydict.peers import sentence_encoder
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
+from fuzzydict.search.features import compare
+from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.text.words import plain
 
 from .development import pairs_of

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
-from fuzzydict.matching import MeaningAndSpelling
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
+from fuzzydict.search.score import MeaningAndSpelling
 
 from .report import print_report
 

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from fuzzydict.comparing import SPELLED_ALIKE, compare, nearness
 from fuzzydict.embedding.calibration import log_probabilities
-from fuzzydict.left_out import log_odds_by_meaning, log_odds_together
-from fuzzydict.neighbours import COSINE, DOT
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
-from fuzzydict.reasons import Reasons
+from fuzzydict.search.features import SPELLED_ALIKE, compare, nearness
+from fuzzydict.search.left_out import log_odds_by_meaning, log_odds_together
+from fuzzydict.search.neighbours import COSINE, DOT
+from fuzzydict.search.reasons import Reasons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fuzzydict.index import KeyIndex
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.shortlist import Shortlist
+    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.search.shortlist import Shortlist
 
 __all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
 

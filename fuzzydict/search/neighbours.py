@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzydict.engines import ENGINES, EXACT
 from fuzzydict.errors import MissingExtraError
-from fuzzydict.shortlist import Shortlist
+from fuzzydict.search.shortlist import Shortlist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.engines import Index
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["COSINE", "DOT", "Neighbours", "Sample", "neighbours_of"]
 

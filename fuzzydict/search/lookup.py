@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import NoMatchError, quoted
-from fuzzydict.matching import MeaningAndSpelling, as_matching
-from fuzzydict.settling import settled
+from fuzzydict.search.bounds import settled
+from fuzzydict.search.score import MeaningAndSpelling, as_matching
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import LONGEST, caseless, plain
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.index import KeyIndex
-    from fuzzydict.matching import Judgement
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.reasons import Parts
+    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.search.reasons import Parts
+    from fuzzydict.search.score import Judgement
 
 __all__ = ["Attended", "Explained", "Lookup", "Scored", "texts_of", "unmatched"]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.comparing import (
+from fuzzydict.embedding.calibration import SAME, Likeness, line
+from fuzzydict.search.features import (
     MEANT_ALIKE,
     MEANT_LIKENESS,
     looks_alike,
@@ -16,13 +17,12 @@ from fuzzydict.comparing import (
     spelled_alike,
     words_alike,
 )
-from fuzzydict.embedding.calibration import SAME, Likeness, line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.calibration import Calibration, Evidence
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["settled"]
 
@@ -46,7 +46,7 @@ def settled(query: str, text: str, index: KeyIndex, cutoff: float) -> int | None
         cutoff: the least probability of a match.
 
     >>> from fuzzydict.embedding.brown import Brown
-    >>> from fuzzydict.index import KeyIndex
+    >>> from fuzzydict.search.key_index import KeyIndex
     >>> from fuzzydict.embedding.projected import seen_through
     >>> index = KeyIndex(seen_through(Brown(), None))
     >>> index.add("color"); index.add("brand"); index.sync()

@@ -9,10 +9,10 @@ import numpy as np
 from fuzzydict._arrays import different
 from fuzzydict.engines import EXACT
 from fuzzydict.errors import OptionError, quoted
-from fuzzydict.left_out import weight_left_out
-from fuzzydict.lookup import Lookup
-from fuzzydict.neighbours import neighbours_of
-from fuzzydict.shortlist import Others, Shortlist
+from fuzzydict.search.left_out import weight_left_out
+from fuzzydict.search.lookup import Lookup
+from fuzzydict.search.neighbours import neighbours_of
+from fuzzydict.search.shortlist import Others, Shortlist
 from fuzzydict.text.ngram_search import most_alike
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.index import KeyIndex
-    from fuzzydict.lookup import Attended, Explained, Scored
-    from fuzzydict.matching import Judgement
-    from fuzzydict.neighbours import Neighbours
     from fuzzydict.nn.scorers import ScorerLike
+    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.search.lookup import Attended, Explained, Scored
+    from fuzzydict.search.neighbours import Neighbours
+    from fuzzydict.search.score import Judgement
 
 __all__ = ["MOST", "Approximate", "lookup_by"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.index import KeyIndex
+    from fuzzydict.search.key_index import KeyIndex
 
 __all__ = [
     "MEANT_ALIKE",

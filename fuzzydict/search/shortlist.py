@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.index import KeyIndex
+from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.text.ngrams import NgramIndex
 
 if TYPE_CHECKING:

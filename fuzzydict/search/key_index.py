@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fuzzydict.columns import Column
 from fuzzydict.embedding.background import SAMPLE, Background
+from fuzzydict.search.columns import Column
 from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.neighbours import Neighbours
-    from fuzzydict.shortlist import Others
+    from fuzzydict.search.neighbours import Neighbours
+    from fuzzydict.search.shortlist import Others
 
 __all__ = ["KeyIndex"]
 

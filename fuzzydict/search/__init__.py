@@ -1,0 +1,1 @@
+"""Search: which keys a query finds, and how likely each is the right one."""
