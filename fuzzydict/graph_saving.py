@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.engines import EXACT
+from fuzzydict.search.backends.base import EXACT
 from fuzzydict.search.neighbours import COSINE, DOT, Neighbours
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projected import as_projections, seen_through
-from fuzzydict.engines import EXACT, check_engine
 from fuzzydict.errors import (
     ArgumentTypeError,
     OptionError,
@@ -20,6 +19,7 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.nn.scorers import as_scorer
+from fuzzydict.search.backends.base import EXACT, check_engine
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Embedding

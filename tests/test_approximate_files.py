@@ -18,7 +18,7 @@ from fuzzydict import (
     saved_keys,
 )
 from fuzzydict import _files as storage
-from fuzzydict.engines import ENGINES
+from fuzzydict.search.backends.base import ENGINES
 from tests.searching import COPIES, assert_same, compared, hashed
 
 # ---- the option ---------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import pytest
 from fuzzydict import (
     FuzzyDict,
 )
-from fuzzydict.engines import ENGINES
-from fuzzydict.exact_search import ExactIndex
+from fuzzydict.search.backends.base import ENGINES
+from fuzzydict.search.backends.exact import ExactIndex
 from tests.searching import COPIES, SCORERS, assert_same, compared, hashed, search_always
 
 CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzydict import OptionError, usearch_search
-from fuzzydict.engines import ENGINES, Index, check_engine
-from fuzzydict.exact_search import ExactIndex
+from fuzzydict import OptionError
+from fuzzydict.search.backends import usearch as usearch_search
+from fuzzydict.search.backends.base import ENGINES, Index, check_engine
+from fuzzydict.search.backends.exact import ExactIndex
 from tests.searching import EACH_ENGINE
 
 engines = pytest.mark.parametrize("engine", EACH_ENGINE)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import different
-from fuzzydict.engines import EXACT
 from fuzzydict.errors import OptionError, quoted
+from fuzzydict.search.backends.base import EXACT
 from fuzzydict.search.left_out import weight_left_out
 from fuzzydict.search.lookup import Lookup
 from fuzzydict.search.neighbours import neighbours_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict.engines import ENGINES, EXACT
 from fuzzydict.errors import MissingExtraError
+from fuzzydict.search.backends.base import ENGINES, EXACT
 from fuzzydict.search.shortlist import Shortlist
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.engines import Index
+    from fuzzydict.search.backends.base import Index
     from fuzzydict.search.key_index import KeyIndex
 
 __all__ = ["COSINE", "DOT", "Neighbours", "Sample", "neighbours_of"]

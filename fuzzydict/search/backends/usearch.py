@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError
-from fuzzydict.graph_bytes import with_vectors, without_vectors
+from fuzzydict.search.backends.graph_bytes import with_vectors, without_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.engines import Blocks
+    from fuzzydict.search.backends.base import Blocks
 
 __all__ = ["UsearchIndex"]
 

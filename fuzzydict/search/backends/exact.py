@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.engines import Blocks
+    from fuzzydict.search.backends.base import Blocks
 
 __all__ = ["ExactIndex"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from fuzzydict.errors import OptionError, quoted
-from fuzzydict.exact_search import ExactIndex
-from fuzzydict.usearch_search import UsearchIndex
+from fuzzydict.search.backends.exact import ExactIndex
+from fuzzydict.search.backends.usearch import UsearchIndex
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,1 @@
+"""Engines that find the nearest vectors."""
