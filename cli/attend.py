@@ -61,7 +61,7 @@ def command(
     click.echo(_as_the_terminal_can(attention.chart(number)))
     if plot is not None:
         from fuzzydict.atomic import replacing
-        from fuzzydict.plotting import picture
+        from fuzzydict.results.plotting import picture
 
         drawn = picture(attention, plot.suffix[1:].lower(), number)
         with replacing(plot) as file:
@@ -81,7 +81,7 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
             )
         check_place(plot)
         if plot.suffix.lower() != ".html":  # a page does without matplotlib
-            from fuzzydict.plotting import load_pyplot
+            from fuzzydict.results.plotting import load_pyplot
 
             load_pyplot()
 

@@ -6,7 +6,6 @@
 'black'
 """
 
-from fuzzydict.answers import Attention, Match
 from fuzzydict.embedding.brown import Brown
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import (
@@ -24,7 +23,6 @@ from fuzzydict.errors import (
     ShapeError,
     UnknownOptionError,
 )
-from fuzzydict.explanations import Explanation
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.kernel_regression import KernelRegression
@@ -41,6 +39,8 @@ from fuzzydict.nn.scorers import (
     ScaledDot,
     Triangular,
 )
+from fuzzydict.results.answers import Attention, Match
+from fuzzydict.results.explanation import Explanation
 
 __all__ = [
     "Additive",

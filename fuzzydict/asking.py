@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.answers import Match
 from fuzzydict.errors import NoMatchError
+from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:

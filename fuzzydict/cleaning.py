@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from fuzzydict.asking import best_of, cutoff_of, is_match
 from fuzzydict.atomic import replacing
 from fuzzydict.errors import OptionError
+from fuzzydict.results.tables import TABLES, Columns, add_columns, name_of, table_format
 from fuzzydict.review import Doubt, Review, check_new, undecided
-from fuzzydict.tables import TABLES, Columns, add_columns, name_of, table_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fuzzydict.answers import Match
     from fuzzydict.mapping import FuzzyDict
-    from fuzzydict.tables import Answer
+    from fuzzydict.results.answers import Match
+    from fuzzydict.results.tables import Answer
 
 __all__ = ["Cleaned", "clean_column"]
 

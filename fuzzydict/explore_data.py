@@ -19,12 +19,12 @@ from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
 from fuzzydict.lines import as_line
+from fuzzydict.results.pooling import stack
 from fuzzydict.search import features as comparing
 from fuzzydict.search import lookup
 from fuzzydict.search import score as matching
 from fuzzydict.text import abbreviations, numerals
 from fuzzydict.text import words as text
-from fuzzydict.values import stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from fuzzydict.records import encoded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fuzzydict.tables import Answer, Columns
+    from fuzzydict.results.tables import Answer, Columns
 
 __all__ = ["add_to_parquet"]
 

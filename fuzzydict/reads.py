@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from fuzzydict.answers import Attention, Match, Matches
 from fuzzydict.embedding.projected import as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError, quoted
-from fuzzydict.explanations import Explanation, words_of
 from fuzzydict.options import Configured
 from fuzzydict.recall import Recall
+from fuzzydict.results.answers import Attention, Match, Matches
+from fuzzydict.results.explanation import Explanation, words_of
+from fuzzydict.results.pooling import as_output, pooled, stack, weights_of
 from fuzzydict.search.lookup import Attended, Explained, Lookup, Scored, texts_of, unmatched
 from fuzzydict.text.words import plain
-from fuzzydict.values import as_output, pooled, stack, weights_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,10 +16,10 @@ from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.learners import Subject
 from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.plans import Plan
+from fuzzydict.results.pooling import stack
 from fuzzydict.targets import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.trials import Keys
 from fuzzydict.unlearning import set_learned, unlearned
-from fuzzydict.values import stack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

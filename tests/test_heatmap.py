@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.errors import ShapeError
-from fuzzydict.plotting import panels, plot_heatmap
+from fuzzydict.results.plotting import panels, plot_heatmap
 
 pyplot: Any = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, PoolingError, WordVectors
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.values import pooled
+from fuzzydict.results.pooling import pooled
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
 
@@ -62,7 +62,9 @@ def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
 
 
 def test_many_queries_are_pooled_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzydict.values._WEIGHTS", 7)  # of three keys: two queries at a time
+    monkeypatch.setattr(
+        "fuzzydict.results.pooling._WEIGHTS", 7
+    )  # of three keys: two queries at a time
     d, asked = colors([1, 2], [3, 4], "not pooled"), ["red", "violet", "blue", "red", "violet"]
     allowed = [True, True, False]
     expected = [d.pool(query, attn_mask=allowed) for query in asked]

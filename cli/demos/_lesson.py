@@ -11,7 +11,7 @@ import click
 
 from fuzzydict.atomic import replacing
 from fuzzydict.cli._problems import Command, check_place, report_errors
-from fuzzydict.plotting import drawn, load_pyplot
+from fuzzydict.results.plotting import drawn, load_pyplot
 
 __all__ = ["as_command", "save_picture"]
 

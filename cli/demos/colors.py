@@ -60,7 +60,7 @@ def lesson(save: Path | None) -> None:
                 f"a mixture of {mixed(attention.weights):.1f} keys"
             )
     if save:
-        from fuzzydict.plotting import panels
+        from fuzzydict.results.plotting import panels
 
         axes = panels(1, 1, (5.2, 4.2))[0, 0]
         axes.imshow(patches / 255, aspect="auto")

@@ -54,7 +54,7 @@ def lesson(save: Path | None) -> None:
     mistakes = sum(1 - match.score for match in taken)
     click.echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
     if save:
-        from fuzzydict.plotting import plot_heatmap
+        from fuzzydict.results.plotting import plot_heatmap
 
         keys, shown = list(COUNTRIES), [cell for cell in CELLS if best(cell)]
         ranked = COUNTRIES.most_similar(shown, topn=None)

@@ -236,7 +236,7 @@ def lesson(save: Path | None, steps: int, seed: int) -> None:
     (written_date,), (weights,) = write(p, [EXAMPLE])
     click.echo(heat_map(weights, written_date, EXAMPLE))
     if save:
-        from fuzzydict.plotting import plot_heatmap
+        from fuzzydict.results.plotting import plot_heatmap
 
         axes = plot_heatmap(
             weights,

@@ -65,7 +65,7 @@ def lesson(save: Path | None) -> None:
         found = {w: f"{p:.0%}" for w, p in zip(vocabulary, copied[i], strict=False) if p > 0.01}
         click.echo(f"after {TEXT[i]!r} there came, as far as was read: {found}")
     if save:
-        from fuzzydict.plotting import panels, plot_heatmap
+        from fuzzydict.results.plotting import panels, plot_heatmap
 
         grid = panels(1, 3, (4.2, 3.8))
         titles = ["head 1: before me", "head 2: my word", "then: what came next"]

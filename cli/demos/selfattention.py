@@ -62,7 +62,7 @@ def lesson(save: Path | None) -> None:
     _, softer = attention(query, key, value, need_weights=True)
     show("7. Weights of scores divided by sqrt(3), the scaled dot product", softer)
     if save:
-        from fuzzydict.plotting import panels, plot_heatmap
+        from fuzzydict.results.plotting import panels, plot_heatmap
 
         grid = panels(1, 2, (3.8, 3.0))
         plot_heatmap(weights, INPUTS, INPUTS, title="dot product", axes=grid[0, 0])

@@ -58,7 +58,7 @@ def lesson(save: Path | None) -> None:
     _, causal_weights = attention(x, x, x, is_causal=True, **OPTIONS)
     show("Masked self-attention", causal_weights, ONE, ONE)
     if save:
-        from fuzzydict.plotting import panels, plot_heatmap
+        from fuzzydict.results.plotting import panels, plot_heatmap
 
         grid = panels(1, 3, (4.0, 3.6))
         plot_heatmap(self_weights, ONE, ONE, title="self-attention", axes=grid[0, 0])

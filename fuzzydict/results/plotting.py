@@ -15,7 +15,7 @@ from fuzzydict.errors import MissingExtraError, OptionError, ShapeError
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
-    from fuzzydict.answers import Attention
+    from fuzzydict.results.answers import Attention
 
 __all__ = [
     "BLUE",

@@ -13,8 +13,8 @@ from fuzzydict.text.words import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fuzzydict.answers import Match
     from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.results.answers import Match
     from fuzzydict.search.reasons import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
@@ -111,7 +111,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from fuzzydict.html import Cell, Number, html_table
+        from fuzzydict.results.html import Cell, Number, html_table
 
         header, *rows = self._key_rows()
         cells: list[list[Cell]] = []

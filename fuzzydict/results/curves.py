@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict.errors import EmptyRowWarning, ShapeError
-from fuzzydict.plotting import BLUE, GREY, ORANGE, load_pyplot, panels
+from fuzzydict.results.plotting import BLUE, GREY, ORANGE, load_pyplot, panels
 
 if TYPE_CHECKING:
     from fuzzydict._arrays import Array

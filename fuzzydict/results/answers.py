@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
+from fuzzydict.results.pooling import as_output, pooled
 from fuzzydict.text.words import shortened
-from fuzzydict.values import as_output, pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class Matches(list[Match]):
     def _repr_html_(self) -> str:
         if not self:
             return "<p>no matches</p>"
-        from fuzzydict.html import Number, html_table
+        from fuzzydict.results.html import Number, html_table
 
         # A named scorer may have any scale, of which no bar could show a share.
         shares = all(0 <= match.score <= 1 for match in self)
@@ -125,7 +125,7 @@ class Attention:
             OptionError: there is no such kind.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
-        from fuzzydict.plotting import plot_attention
+        from fuzzydict.results.plotting import plot_attention
 
         return plot_attention(self, n, kind)
 
@@ -149,7 +149,7 @@ class Attention:
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
-        from fuzzydict.html import Number, html_table
+        from fuzzydict.results.html import Number, html_table
 
         rows = [
             (_short(key), Number(f"{weight:.1%}", weight), _short(value))

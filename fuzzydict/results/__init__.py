@@ -1,0 +1,1 @@
+"""Results: what reads return, as text, tables, pooled values and pictures."""
