@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fuzzydict.reads import FuzzyReads
 
 if TYPE_CHECKING:
-    from fuzzydict.fit_report import FitReport
+    from fuzzydict.learning.report import FitReport
 
 __all__ = ["FuzzyFits"]
 
@@ -83,8 +83,8 @@ class FuzzyFits(FuzzyReads[V]):
         >>> report.kept, d["hue"], d["maker"]
         (True, 'black', 'Porsche')
         """
-        from fuzzydict.plans import Plan
-        from fuzzydict.teaching import taught
+        from fuzzydict.learning.fit import taught
+        from fuzzydict.learning.plans import Plan
 
         plan = Plan(
             learn=learn,

@@ -12,7 +12,7 @@ import pytest
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.wordnet import Synset
+from fuzzydict.learning.wordnet import Synset
 from tests.test_cli_fit import fit
 
 SYNSETS = [
@@ -31,7 +31,7 @@ def vectors(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fuzzydict import retrofitting
+    from fuzzydict.learning import retrofitting
 
     few = retrofitting.Recipe(steps=3, batch=4, buckets=16, size=2, kept_words=4)
     monkeypatch.setattr(retrofitting, "wordnet_synsets", lambda: SYNSETS)

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from fuzzydict.descent import Epoch
-from fuzzydict.fit_report import Change, FitReport, Measures
+from fuzzydict.learning.gradient_descent import Epoch
+from fuzzydict.learning.report import Change, FitReport, Measures
 
 NAN = float("nan")
 OF_KEYS = FitReport(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import ArgumentTypeError, FuzzyDict
-from fuzzydict.unlearning import unlearned
+from fuzzydict.learning.unlearning import unlearned
 
 from .test_fits import SPECIFICATIONS, car
 
@@ -72,7 +72,9 @@ def test_what_is_not_kept_changes_nothing_of_what_was(monkeypatch: Any) -> None:
     d = car()
     d.fit(SYNONYMS | STRANGERS, validation=0)
     before = options(d)
-    monkeypatch.setattr("fuzzydict.learning.verdict_of_keys", lambda *_, **__: (False, "no"))
+    monkeypatch.setattr(
+        "fuzzydict.learning.validation.verdict_of_keys", lambda *_, **__: (False, "no")
+    )
     assert not d.fit(SYNONYMS, validation=0).kept
     assert options(d) == before
     assert unlearned(d)["score_cutoff"] is None  # it would start afresh all the same

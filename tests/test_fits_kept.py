@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cutoffs import best_cutoff, right_at
-from fuzzydict.exams import Answers, Exam
-from fuzzydict.folds import FEW, parted
-from fuzzydict.judging import Cutoffs, verdict_of_keys
-from fuzzydict.trials import Outcome
+from fuzzydict.learning.acceptance import Answers, Exam
+from fuzzydict.learning.cutoffs import best_cutoff, right_at
+from fuzzydict.learning.folds import FEW, parted
+from fuzzydict.learning.judging import Cutoffs, verdict_of_keys
+from fuzzydict.learning.trials import Outcome
 
 from .test_fits import EXAMPLES, car
 
@@ -305,7 +305,7 @@ def test_slips_that_are_asked_are_not_those_that_were_fitted(monkeypatch: Any) -
         seen.append(self)
         return broken(self)
 
-    monkeypatch.setattr("fuzzydict.exams.ExamOfScore.broken", noted)
+    monkeypatch.setattr("fuzzydict.learning.acceptance.ExamOfScore.broken", noted)
     car().fit(EXAMPLES)
     fitted, asked = (set(slips.queries) for slips in (seen[0].fitted_slips, seen[0].slips))
     assert len(fitted) >= 8

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array
-from fuzzydict.descent import descend, pull
 from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.fitting import Settings, fit_pooling, fit_retrieval
-from fuzzydict.parameters import Model
+from fuzzydict.learning.gradient_descent import descend, pull
+from fuzzydict.learning.parameters import Model
+from fuzzydict.learning.projections import Settings, fit_pooling, fit_retrieval
 
 from .gradients import check_gradients
 

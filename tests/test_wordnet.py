@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzzydict import MissingCorpusError
-from fuzzydict.wordnet import (
+from fuzzydict.learning.wordnet import (
     WEIGHTS,
     Pair,
     Synset,

@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array
 from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.learning.optimizers import Adam
 from fuzzydict.linear import glorot, linear, linear_backward
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.optimizers import Adam
 
 READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding
 WRITTEN = "0123456789-"

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError
-from fuzzydict.calibrating import Question, calibrate
 from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
 from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projected import NAMES, as_projections, seen_through
+from fuzzydict.learning.calibration import Question, calibrate
 from fuzzydict.measures import auroc, expected_calibration_error
 from fuzzydict.peers import sentence_encoder
 from fuzzydict.reporting import shown_command

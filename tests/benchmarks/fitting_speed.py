@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict._arrays import Array
-from fuzzydict.fitting import Settings, fit_retrieval
+from fuzzydict.learning.projections import Settings, fit_retrieval
 
 PAIRS, KEYS, SIZE = 19_000, 13_000, 300
 CANDIDATES = 4096  # keys that a query is told apart from in a step; in the second line all

@@ -27,13 +27,13 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError, WordVectors
 from fuzzydict.embedding.corpus import split_sentences
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.learning.retrofitting import Recipe, retrofit
+from fuzzydict.learning.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
 from fuzzydict.measures import hit_at_1, rank_correlation
 from fuzzydict.pairs import JudgedPair, similarity_pairs
 from fuzzydict.reporting import shown_command
 from fuzzydict.retrieval import RetrievalSet, read_sets
-from fuzzydict.retrofitting import Recipe, retrofit
 from fuzzydict.text.words import plain
-from fuzzydict.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
 
 from .development import development_set
 from .projected import Projected

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzydict.fitting import Settings, fit_retrieval
+from fuzzydict.learning.projections import Settings, fit_retrieval
 
 from . import fitting_speed, turns
 from .speed_data import Sizes, keys_of, misspelled

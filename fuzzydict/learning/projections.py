@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, as_floats, require_finite
-from fuzzydict.descent import Epoch, Gradients, Settings, descend
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, ShapeError
-from fuzzydict.objectives import pooling_loss, retrieval_loss
-from fuzzydict.parameters import Model
+from fuzzydict.learning.gradient_descent import Epoch, Gradients, Settings, descend
+from fuzzydict.learning.objectives import pooling_loss, retrieval_loss
+from fuzzydict.learning.parameters import Model
 
 __all__ = ["Epoch", "Fitted", "Settings", "fit_pooling", "fit_retrieval"]
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.cutoffs import best_cutoff
-from fuzzydict.exams import Answers, Exam, ExamOfScore
-from fuzzydict.folds import FEW, Stages, parted, taught
-from fuzzydict.judging import (
+from fuzzydict.learning.acceptance import Answers, Exam, ExamOfScore
+from fuzzydict.learning.candidate import Learned, Subject, learn_keys, learn_values
+from fuzzydict.learning.cutoffs import best_cutoff
+from fuzzydict.learning.folds import FEW, Stages, parted, taught
+from fuzzydict.learning.judging import (
     Cutoffs,
     key_changes,
     measured,
@@ -21,17 +22,16 @@ from fuzzydict.judging import (
     verdict_of_keys,
     verdict_of_values,
 )
-from fuzzydict.learners import Learned, Subject, learn_keys, learn_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.descent import Settings
     from fuzzydict.embedding.calibration import Calibration
-    from fuzzydict.fit_report import FitReport
-    from fuzzydict.targets import KeyExamples
-    from fuzzydict.trials import Trial
+    from fuzzydict.learning.examples import KeyExamples
+    from fuzzydict.learning.gradient_descent import Settings
+    from fuzzydict.learning.report import FitReport
+    from fuzzydict.learning.trials import Trial
 
 __all__ = ["Lesson", "lesson_of_keys", "lesson_of_values"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array, positive, require_counts
 from fuzzydict.errors import OptionError
-from fuzzydict.optimizers import Adam
+from fuzzydict.learning.optimizers import Adam
 
 __all__ = ["Epoch", "Gradients", "Settings", "descend", "pull"]
 

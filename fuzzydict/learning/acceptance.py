@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.calibrating import Question, calibrate
-from fuzzydict.learners import Learned, Subject
-from fuzzydict.slips import slips_of
-from fuzzydict.trials import Outcome, answered
+from fuzzydict.learning.calibration import Question, calibrate
+from fuzzydict.learning.candidate import Learned, Subject
+from fuzzydict.learning.slips import slips_of
+from fuzzydict.learning.trials import Outcome, answered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.calibration import Calibration
-    from fuzzydict.targets import KeyExamples
+    from fuzzydict.learning.examples import KeyExamples
 
 __all__ = ["Answers", "Exam", "ExamOfScore"]
 

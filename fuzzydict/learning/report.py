@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
-from fuzzydict.descent import Epoch
 from fuzzydict.errors import quoted
+from fuzzydict.learning.gradient_descent import Epoch
 
 __all__ = ["Change", "FitReport", "Measures"]
 

@@ -13,21 +13,21 @@ from fuzzydict.embedding.projected import Projected, as_projections, seen_throug
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.learners import Subject
-from fuzzydict.learning import Lesson, lesson_of_keys, lesson_of_values
-from fuzzydict.plans import Plan
+from fuzzydict.learning.candidate import Subject
+from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
+from fuzzydict.learning.plans import Plan
+from fuzzydict.learning.trials import Keys
+from fuzzydict.learning.unlearning import set_learned, unlearned
+from fuzzydict.learning.validation import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.results.pooling import stack
-from fuzzydict.targets import KeyExamples, ValueExamples, checked_examples
-from fuzzydict.trials import Keys
-from fuzzydict.unlearning import set_learned, unlearned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.fit_report import FitReport
     from fuzzydict.fits import FuzzyFits
+    from fuzzydict.learning.report import FitReport
 
 __all__ = ["taught"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fuzzydict._arrays import require_counts
-from fuzzydict.descent import Settings
 from fuzzydict.embedding.projections import ROLES
 from fuzzydict.errors import ArgumentTypeError, OptionError
-from fuzzydict.learners import Subject
+from fuzzydict.learning.candidate import Subject
+from fuzzydict.learning.gradient_descent import Settings
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 
 __all__ = ["Plan"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.calibrating import Question
 from fuzzydict.embedding.calibration import Calibration, log_probabilities
 from fuzzydict.embedding.projected import Projected
+from fuzzydict.learning.calibration import Question
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.features import compare
 from fuzzydict.search.key_index import KeyIndex

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fuzzydict.learners import Learned
+from fuzzydict.learning.candidate import Learned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.descent import Settings
+    from fuzzydict.learning.gradient_descent import Settings
 
 __all__ = ["FEW", "Stages", "parted", "taught"]
 

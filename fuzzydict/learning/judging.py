@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.cutoffs import right_at
-from fuzzydict.fit_report import Change, FitReport, Measures
+from fuzzydict.learning.cutoffs import right_at
+from fuzzydict.learning.report import Change, FitReport, Measures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.exams import Answers
-    from fuzzydict.trials import Outcome
+    from fuzzydict.learning.acceptance import Answers
+    from fuzzydict.learning.trials import Outcome
 
 __all__ = [
     "Changed",

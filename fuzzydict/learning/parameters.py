@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from fuzzydict._arrays import Array
-from fuzzydict.descent import Gradients, Settings
 from fuzzydict.embedding.maps import Factors, project_forward
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.objectives import lengths_forward
+from fuzzydict.learning.gradient_descent import Gradients, Settings
+from fuzzydict.learning.objectives import lengths_forward
 
 __all__ = ["Model"]
 

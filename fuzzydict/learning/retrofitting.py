@@ -12,9 +12,9 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import ShapeError
-from fuzzydict.objectives import lengths_forward, retrieval_loss
-from fuzzydict.optimizers import Adam
-from fuzzydict.wordnet import WEIGHTS, related_pairs, wordnet_synsets
+from fuzzydict.learning.objectives import lengths_forward, retrieval_loss
+from fuzzydict.learning.optimizers import Adam
+from fuzzydict.learning.wordnet import WEIGHTS, related_pairs, wordnet_synsets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

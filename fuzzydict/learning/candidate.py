@@ -10,11 +10,11 @@ import numpy as np
 from fuzzydict.embedding.calibration import line
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.word_vectors import WordVectors
-from fuzzydict.fitting import fit_pooling, fit_retrieval
+from fuzzydict.learning.projections import fit_pooling, fit_retrieval
+from fuzzydict.learning.spans import Span
+from fuzzydict.learning.trials import Keys, Trial
 from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.search.score import as_matching
-from fuzzydict.spans import Span
-from fuzzydict.trials import Keys, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.descent import Epoch, Settings
     from fuzzydict.embedding.calibration import Calibration
+    from fuzzydict.learning.gradient_descent import Epoch, Settings
 
 __all__ = ["Learned", "Subject", "learn_keys", "learn_values"]
 

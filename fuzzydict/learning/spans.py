@@ -11,7 +11,7 @@ from fuzzydict.embedding.maps import Factors
 
 if TYPE_CHECKING:
     from fuzzydict._arrays import Array
-    from fuzzydict.descent import Settings
+    from fuzzydict.learning.gradient_descent import Settings
 
 __all__ = ["Span"]
 

@@ -1,0 +1,1 @@
+"""Learning: `fit`, from examples to options that are kept or not."""
