@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, WordVectors
-from fuzzydict.dictfiles import FORMATS, open_dict
+from fuzzydict.io.dict_files import FORMATS, open_dict
 
 from ._problems import report_errors
 

@@ -91,7 +91,7 @@ def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
 
 def check_ending(output: Path, holds: str, own: str) -> None:
     """Refuse an output file whose ending says another format than ``own``."""
-    from fuzzydict.records import ENDINGS
+    from fuzzydict.io.records import ENDINGS
 
     if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
         raise click.UsageError(f"{output} would hold {holds}, which is not what its ending says")

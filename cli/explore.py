@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict
-from fuzzydict.explore import WORDS, explore_page
+from fuzzydict.io.explore import WORDS, explore_page
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._problems import Command, check_ending, check_place

@@ -11,7 +11,7 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.errors import quoted
-from fuzzydict.review import is_undecided
+from fuzzydict.io.review import is_undecided
 
 from ._dicts import dict_options, warn
 from ._problems import Command, check_ending, check_place, report_errors
@@ -122,8 +122,8 @@ def _fit_dict(
     sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
     check_place(output, sources)
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
-    from fuzzydict.dictfiles import open_dict
-    from fuzzydict.examples import read_examples
+    from fuzzydict.io.dict_files import open_dict
+    from fuzzydict.io.examples import read_examples
     from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)

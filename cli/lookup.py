@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
-from fuzzydict.asking import matches
 from fuzzydict.errors import quoted
-from fuzzydict.lines import as_json, as_line
+from fuzzydict.io.asking import matches
+from fuzzydict.io.lines import as_json, as_line
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._problems import Command

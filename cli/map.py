@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cleaning import clean_column
+from fuzzydict.io.columns import clean_column
 from fuzzydict.results.tables import TABLES, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict

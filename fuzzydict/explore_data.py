@@ -18,7 +18,7 @@ from fuzzydict.embedding.projections import SHIPPED, Factors, Projections
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
-from fuzzydict.lines import as_line
+from fuzzydict.io.lines import as_line
 from fuzzydict.results.pooling import stack
 from fuzzydict.search import features as comparing
 from fuzzydict.search import lookup

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzydict.dict_json import read_json
 from fuzzydict.errors import FileFormatError, quoted
+from fuzzydict.io.dict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import fuzzydict
-from fuzzydict.explore import PARTS
+from fuzzydict.io.explore import PARTS
 
 __all__ = ["browser", "data_of", "in_browser", "in_node", "node"]
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, NoMatchError, OptionError
-from fuzzydict import cleaning as cleaning_module
-from fuzzydict.asking import best_of
-from fuzzydict.cleaning import Cleaned, clean_column
+from fuzzydict.io import columns as cleaning_module
+from fuzzydict.io.asking import best_of
+from fuzzydict.io.columns import Cleaned, clean_column
 
 COUNTRIES = FuzzyDict(
     {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2

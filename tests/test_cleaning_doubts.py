@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cleaning import Cleaned
+from fuzzydict.io.columns import Cleaned
 from tests.test_cleaning import COUNTRIES, MESSY, cleaned, reference, write_csv
 
 

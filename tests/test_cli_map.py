@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
-from fuzzydict.examples import read_examples
+from fuzzydict.io.examples import read_examples
 
 main: click.Command = import_module("fuzzydict.cli").main
 SCRIPT = Path(sys.executable).with_name("fuzzydict")

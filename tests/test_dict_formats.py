@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
-from fuzzydict.dictfiles import FORMATS, format_of, open_dict, read_dict
+from fuzzydict.io.dict_files import FORMATS, format_of, open_dict, read_dict
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError, WordVectors
-from fuzzydict.dictfiles import open_dict, read_dict
+from fuzzydict.io.dict_files import open_dict, read_dict
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.cleaning import clean_column
-from fuzzydict.examples import read_examples
-from fuzzydict.review import Doubt, Review
+from fuzzydict.io.columns import clean_column
+from fuzzydict.io.examples import read_examples
+from fuzzydict.io.review import Doubt, Review
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))

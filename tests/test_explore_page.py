@@ -11,7 +11,7 @@ import pytest
 
 from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError
-from fuzzydict.explore import explore_page
+from fuzzydict.io.explore import explore_page
 
 from .javascript import browser, data_of, in_browser
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FileFormatError, MissingExtraError
-from fuzzydict.cleaning import Cleaned
+from fuzzydict.io.columns import Cleaned
 from tests.test_cleaning import ADDED, COUNTRIES, MESSY, cleaned, reference
 
 

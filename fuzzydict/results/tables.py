@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from fuzzydict.errors import FileFormatError, OptionError, quoted
-from fuzzydict.lines import as_cell, as_json
-from fuzzydict.records import (
+from fuzzydict.io.lines import as_cell, as_json
+from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     KINDS,
@@ -28,7 +28,7 @@ from fuzzydict.records import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from fuzzydict.records import Record
+    from fuzzydict.io.records import Record
 
 __all__ = ["TABLES", "Columns", "add_columns", "name_of", "table_format"]
 
@@ -87,7 +87,7 @@ def add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: Co
             case "jsonl":
                 _add_to_jsonl(file, name, output, columns)
             case "parquet":
-                from fuzzydict.parquet import add_to_parquet
+                from fuzzydict.io.tables import add_to_parquet
 
                 add_to_parquet(file, name, output, columns)
             case _:

@@ -17,7 +17,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.explore import WORDS, explore_page
+from fuzzydict.io.explore import WORDS, explore_page
 
 from ..javascript import BROWSER, NODE, in_browser, in_node
 from .report import print_report

@@ -6,9 +6,9 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.dict_json import text_of
 from fuzzydict.errors import FileFormatError
-from fuzzydict.records import limits
+from fuzzydict.io.dict_json import text_of
+from fuzzydict.io.records import limits
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError, OptionError, quoted
-from fuzzydict.records import (
+from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     KINDS,

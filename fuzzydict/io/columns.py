@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from fuzzydict.asking import best_of, cutoff_of, is_match
 from fuzzydict.atomic import replacing
 from fuzzydict.errors import OptionError
+from fuzzydict.io.asking import best_of, cutoff_of, is_match
+from fuzzydict.io.review import Doubt, Review, check_new, undecided
 from fuzzydict.results.tables import TABLES, Columns, add_columns, name_of, table_format
-from fuzzydict.review import Doubt, Review, check_new, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

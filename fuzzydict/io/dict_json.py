@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict.atomic import decoded
 from fuzzydict.errors import FileFormatError
-from fuzzydict.records import KINDS, MARK, parse_json
+from fuzzydict.io.records import KINDS, MARK, parse_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.dict_json import object_only, text_of
 from fuzzydict.errors import FileFormatError, MissingExtraError, quoted
-from fuzzydict.records import limits
+from fuzzydict.io.dict_json import object_only, text_of
+from fuzzydict.io.records import limits
 
 if TYPE_CHECKING:
     from pathlib import Path

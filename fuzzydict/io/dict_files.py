@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC
 from fuzzydict.errors import FileFormatError, OptionError
+from fuzzydict.io.records import ROWS, format_by_ending
 from fuzzydict.mapping import FuzzyDict
-from fuzzydict.records import ROWS, format_by_ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,19 +82,19 @@ def read_dict(
     # A reader is imported with its parser when a file needs it.
     match form:
         case "json":
-            from fuzzydict.dict_json import read_json
+            from fuzzydict.io.dict_json import read_json
 
             return read_json(path)
         case "toml":
-            from fuzzydict.dict_toml import read_toml
+            from fuzzydict.io.dict_toml import read_toml
 
             return read_toml(path)
         case "yaml":
-            from fuzzydict.dict_yaml import read_yaml
+            from fuzzydict.io.dict_yaml import read_yaml
 
             return read_yaml(path)
         case "csv" | "tsv" | "jsonl":
-            from fuzzydict.dict_rows import read_rows
+            from fuzzydict.io.dict_rows import read_rows
 
             return read_rows(path, form, key=key, value=value, note=note)
         case "fuzzydict":

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import FileFormatError, quoted
-from fuzzydict.records import (
+from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     KINDS,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from fuzzydict.records import Record
+    from fuzzydict.io.records import Record
 
 __all__ = ["read_rows"]
 

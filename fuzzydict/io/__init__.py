@@ -1,0 +1,1 @@
+"""Files, tables and columns, in and out."""
