@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
-from fuzzydict.evaluation import Report, evaluate
-from fuzzydict.pairs import similarity_pairs
-from fuzzydict.peers import ENCODER_NAME, PEERS, sentence_encoder
-from fuzzydict.reporting import (
+from fuzzydict.evaluation.datasets import read_sets
+from fuzzydict.evaluation.evaluate import Report, evaluate
+from fuzzydict.evaluation.pairs import similarity_pairs
+from fuzzydict.evaluation.peers import ENCODER_NAME, PEERS, sentence_encoder
+from fuzzydict.evaluation.reporting import (
     as_json,
     as_tables,
     environment,
@@ -19,8 +20,7 @@ from fuzzydict.reporting import (
     shown_command,
     text_table,
 )
-from fuzzydict.retrieval import read_sets
-from fuzzydict.systems import System, fuzzy_dict
+from fuzzydict.evaluation.systems import System, fuzzy_dict
 
 from ._problems import Command, report_errors
 from ._progress import progress_bar

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors, peers
-from fuzzydict.reporting import environment
-from fuzzydict.systems import Remembering, by_cosine
+from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
+from fuzzydict.evaluation import peers
+from fuzzydict.evaluation.reporting import environment
+from fuzzydict.evaluation.systems import Remembering, by_cosine
 
 main: click.Command = import_module("fuzzydict.cli").main
 evaluate_module = import_module("fuzzydict.cli.evaluate")

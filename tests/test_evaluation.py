@@ -10,12 +10,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fuzzydict import FuzzyDict, NoMatchError, OptionError
-from fuzzydict.evaluation import evaluate
-from fuzzydict.measures import expected_calibration_error
-from fuzzydict.pairs import JudgedPair
-from fuzzydict.peers import PEERS
-from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
-from fuzzydict.systems import Remembering, by_cosine, fuzzy_dict
+from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
+from fuzzydict.evaluation.evaluate import evaluate
+from fuzzydict.evaluation.metrics import expected_calibration_error
+from fuzzydict.evaluation.pairs import JudgedPair
+from fuzzydict.evaluation.peers import PEERS
+from fuzzydict.evaluation.systems import Remembering, by_cosine, fuzzy_dict
 
 
 def dictionary(keys: str, **queries: str) -> Dictionary:

@@ -13,14 +13,14 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from fuzzydict import ArgumentTypeError, ShapeError, WordVectors
-from fuzzydict.measures import (
+from fuzzydict.evaluation.metrics import (
     auroc,
     expected_calibration_error,
     hit_at_1,
     mean_reciprocal_rank,
     rank_correlation,
 )
-from fuzzydict.pairs import JudgedPair
+from fuzzydict.evaluation.pairs import JudgedPair
 
 # Few different scores, so that many are equal; the ends of bins among them.
 SCORES = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.31, 0.6, 0.7, 0.99, 1.0]) | st.floats(0, 1)

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from fuzzydict import MissingCorpusError, MissingExtraError, peers
-from fuzzydict.peers import ENCODER_NAME, PEERS, sentence_encoder
+from fuzzydict import MissingCorpusError, MissingExtraError
+from fuzzydict.evaluation import peers
+from fuzzydict.evaluation.peers import ENCODER_NAME, PEERS, sentence_encoder
 
 KEYS = ["color", "collar", "brand", "top speed", "speed", "doors"]
 TEXTS = st.text("abc ", max_size=6)

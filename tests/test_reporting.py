@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzzydict.evaluation import Correlation, Report, Retrieval
-from fuzzydict.reporting import (
+from fuzzydict.evaluation.evaluate import Correlation, Report, Retrieval
+from fuzzydict.evaluation.reporting import (
     as_json,
     as_tables,
     environment,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FileFormatError
-from fuzzydict.retrieval import Query, read_sets
+from fuzzydict.evaluation.datasets import Query, read_sets
 
 
 def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:

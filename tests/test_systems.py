@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.systems import CosineRanker, Remembering, by_cosine, fuzzy_dict
+from fuzzydict.evaluation.systems import CosineRanker, Remembering, by_cosine, fuzzy_dict
 
 WORDS = ["color", "colour", "collar", "top speed", "topSpeed", "boat", "ship", "?!", "C#", "C++"]
 KEYS = st.lists(st.sampled_from(WORDS) | st.text("abc", max_size=4), unique=True, min_size=1)

@@ -12,7 +12,7 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from typing import Any
 
-    from fuzzydict.retrieval import RetrievalSet
+    from fuzzydict.evaluation.datasets import RetrievalSet
 
 __all__ = ["WEIGHTS", "Pair", "Synset", "asked_pairs", "related_pairs", "wordnet_synsets"]
 
@@ -153,7 +153,7 @@ def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
     """Return the pairs that retrieval sets ask, in plain words: a query and a key it accepts.
 
     Example:
-        >>> from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+        >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
         >>> asked = Dictionary(["motor_car"], [Query("auto", frozenset({"motor_car"}))])
         >>> [sorted(pair) for pair in asked_pairs([RetrievalSet("cars", [asked])])]
         [['auto', 'motor car']]

@@ -22,11 +22,11 @@ from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
 from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projected import NAMES, as_projections, seen_through
+from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
+from fuzzydict.evaluation.metrics import auroc, expected_calibration_error
+from fuzzydict.evaluation.peers import sentence_encoder
+from fuzzydict.evaluation.reporting import shown_command
 from fuzzydict.learning.calibration import Question, calibrate
-from fuzzydict.measures import auroc, expected_calibration_error
-from fuzzydict.peers import sentence_encoder
-from fuzzydict.reporting import shown_command
-from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 from fuzzydict.search.features import compare
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.text.words import plain

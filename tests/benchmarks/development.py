@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from fuzzydict import MissingCorpusError
-from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
 
 __all__ = ["Synonyms", "development_set", "pairs_of", "wordnet_synonyms"]
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
+from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.retrieval import Dictionary, RetrievalSet, read_sets
 from fuzzydict.search.score import MeaningAndSpelling
 
 from .report import print_report

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fuzzydict import Brown, FuzzyDictError, MissingCorpusError
-from fuzzydict.retrieval import Dictionary, Query, RetrievalSet, read_sets
+from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet, read_sets
 
 from .development import pairs_of
 from .spellings import (

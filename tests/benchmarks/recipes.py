@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 from fuzzydict import FuzzyDictError, MissingCorpusError, WordVectors
 from fuzzydict.embedding.word2vec import POWER, RECIPE, SIZE, Model
-from fuzzydict.measures import hit_at_1, mean_reciprocal_rank, rank_correlation
-from fuzzydict.pairs import JudgedPair, similarity_pairs
-from fuzzydict.reporting import shown_command
-from fuzzydict.retrieval import RetrievalSet, read_sets
-from fuzzydict.systems import by_cosine
+from fuzzydict.evaluation.datasets import RetrievalSet, read_sets
+from fuzzydict.evaluation.metrics import hit_at_1, mean_reciprocal_rank, rank_correlation
+from fuzzydict.evaluation.pairs import JudgedPair, similarity_pairs
+from fuzzydict.evaluation.reporting import shown_command
+from fuzzydict.evaluation.systems import by_cosine
 
 from .development import development_set, pairs_of, wordnet_synonyms
 from .graded import graded_pairs

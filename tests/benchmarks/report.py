@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzzydict.reporting import environment, markdown_table
+from fuzzydict.evaluation.reporting import environment, markdown_table
 
 __all__ = ["print_report"]
 

@@ -27,12 +27,12 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError, WordVectors
 from fuzzydict.embedding.corpus import split_sentences
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.evaluation.datasets import RetrievalSet, read_sets
+from fuzzydict.evaluation.metrics import hit_at_1, rank_correlation
+from fuzzydict.evaluation.pairs import JudgedPair, similarity_pairs
+from fuzzydict.evaluation.reporting import shown_command
 from fuzzydict.learning.retrofitting import Recipe, retrofit
 from fuzzydict.learning.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
-from fuzzydict.measures import hit_at_1, rank_correlation
-from fuzzydict.pairs import JudgedPair, similarity_pairs
-from fuzzydict.reporting import shown_command
-from fuzzydict.retrieval import RetrievalSet, read_sets
 from fuzzydict.text.words import plain
 
 from .development import development_set

@@ -12,7 +12,7 @@ import numpy as np
 
 from fuzzydict.embedding.brown import brown_sentences
 from fuzzydict.errors import MissingExtraError
-from fuzzydict.systems import Ranked, Remembering, System, by_cosine
+from fuzzydict.evaluation.systems import Ranked, Remembering, System, by_cosine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict.errors import OptionError
-from fuzzydict.measures import (
+from fuzzydict.evaluation.metrics import (
     auroc,
     expected_calibration_error,
     hit_at_1,
     mean_reciprocal_rank,
     rank_correlation,
 )
-from fuzzydict.systems import Ranker, Remembering, System
+from fuzzydict.evaluation.systems import Ranker, Remembering, System
 
 if TYPE_CHECKING:
-    from fuzzydict.pairs import JudgedPair
-    from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
+    from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
+    from fuzzydict.evaluation.pairs import JudgedPair
 
 __all__ = ["Correlation", "Report", "Retrieval", "evaluate"]
 
@@ -105,8 +105,8 @@ def evaluate(
     Raises:
         OptionError: two systems have one name.
 
-    >>> from fuzzydict.retrieval import Dictionary, Query, RetrievalSet
-    >>> from fuzzydict.systems import fuzzy_dict
+    >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
+    >>> from fuzzydict.evaluation.systems import fuzzy_dict
     >>> queries = [Query("colour", frozenset({"color"})), Query("modell", frozenset({"model"}))]
     >>> tiny = RetrievalSet("tiny", [Dictionary(["brand", "model", "color"], queries)])
     >>> (figures,) = evaluate([fuzzy_dict()], [tiny]).retrieval

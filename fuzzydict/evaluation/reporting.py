@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fuzzydict.evaluation import Report
+    from fuzzydict.evaluation.evaluate import Report
 
 __all__ = [
     "as_json",

@@ -1,0 +1,1 @@
+"""Evaluation: data sets, systems, metrics and reports."""
