@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict._arrays import Array, as_floats, require_finite, slices, unbroadcast
+from fuzzydict._arrays import (
+    Array,
+    as_floats,
+    linear,
+    linear_backward,
+    require_finite,
+    slices,
+    unbroadcast,
+)
 from fuzzydict.errors import ShapeError
-from fuzzydict.linear import linear, linear_backward
 from fuzzydict.nn.base import Backward, Gradients, Scorer
 
 __all__ = ["Additive", "Concat"]

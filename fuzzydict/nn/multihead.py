@@ -8,9 +8,16 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from fuzzydict._arrays import Array, as_floats, require_counts, require_finite
+from fuzzydict._arrays import (
+    Array,
+    as_floats,
+    glorot,
+    linear,
+    linear_backward,
+    require_counts,
+    require_finite,
+)
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.linear import glorot, linear, linear_backward
 from fuzzydict.nn.attention import attention, attention_forward
 from fuzzydict.nn.torch_weights import read_torch_heads
 
