@@ -60,7 +60,7 @@ def command(
         sys.exit(1)
     click.echo(_as_the_terminal_can(attention.chart(number)))
     if plot is not None:
-        from fuzzydict.atomic import replacing
+        from fuzzydict._files import replacing
         from fuzzydict.results.plotting import picture
 
         drawn = picture(attention, plot.suffix[1:].lower(), number)

@@ -42,7 +42,7 @@ def command(d: FuzzyDict[Any], output: Path, words: int, title: str | None) -> N
     and the pooled value, if values can be pooled. The page is one file that needs no server and no
     network; it holds the keys, the values and word vectors, 0.5 MB for each thousand words.
     """
-    from fuzzydict.atomic import replacing
+    from fuzzydict._files import replacing
 
     given = click.get_current_context().params
     check_place(output, [path for path in (given["dict_file"], given["vectors"]) if path])

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fuzzydict.atomic import replacing
+from fuzzydict._files import replacing
 from fuzzydict.cli._problems import Command, check_place, report_errors
 from fuzzydict.results.plotting import drawn, load_pyplot
 

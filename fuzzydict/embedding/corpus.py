@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fuzzydict.atomic import decoded
+from fuzzydict._files import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

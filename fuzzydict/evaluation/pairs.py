@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from fuzzydict.atomic import decoded
+from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, quoted
 
 __all__ = ["JudgedPair", "read_pairs", "similarity_pairs"]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from fuzzydict.atomic import replacing
+from fuzzydict._files import replacing
 from fuzzydict.errors import OptionError
 from fuzzydict.io.asking import best_of, cutoff_of, is_match
 from fuzzydict.io.review import Doubt, Review, check_new, undecided

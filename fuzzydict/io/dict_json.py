@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.atomic import decoded
+from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError
 from fuzzydict.io.records import KINDS, MARK, parse_json
 

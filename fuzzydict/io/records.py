@@ -14,7 +14,7 @@ from io import StringIO
 from itertools import count
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from fuzzydict.atomic import decoded
+from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, quoted
 
 if TYPE_CHECKING:

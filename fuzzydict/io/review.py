@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from fuzzydict.atomic import replacing
+from fuzzydict._files import replacing
 from fuzzydict.errors import OptionError
 from fuzzydict.io.lines import as_cell, as_json
 from fuzzydict.io.records import DELIMITERS, ROWS, csv_row, encoded, format_by_ending
