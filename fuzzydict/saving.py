@@ -12,28 +12,393 @@ Arrays in the file of K items, S of whose keys have vectors:
 from __future__ import annotations
 
 import json
+import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict import _files as storage
-from fuzzydict.codec import PLAIN, ValueReader, ValueWriter
-from fuzzydict.embedding.projections import has_query_heads
+from fuzzydict._files import DTYPES, refusing
+from fuzzydict.embedding.encoder import require_same
+from fuzzydict.embedding.projections import Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
-from fuzzydict.graph_saving import GRAPHS, graph_arrays, graph_of
-from fuzzydict.saved_keys import SavedKeys
-from fuzzydict.saved_options import read_options, take_learned, written_options
+from fuzzydict.nn import scorers
+from fuzzydict.options import OPTIONS, check_option
+from fuzzydict.search.backends.base import EXACT
+from fuzzydict.search.neighbours import COSINE, DOT, Neighbours
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from fuzzydict._files import Unchecked
     from fuzzydict.search.key_index import KeyIndex
 
-__all__ = ["Saved", "check_items", "read_saved", "write_saved"]
+__all__ = [
+    "GRAPHS",
+    "PLAIN",
+    "Graph",
+    "Saved",
+    "SavedKeys",
+    "ValueReader",
+    "ValueWriter",
+    "check_items",
+    "graph_arrays",
+    "graph_of",
+    "read_options",
+    "read_saved",
+    "restore_graph",
+    "take_learned",
+    "write_saved",
+    "written_options",
+]
+
+
+#: Types whose values JSON has as they are.
+PLAIN = (str, int, float, bool, type(None))
+_DEEPEST = 100  # containers in one another: few enough to be read again under any recursion limit
+_MOST_AXES = 31  # of an array, for numpy before 2.0 stacks no more
+
+
+class ValueWriter:
+    """Writes values; ``groups`` are the stacked arrays that they hold, once all are written."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, tuple[int, ...]], list[NDArray[Any]]] = {}
+        self._numbers: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """Return a value as JSON.
+
+        Raises:
+            ArgumentTypeError: it, or what it holds, is neither of JSON's types (exactly: of no
+                class derived from them), nor a tuple, nor an array or number of numpy; or its
+                containers are nested too deeply.
+        """
+        if depth > _DEEPEST:
+            raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
+        kind = type(value)
+        if kind in PLAIN:
+            return value
+        if kind in (list, tuple):
+            return [kind.__name__, *(self.encode(part, depth + 1) for part in value)]
+        if kind is dict:
+            parts = (part for item in value.items() for part in item)
+            return ["dict", *(self.encode(part, depth + 1) for part in parts)]
+        if isinstance(value, np.generic) or kind is np.ndarray:
+            return self._array("array" if kind is np.ndarray else "scalar", np.asarray(value))
+        raise ArgumentTypeError(f"{kind.__name__} is none of the types that can be saved")
+
+    def _array(self, kind: str, array: NDArray[Any]) -> list[Any]:
+        dtype = array.dtype.newbyteorder("<").str
+        if dtype not in DTYPES:
+            raise ArgumentTypeError(f"an array of dtype {array.dtype} cannot be saved")
+        if array.ndim > _MOST_AXES:
+            raise ArgumentTypeError(f"an array of more than {_MOST_AXES} axes cannot be saved")
+        group = (dtype, array.shape)
+        rows = self._groups.setdefault(group, [])
+        rows.append(array)
+        return [kind, self._numbers.setdefault(group, len(self._numbers)), len(rows) - 1]
+
+    @property
+    def groups(self) -> list[NDArray[Any]]:
+        """The arrays of each dtype and shape, stacked, (rows, *shape)."""
+        return [
+            np.stack(rows).astype(dtype, copy=False) for (dtype, _), rows in self._groups.items()
+        ]
+
+
+class ValueReader:
+    """Reads values that a `ValueWriter` with these groups wrote, in the order of writing.
+
+    Each row is taken once, so that a small file cannot ask for a large array many times.
+    """
+
+    def __init__(self, groups: list[NDArray[Any]]) -> None:
+        self._groups = groups
+        self._taken = [0] * len(groups)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every row was taken."""
+        return self._taken == [len(group) for group in self._groups]
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        """Return the value that was written.
+
+        Raises:
+            FileFormatError: no writer wrote this.
+        """
+        if type(value) in PLAIN:
+            return value
+        if depth > _DEEPEST:
+            raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
+        match value:
+            case ["list", *items]:
+                return [self.decode(item, depth + 1) for item in items]
+            case ["tuple", *items]:
+                return tuple(self.decode(item, depth + 1) for item in items)
+            case ["dict", *parts] if len(parts) % 2 == 0:
+                decoded = [self.decode(part, depth + 1) for part in parts]
+                return dict(zip(decoded[::2], decoded[1::2], strict=True))
+            case ["array", int(group), int(row)]:
+                return np.array(self._row(group, row))
+            case ["scalar", int(group), int(row)] if self._groups[group].ndim == 1:
+                return self._row(group, row)
+        raise FileFormatError("it holds a value of no known kind")
+
+    def _row(self, group: int, row: int) -> Any:
+        if group < 0 or row != self._taken[group]:
+            raise FileFormatError("its arrays do not stand in the order of its values")
+        self._taken[group] += 1
+        return self._groups[group][row]
+
+
+_LEARNED = "projections "  # before the names of the arrays that projections are made of
+_ENCODED = ("scorer", "projections")  # options that are no plain value
+_NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
+
+
+def written_options(
+    writer: ValueWriter, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return options as JSON, and the arrays that they need.
+
+    Raises:
+        ArgumentTypeError: the scorer is a function.
+    """
+    plain = {name: _as_json(value) for name, value in options.items() if name not in _ENCODED}
+    projections = options["projections"]
+    learned = projections.arrays() if isinstance(projections, Projections) else {}
+    return {
+        **plain,
+        "scorer": _encoded_scorer(writer, options["scorer"]),
+        "projections": _encoded_projections(projections),
+    }, {f"{_LEARNED}{name}": array for name, array in learned.items()}
+
+
+def _as_json(option: Any) -> Any:
+    """Return an option as JSON takes it: a number of any type as a plain one."""
+    return option if option is None or type(option) in (str, int, float) else float(option)
+
+
+def take_learned(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Take those of projections out of a file's arrays."""
+    names = [name for name in arrays if name.startswith(_LEARNED)]
+    return {name.removeprefix(_LEARNED): arrays.pop(name) for name in names}
+
+
+def read_options(
+    reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Return the options that `written_options` wrote.
+
+    Raises:
+        LookupError, TypeError, ValueError: it wrote no such thing.
+    """
+    options = {
+        **saved,
+        "scorer": _scorer(reader, saved["scorer"]),
+        "projections": _projections(saved["projections"], learned),
+    }
+    if options.keys() != OPTIONS - {"embedding"}:
+        raise ValueError("its options are not those of a dict")
+    for name, value in options.items():
+        check_option(name, value)
+    return options
+
+
+def _encoded_projections(projections: Any) -> Any:
+    """Return projections as their name, or as that of the embedding that they are for."""
+    if isinstance(projections, Projections):
+        return [projections.embedding]
+    return projections
+
+
+def _projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
+    if not isinstance(saved, list):
+        if learned:
+            raise ValueError("it holds projections that are not its dict's")
+        return saved
+    (embedding,) = saved
+    if not isinstance(embedding, str | None):
+        raise TypeError("its projections name no embedding")
+    # Copies, for what was read is mapped from a file, which may change or go.
+    copies = {name: np.array(array) for name, array in learned.items()}
+    return Projections.from_arrays(copies, embedding=embedding)
+
+
+def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
+    """Return a scorer as its name, or as the name of its class and its arguments."""
+    if scorer is None or isinstance(scorer, str):
+        return scorer
+    kind = type(scorer).__name__
+    if getattr(scorers, kind, None) is not type(scorer) or kind in _NOT_SAVED:
+        raise ArgumentTypeError(
+            f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
+            f"set d.scorer = None before saving, and again after loading"
+        )
+    arguments = dict(scorer.parameters)
+    if isinstance(scorer, scorers.ScaledDot):
+        arguments["scale"] = scorer.scale
+    return [kind, writer.encode(arguments)]
+
+
+def _scorer(reader: ValueReader, saved: Any) -> Any:
+    if saved is None or isinstance(saved, str):
+        return saved
+    kind, arguments = saved
+    made = getattr(scorers, kind) if kind in scorers.__all__ else None
+    if not isinstance(made, type) or not issubclass(made, scorers.Scorer) or kind in _NOT_SAVED:
+        raise ValueError(f"it names a scorer {quoted(kind)}, which is none of this package's")
+    return made(**reader.decode(arguments))
+
+
+_LITTLE = 1 << 26  # bytes of vectors that are read at once: as much as takes milliseconds
+
+
+class SavedKeys:
+    """The keys of a dict that have vectors, S of them, in a file that is mapped.
+
+    Args:
+        path: of the file.
+        keys: all keys of the dict, in order.
+        embedding: the fingerprint of what gave the vectors.
+        vectors: (S, E).
+        trust: (S,).
+        graph: what finds keys near a query, if that was made.
+
+    Raises:
+        ValueError: these are not vectors and trust of one dict.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        keys: Collection[Any],
+        embedding: dict[str, Any],
+        vectors: Unchecked,
+        trust: NDArray[np.float32],
+        graph: Graph | None,
+    ) -> None:
+        self._path, self._keys, self._embedding = path, keys, embedding
+        self._vectors, self._trust, self._graph = vectors, np.array(trust), graph
+        # Windows replaces no file that is mapped.
+        self._at_once = vectors.array.nbytes <= _LITTLE or os.name == "nt"
+        shape = vectors.array.shape
+        if len(shape) != 2 or trust.shape != shape[:1]:
+            raise ValueError(f"it has trust of shape {trust.shape} in vectors of shape {shape}")
+        if vectors.array.dtype != np.float32:
+            raise ValueError("its vectors are not numbers of 32 bits")
+        if graph is not None and graph.labels.shape != (shape[0] + 1,):
+            raise ValueError("its graph has not one label for each of its vectors")
+        _require_finite("trust", trust)
+        if len(trust) and not 0 <= trust.min() <= trust.max() <= 1:
+            raise ValueError("its trust is not from 0 to 1")
+
+    def restore(self, index: KeyIndex, engine: str) -> None:
+        """Fill an empty index: at once if the vectors are few, else when they are needed.
+
+        Vectors that are left in the file are checked by then, and come into memory page by page.
+
+        Raises:
+            OptionError: the index has another embedding; the message names both.
+            FileFormatError: the vectors are of another length, or, if they are few, damaged.
+        """
+        require_same(self._embedding, index.embedding)
+        first = next((key for key in self._keys if isinstance(key, str) and plain(key)), None)
+        found = self._vectors.array.shape[1]
+        size = found if first is None else index.embedding.encode([first]).shape[1]
+        if found != size:
+            raise FileFormatError(
+                f"{self._path} is damaged: it has vectors of {found}, and its embedding gives "
+                f"vectors of {size}; restore it from a copy"
+            )
+        index.defer(lambda index: self._fill(index, engine))
+        if self._at_once:
+            index.sync()
+
+    def _fill(self, index: KeyIndex, engine: str) -> None:
+        with refusing(self._path):
+            vectors = self._checked_vectors()
+            _require_finite("vectors", vectors)
+            if self._graph is not None:
+                restore_graph(index, engine, self._graph)
+            # A copy, where that is cheap, for what is mapped from a file may change with it.
+            kept = np.array(vectors) if self._at_once else vectors
+            index.restore(self._keys, kept, self._trust)
+
+    def _checked_vectors(self) -> NDArray[Any]:
+        try:
+            return self._vectors.checked()
+        except FileFormatError as error:
+            if self._at_once:
+                raise
+            raise FileFormatError(
+                f"{error}: its items are whole, so that FuzzyDict(dict(d)) can be saved"
+            ) from error
+
+
+def _require_finite(name: str, array: NDArray[Any]) -> None:
+    # The least and the largest number are NaN where any is.
+    extremes = (array.min(), array.max()) if array.size else ()
+    if array.dtype != np.float32 or not np.isfinite(extremes).all():
+        raise ValueError(f"its {name} are not finite numbers of 32 bits")
+
+
+#: Names of arrays, by measure.
+GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}
+_LABELS = "graph labels"
+
+
+class Graph(NamedTuple):
+    """What an engine saved of S keys."""
+
+    measure: str
+    saved: Unchecked  # bytes
+    labels: NDArray[np.int64]  # of each key that has a vector, and one of none, (S + 1,), rising
+
+
+def graph_arrays(index: KeyIndex, engine: str) -> dict[str, NDArray[Any]]:
+    """Return what an engine saves of the keys, by the names of arrays; of another one, nothing."""
+    if index.neighbours is None or index.neighbours.engine != engine:
+        return {}
+    saved, labels = index.neighbours.save(index)
+    return {GRAPHS[index.neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
+
+
+def graph_of(
+    arrays: dict[str, NDArray[Any]], unchecked: Mapping[str, Unchecked], options: Mapping[str, Any]
+) -> Graph | None:
+    """Take what `graph_arrays` returned out of a file's arrays, if it is there.
+
+    Raises:
+        ValueError: it is not of this form, or the dict has no such engine.
+    """
+    measures = [measure for measure, name in GRAPHS.items() if name in unchecked]
+    if not measures:
+        return None
+    (measure,) = measures
+    graph = Graph(measure, unchecked[GRAPHS[measure]], arrays.pop(_LABELS))
+    if options["index"] == EXACT:
+        raise ValueError("it has a graph, and its dict does without")
+    saved = graph.saved.array
+    if saved.dtype != np.uint8 or saved.ndim != 1 or graph.labels.dtype != np.int64:
+        raise ValueError("its graph is not of bytes, or has labels that are no whole numbers")
+    rising = (np.diff(graph.labels) > 0).all() and graph.labels.min(initial=0) >= 0
+    if graph.labels.ndim != 1 or not rising:
+        raise ValueError("the labels of its graph do not rise")
+    return graph
+
+
+def restore_graph(index: KeyIndex, engine: str, graph: Graph) -> None:
+    """Let the engine of an index begin with what was saved of its keys."""
+    # Copies, for what was read is mapped from a file, which may change or go.
+    index.neighbours = Neighbours(engine, graph.measure)
+    index.neighbours.restore(np.array(graph.saved.checked()), np.array(graph.labels))
+
 
 _KIND = "fuzzy dict"
 _LARGE = ("vectors", *GRAPHS.values())  # arrays that are read when they are needed

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import (
-    Bilinear,
-    FileFormatError,
-    FuzzyDict,
-    MissingExtraError,
-    OptionError,
-    saved_keys,
-)
+from fuzzydict import Bilinear, FileFormatError, FuzzyDict, MissingExtraError, OptionError
 from fuzzydict import _files as storage
+from fuzzydict import saving as saved_keys
 from fuzzydict.search.backends.base import ENGINES
 from tests.searching import COPIES, assert_same, compared, hashed
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict, saved_keys
+from fuzzydict import FileFormatError, FuzzyDict
+from fuzzydict import saving as saved_keys
 from fuzzydict._files import read
 from tests.searching import assert_same
 
