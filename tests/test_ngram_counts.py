@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.text import ngram_counts
-from fuzzydict.text.ngram_counts import shared_by_each
-from fuzzydict.text.ngrams import NgramIndex
+from fuzzydict.text.ngrams import NgramIndex, shared_by_each
 
 LETTERS = st.text("abc ", max_size=8)
 ANY = st.text(st.characters(exclude_categories=()), max_size=8)

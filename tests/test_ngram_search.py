@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown
 from fuzzydict.text import ngram_search
-from fuzzydict.text.ngram_search import most_alike
-from fuzzydict.text.ngrams import NgramIndex
+from fuzzydict.text.ngrams import NgramIndex, most_alike
 
 TEXTS = st.text("abc ", min_size=1, max_size=6)
 

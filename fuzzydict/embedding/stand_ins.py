@@ -8,8 +8,7 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.text.ngram_counts import shared_by_each
-from fuzzydict.text.ngrams import NgramIndex
+from fuzzydict.text.ngrams import NgramIndex, shared_by_each
 from fuzzydict.text.similarity import likenesses, sound
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fuzzydict.search.left_out import weight_left_out
 from fuzzydict.search.lookup import Lookup
 from fuzzydict.search.neighbours import neighbours_of
 from fuzzydict.search.shortlist import Others, Shortlist
-from fuzzydict.text.ngram_search import most_alike
+from fuzzydict.text.ngrams import most_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

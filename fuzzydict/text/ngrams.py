@@ -5,16 +5,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fuzzydict._arrays import different
+from fuzzydict._arrays import different, slices
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-__all__ = ["NgramIndex", "Postings", "ngram_buckets", "ngram_buckets_of_each"]
+__all__ = [
+    "NgramIndex",
+    "Postings",
+    "most_alike",
+    "ngram_buckets",
+    "ngram_buckets_of_each",
+    "shared_by_each",
+]
+
 
 _SHORT = 40  # characters of a string whose n-grams are kept, so that the cache is small
 _BLOCK = 4096  # strings indexed at a time, so that little memory is taken in passing
@@ -194,3 +204,153 @@ def _ngrams(strings: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64
         buckets.append((mixed[inside] >> np.uint32(16)).astype(np.int64))
         places.append(owners[inside])
     return np.concatenate(buckets), np.concatenate(places)
+
+
+_FREQUENT = 32  # an n-gram of more than one string in so many is counted for all of them at once
+_ROOM = 1 << 24  # bytes for these rows; of millions of strings not all frequent ones have one
+_BLOCK_OF_NGRAM_COUNTS = 1024  # queries taken apart at a time, so that memory stays bounded
+_SLACK = 1e-3  # more than what rounding does to a number of n-grams
+
+
+def shared_by_each(
+    ngrams: NgramIndex, queries: Sequence[str], least: float
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+    """Yield for each query the strings with a cosine of ``least`` or more, and these, (c,) each.
+
+    They are those of `NgramIndex.similarities`, to the bit, and ``least`` is above 0.
+
+    >>> from fuzzydict.text.ngrams import NgramIndex
+    >>> index = NgramIndex(["color", "brand", "model", "colors"])
+    >>> [places.tolist() for places, _ in shared_by_each(index, ["colour", "mode"], 0.2)]
+    [[0, 3], [2]]
+    """
+    counters, start = [], 0
+    for part in ngrams.parts():
+        counters.append(_Counter(part, start, least))
+        start += part.size
+    none = np.zeros(0, np.intp), np.zeros(0, np.float32)
+    for some in slices(len(queries), _BLOCK_OF_NGRAM_COUNTS):
+        for buckets in ngram_buckets_of_each(queries[some]):
+            places, cosines = zip(none, *(one.shared(buckets) for one in counters), strict=True)
+            yield np.concatenate(places), np.concatenate(cosines)
+
+
+class _Counter:
+    """How many n-grams the strings of one part of an index share with a query.
+
+    A frequent n-gram is kept as a row of ones and zeros: to add these costs less than to count.
+    """
+
+    def __init__(self, part: Postings, start: int, least: float) -> None:
+        self._part, self._start, self._least = part, start, np.float32(least)
+        self._rows: dict[int, NDArray[np.uint8]] = {}
+        self._enough: dict[int, NDArray[Any]] = {}
+
+    def shared(self, buckets: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the strings that share enough, rising, and their cosines."""
+        asked = len(buckets)
+        if asked not in self._enough:
+            self._enough[asked] = self._fewest(asked)
+        enough = self._enough[asked]
+        counts = self._counts(buckets, enough.dtype.type)
+        places = np.flatnonzero(counts >= enough)
+        cosines = self._part.cosines(counts[places], places, asked)
+        near = cosines >= self._least
+        return places[near] + self._start, cosines[near]
+
+    def _fewest(self, asked: int) -> NDArray[Any]:
+        """Return how many n-grams each string must share at least, or one less, (size,)."""
+        kind = np.uint8 if asked < 256 else np.uint16  # which hold what is counted
+        fewest = np.ceil(self._least * self._part.norms * asked**0.5 - _SLACK)
+        return np.asarray(np.clip(fewest, 1, np.iinfo(kind).max), kind)
+
+    def _counts(self, buckets: NDArray[np.int64], kind: Any) -> NDArray[Any]:
+        part, rare, frequent = self._part, [], []
+        for place in part.places(buckets):
+            row = part.row(place)
+            ones = self._ones(place, row)
+            if ones is None:
+                rare.append(row)
+            else:
+                frequent.append(ones)
+        counts = np.zeros(part.size, kind)
+        if rare:
+            np.add.at(counts, np.concatenate(rare, dtype=np.intp), kind(1))
+        for ones in frequent:
+            counts += ones
+        return counts
+
+    def _ones(self, place: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
+        size, rows = self._part.size, self._rows
+        if place not in rows and len(row) * _FREQUENT > size and (len(rows) + 1) * size <= _ROOM:
+            rows[place] = np.zeros(size, np.uint8)
+            rows[place][row] = 1
+        return rows.get(place)
+
+
+_READ = 1 << 16  # strings that the rarest n-grams may name
+_KEPT = 1024  # of them, those that share the most of these n-grams
+
+
+def most_alike(
+    ngrams: NgramIndex, query: str, count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return the places of the strings most like a query, rising, and their cosines, both (c,).
+
+    What `NgramIndex.similarities` would rank first, nearly always. Strings are candidates that have
+    some of the query's rarest n-grams, for a string that shares most n-grams shares some of the
+    rare ones as well (R. Bayardo et al., 2007, "Scaling up all pairs similarity search"); n-grams
+    that a tenth of all strings have say little. There are fewer than ``count`` if fewer share any.
+
+    >>> from fuzzydict.text.ngrams import NgramIndex
+    >>> index = NgramIndex(["color", "brand", "model", "colors"])
+    >>> places, cosines = most_alike(index, "colour", 3, np.ones(4, np.bool_))
+    >>> places.tolist(), [round(float(c), 2) for c in cosines]
+    ([0, 3], [0.67, 0.54])
+    """
+    buckets, start = ngram_buckets(query), 0
+    places, cosines = [], []
+    for part in ngrams.parts():
+        some, shared = _sharing(part.rows(buckets), alive[start : start + part.size])
+        places.append(some + start)
+        cosines.append(part.cosines(shared, some, len(buckets)))
+        start += part.size
+    if not places:
+        return np.zeros(0, np.intp), np.zeros(0, np.float32)
+    return _first(np.concatenate(places), np.concatenate(cosines), count)
+
+
+def _sharing(
+    rows: list[NDArray[np.int32]], alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the living strings that are in the most rows, (c,), and in how many, (c,).
+
+    Each row is rising. What is in none of the shortest rows is left out.
+    """
+    rows = sorted(rows, key=len)
+    read = np.cumsum([len(row) for row in rows])
+    few = max(1, int(np.searchsorted(read, _READ, side="right")))
+    named = np.sort(np.concatenate(rows[:few])) if rows else np.zeros(0, np.int32)
+    starts = np.flatnonzero(np.append(True, named[1:] != named[:-1])[: len(named)])
+    places, shared = named[starts].astype(np.intp), np.diff(np.append(starts, len(named)))
+    living = alive[places]
+    places, shared = places[living], shared[living]
+    if few == len(rows):
+        return places, shared
+    places, best = _first(places, shared.astype(np.float32), _KEPT)
+    shared = best.astype(np.int64)
+    for row in rows[few:]:
+        shared += row.take(np.searchsorted(row, places), mode="clip") == places
+    return places, shared
+
+
+def _first(
+    places: NDArray[np.intp], values: NDArray[np.float32], count: int
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return the ``count`` places with the largest values, and these; of equals the first ones."""
+    if len(places) <= count:
+        return places, values
+    least = np.partition(values, -count)[-count]
+    above, equal = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    kept = np.sort(np.concatenate([above, equal[: count - len(above)]]))
+    return places[kept], values[kept]
