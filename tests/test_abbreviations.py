@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
 from fuzzydict.search import features as comparing
-from fuzzydict.text.abbreviations import abbreviation_likeness
+from fuzzydict.text.similarity import abbreviation_likeness
 from tests.reference import shortened_of
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.alignment import coverage
+from fuzzydict.text.similarity import coverage
 from tests.reference import coverage_of
 
 SHARES = st.floats(0, 1, width=32)

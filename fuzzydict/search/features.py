@@ -8,10 +8,13 @@ import numpy as np
 
 from fuzzydict._arrays import units
 from fuzzydict.embedding.calibration import Likeness
-from fuzzydict.text.abbreviations import abbreviation_likeness
-from fuzzydict.text.alignment import coverage
-from fuzzydict.text.numerals import OTHER_NUMBER, with_other_numbers
-from fuzzydict.text.similarity import likenesses
+from fuzzydict.text.similarity import (
+    OTHER_NUMBER,
+    abbreviation_likeness,
+    coverage,
+    likenesses,
+    with_other_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
