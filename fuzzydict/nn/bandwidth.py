@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict._arrays import Array, slices
 from fuzzydict.nn.attention import pool
-from fuzzydict.nn.kernels import Kernel, squared_distances
+from fuzzydict.nn.scorers import Kernel, squared_distances
 from fuzzydict.nn.softmax import softmax_forward
 
 __all__ = ["LeaveOneOut", "learn_bandwidth", "leave_one_out"]
@@ -76,7 +76,7 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
     a narrow kernel does not look good by answering nothing.
 
     Example:
-        >>> from fuzzydict.nn.kernels import Boxcar
+        >>> from fuzzydict.nn.scorers import Boxcar
         >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
         LeaveOneOut(error=6.0, slope=0.0)
     """

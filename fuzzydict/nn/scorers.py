@@ -7,15 +7,26 @@ them all. ``scorer(query, key)`` takes (..., L, E) and (..., S, E) to (..., L, S
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from fuzzydict._arrays import Array
-from fuzzydict.errors import ArgumentTypeError, OptionError
-from fuzzydict.nn.additive import Additive, Concat
-from fuzzydict.nn.base import Backward, FunctionScorer, Gradients, Scorer
-from fuzzydict.nn.kernels import Boxcar, Epanechnikov, Gaussian, Kernel, Triangular
-from fuzzydict.nn.products import Bilinear, Cosine, Dot, ScaledDot
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fuzzydict._arrays import (
+    Array,
+    as_floats,
+    check_matrices,
+    linear,
+    linear_backward,
+    positive,
+    require_finite,
+    slices,
+    unbroadcast,
+)
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.nn.base import Backward, FunctionScorer, Gradients, Scorer, products, squared_norms
 
 __all__ = [
     "KERNELS",
@@ -37,7 +48,496 @@ __all__ = [
     "ScorerLike",
     "Triangular",
     "as_scorer",
+    "squared_distances",
 ]
+
+
+class Dot(Scorer):
+    """The dot product ``q.k`` (Luong et al. 2015, equation 8, "dot").
+
+    Example:
+        >>> Dot()([[1.0, 2.0]], [[3.0, 4.0], [0.0, 1.0]])
+        array([[11.,  2.]])
+    """
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        return products(query, key), lambda d_scores: _dot_backward(d_scores, query, key)
+
+
+def _dot_backward(d_scores: Array, query: Array, key: Array) -> Gradients:
+    return Gradients(d_scores @ key, d_scores.swapaxes(-1, -2) @ query, {})
+
+
+class ScaledDot(Scorer):
+    """The dot product divided by the root of its size, ``q.k / sqrt(E)``.
+
+    The scores of random vectors then have the same spread whatever E is (Vaswani et al. 2017,
+    equation 1).
+
+    Args:
+        scale: What to multiply the dot product with, above 0; None stands for ``E ** -0.5``.
+
+    Raises:
+        OptionError: The scale is not a finite number above 0.
+
+    Example:
+        >>> ScaledDot()([[1.0, 2.0, 2.0, 0.0]], [[3.0, 4.0, 0.0, 0.0]])
+        array([[5.5]])
+    """
+
+    def __init__(self, scale: float | None = None) -> None:
+        self.scale = None if scale is None else positive("scale", scale)
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
+        # Scaling the query is scaling the scores, and the query is smaller.
+        scaled = query * scale
+
+        def backward(d_scores: Array) -> Gradients:
+            d_scaled, d_key, _ = _dot_backward(d_scores, scaled, key)
+            return Gradients(d_scaled * scale, d_key, {})
+
+        return products(scaled, key), backward
+
+    def __repr__(self) -> str:
+        return "ScaledDot()" if self.scale is None else f"ScaledDot(scale={self.scale:g})"
+
+
+class Cosine(Scorer):
+    """The cosine of the angle, ``q.k / (|q| |k|)``, in [-1, 1]; 0 where a vector is zero.
+
+    Example:
+        >>> Cosine()([[3.0, 4.0]], [[30.0, 40.0], [4.0, 3.0], [0.0, 0.0]]).round(2)
+        array([[1.  , 0.96, 0.  ]])
+    """
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        q_inverse = _inverse_norms(query=query)  # (..., L)
+        k_inverse = _inverse_norms(key=key)  # (..., S)
+        unit = query * q_inverse[..., None]
+        scores = _cosines(unit, key, k_inverse)
+
+        def backward(d_scores: Array) -> Gradients:
+            # d cos / dq = (k/|k| - cos q/|q|) / |q|, and the same with q and k exchanged.
+            shares = d_scores * scores
+            over_k = d_scores * k_inverse[..., None, :]
+            d_unit = over_k @ key - shares.sum(-1)[..., None] * unit
+            d_key = over_k.swapaxes(-1, -2) @ unit
+            d_key -= (shares.sum(-2) * k_inverse**2)[..., None] * key
+            return Gradients(d_unit * q_inverse[..., None], d_key, {})
+
+        return scores, backward
+
+    def with_norms(self, query: Array, key: Array, k_inverse: Array) -> Array:
+        """Score keys of which ``1 / |k|`` (S,) is known, 0 for the zero vector.
+
+        To find that out takes longer than to score them.
+        """
+        check_matrices(query, key)
+        return _cosines(query * _inverse_norms(query=query)[..., None], key, k_inverse)
+
+
+def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores: Array = unit @ key.swapaxes(-1, -2)
+        scores *= k_inverse[..., None, :]
+    # Rounding must not make a cosine that no angle has; NaN is no less than 1 either.
+    if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
+        require_finite(scores, query=unit, key=key)
+        np.clip(scores, -1, 1, out=scores)
+    return scores
+
+
+def _inverse_norms(**named: Array) -> Array:
+    """Return ``1 / |x|`` (..., N) for the named vectors (..., N, E), and 0 for the zero vector."""
+    norms = np.sqrt(squared_norms(**named))
+    return np.divide(1, norms, out=np.zeros(norms.shape, norms.dtype), where=norms > 0)
+
+
+class Bilinear(Scorer):
+    """A product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
+
+    Queries and keys may differ in size.
+
+    Args:
+        M: The matrix (Eq, Ek): queries are (..., L, Eq), keys (..., S, Ek).
+
+    Raises:
+        ShapeError: M is not a matrix, or not finite.
+
+    Example:
+        >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
+        array([[5.]])
+    """
+
+    same_size = False
+
+    def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
+        (self.M,) = as_floats(M=M)
+        if self.M.ndim != 2:
+            raise ShapeError(f"M must be a matrix (Eq, Ek), got shape {self.M.shape}")
+        require_finite(self.M, M=self.M)
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """The matrix ``M`` (Eq, Ek)."""
+        return {"M": self.M}
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        sizes = (query.shape[-1], key.shape[-1])
+        if self.M.shape != sizes:
+            raise ShapeError(
+                f"M has shape {self.M.shape} (Eq, Ek), but query {query.shape} and "
+                f"key {key.shape} need {sizes}"
+            )
+        m = self.M.astype(query.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            projected = query @ m  # (..., L, Ek)
+        require_finite(projected, query=query, M=m)
+
+        def backward(d_scores: Array) -> Gradients:
+            d_projected, d_key, _ = _dot_backward(d_scores, projected, key)
+            d_m = _outer(np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0])), d_projected)
+            return Gradients(d_projected @ m.T, d_key, {"M": d_m})
+
+        return products(projected, key), backward
+
+
+def _outer(a: Array, b: Array) -> Array:
+    """Sum the outer products of the rows of a (..., N, I) and b (..., N, J): (I, J)."""
+    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
+    return total
+
+
+class Slopes(NamedTuple):
+    """The derivatives of the scores, each (..., L, S)."""
+
+    squared: Array  # with respect to the squared distance
+    width: Array  # with respect to the width
+
+
+class Kernel(Scorer):
+    """A weight that falls with the distance ``d = |q - k|`` and widens with ``width``.
+
+    Args:
+        width: In the units of the vectors, from 1e-100 to 1e100.
+
+    Raises:
+        OptionError: The width is not such a number.
+    """
+
+    def __init__(self, width: float | ArrayLike = 1.0) -> None:
+        self.width = positive("width", width)  # type: ignore[arg-type]
+        if not 1e-100 <= self.width <= 1e100:  # else its powers are no numbers
+            raise OptionError(
+                f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
+            )
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """The ``width``, an array of no axes."""
+        return {"width": np.array(self.width)}
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        squared = squared_distances(query, key)
+
+        def backward(d_scores: Array) -> Gradients:
+            inside = np.isfinite(scores)
+            d_scores = np.where(inside, d_scores, 0)
+            slopes = self._slopes(np.where(inside, squared, 0))
+            d_query, d_key = _distance_backward(d_scores * slopes.squared, query, key)
+            return Gradients(d_query, d_key, {"width": (d_scores * slopes.width).sum()})
+
+        scores = self._log_weights(squared)
+        return scores, backward
+
+    @abstractmethod
+    def _log_weights(self, squared: Array) -> Array:
+        """Return the logarithm of the kernel at squared distances, -inf outside its support."""
+
+    @abstractmethod
+    def _slopes(self, squared: Array) -> Slopes:
+        """Return the derivatives at squared distances inside the support."""
+
+
+class Gaussian(Kernel):
+    """The gaussian, ``log g = -d^2 / (2 width^2)``; width is its standard deviation.
+
+    Example:
+        >>> Gaussian(width=2.0)([[0.0, 0.0]], [[3.0, 4.0], [0.0, 2.0]])
+        array([[-3.125, -0.5  ]])
+    """
+
+    def _log_weights(self, squared: Array) -> Array:
+        return squared * (-0.5 / self.width**2)
+
+    def _slopes(self, squared: Array) -> Slopes:
+        return Slopes(np.full_like(squared, -0.5 / self.width**2), squared / self.width**3)
+
+
+class Boxcar(Kernel):
+    """The boxcar: ``g = 1`` within the width (``d <= width``), 0 outside it.
+
+    It is flat, so its gradients are zero: a boxcar's width cannot be learned by gradient.
+
+    Example:
+        >>> Boxcar(width=2.0)([[0.0]], [[1.0], [2.0], [3.0]])
+        array([[  0.,   0., -inf]])
+    """
+
+    def _log_weights(self, squared: Array) -> Array:
+        dtype = squared.dtype.type
+        return np.where(squared <= self.width**2, dtype(0), dtype(-np.inf))
+
+    def _slopes(self, squared: Array) -> Slopes:
+        return Slopes(np.zeros_like(squared), np.zeros_like(squared))
+
+
+class Triangular(Kernel):
+    """The triangle, ``g = max(0, 1 - d / width)``; some textbooks call this one Epanechnikov.
+
+    Example:
+        >>> np.exp(Triangular(width=4.0)([[0.0]], [[1.0], [2.0], [4.0]]))
+        array([[0.75, 0.5 , 0.  ]])
+    """
+
+    def _log_weights(self, squared: Array) -> Array:
+        return _log(1 - np.sqrt(squared) / self.width)
+
+    def _slopes(self, squared: Array) -> Slopes:
+        distance = np.sqrt(squared)
+        # The peak has no slope; zero is the mean of those around it.
+        smooth = np.where(distance > 0, distance, np.inf).astype(squared.dtype, copy=False)
+        left = self.width - distance
+        return Slopes(-0.5 / (smooth * left), distance / (self.width * left))
+
+
+class Epanechnikov(Kernel):
+    """The parabola, ``g = max(0, 1 - d^2 / width^2)`` (Epanechnikov 1969).
+
+    Example:
+        >>> np.exp(Epanechnikov(width=4.0)([[0.0]], [[0.0], [2.0], [5.0]]))
+        array([[1.  , 0.75, 0.  ]])
+    """
+
+    def _log_weights(self, squared: Array) -> Array:
+        return _log(1 - squared / self.width**2)
+
+    def _slopes(self, squared: Array) -> Slopes:
+        left = self.width**2 - squared
+        return Slopes(-1 / left, 2 * squared / (self.width * left))
+
+
+def _log(weights: Array) -> Array:
+    """Return the logarithm of the weights, -inf where they are not above zero."""
+    empty = np.full_like(weights, -np.inf)
+    return np.log(weights, out=empty, where=weights > 0)
+
+
+def squared_distances(query: Array, key: Array) -> Array:
+    """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S).
+
+    By ``|q|^2 + |k|^2 - 2 q.k``: one matrix product, and no array (..., L, S, E).
+
+    Raises:
+        ShapeError: An array holds NaN or infinity.
+    """
+    if query.shape[-1] == 1:
+        # The difference is as small as the product here, and exact.
+        with np.errstate(over="ignore", invalid="ignore"):
+            squared: Array = np.square(query - key.swapaxes(-1, -2))
+        require_finite(squared, query=query, key=key)
+        return squared
+    squared = products(-2 * query, key)
+    squared += squared_norms(query=query)[..., :, None]
+    squared += squared_norms(key=key)[..., None, :]
+    # Rounding can leave a small negative number where query and key are equal.
+    return np.maximum(squared, 0, out=squared)
+
+
+def _distance_backward(d_squared: Array, query: Array, key: Array) -> tuple[Array, Array]:
+    """Return the gradients of squared distances (..., L, S) for query and key."""
+    d_query = d_squared.sum(-1)[..., None] * query - d_squared @ key
+    d_key = d_squared.sum(-2)[..., None] * key - d_squared.swapaxes(-1, -2) @ query
+    return 2 * d_query, 2 * d_key
+
+
+# Elements of the hidden layer (..., L, S, A) held at a time; the layer is never whole in memory.
+_BLOCK = 1 << 20
+
+
+class Additive(Scorer):
+    """A hidden layer over both, ``w' tanh(W_q q + W_k k)`` (Bahdanau et al. 2015, appendix A.1.2).
+
+    Args:
+        W_q: The queries' projection (A, Eq); None is the identity.
+        W_k: The keys' projection (A, Ek); None is the identity.
+        w: The weights (A,) of the hidden layer; None is all ones. Without any of the three this
+            is the plain sum of ``tanh(q + k)``.
+
+    Raises:
+        ShapeError: The parameters do not fit together, or are not finite.
+
+    Example:
+        >>> Additive()([[0.0, 1.0]], [[0.0, -1.0], [0.0, 99.0]])
+        array([[0., 1.]])
+    """
+
+    same_size = False
+
+    def __init__(
+        self,
+        W_q: ArrayLike | None = None,  # noqa: N803 -- the letters of the formula
+        W_k: ArrayLike | None = None,  # noqa: N803
+        w: ArrayLike | None = None,
+    ) -> None:
+        given = {"W_q": W_q, "W_k": W_k, "w": w}
+        self._parameters = _checked({n: p for n, p in given.items() if p is not None})
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """Those of ``W_q`` (A, Eq), ``W_k`` (A, Ek) and ``w`` (A,) that were given."""
+        return dict(self._parameters)
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        cast = {n: p.astype(query.dtype, copy=False) for n, p in self._parameters.items()}
+        w_q, w_k = cast.get("W_q"), cast.get("W_k")
+        q, k = _project("query", query, w_q), _project("key", key, w_k)
+        if q.shape[-1] != k.shape[-1]:
+            raise ShapeError(
+                f"query {query.shape} and key {key.shape} meet in a hidden layer of sizes "
+                f"{q.shape[-1]} and {k.shape[-1]}; give W_q (A, Eq) and W_k (A, Ek) of one A"
+            )
+        w = cast.get("w", np.ones(q.shape[-1], q.dtype))
+        if w.shape != q.shape[-1:]:
+            raise ShapeError(f"w must have shape (A,) = {q.shape[-1:]}, got {w.shape}")
+
+        def backward(d_scores: Array) -> Gradients:
+            d_q, d_k, d_w = _layer_backward(d_scores, q, k, w)
+            d_query, d_w_q = _project_backward(d_q, query, w_q)
+            d_key, d_w_k = _project_backward(d_k, key, w_k)
+            gradients = {"W_q": d_w_q, "W_k": d_w_k, "w": d_w}
+            return Gradients(d_query, d_key, {n: g for n, g in gradients.items() if n in cast})
+
+        return _layer(q, k, w), backward
+
+
+class Concat(Scorer):
+    """A hidden layer over query and key joined, ``w' tanh(W [q; k])``.
+
+    From Luong et al. 2015, equation 8, "concat". Cut in two columns, W is the pair of projections
+    of ``Additive``.
+
+    Args:
+        W: The projection (A, Eq + Ek).
+        w: The weights (A,) of the hidden layer.
+
+    Raises:
+        ShapeError: W and w do not fit together, or are not finite.
+
+    Example:
+        >>> Concat(W=[[1.0, 0.0, 0.0, -1.0]], w=[2.0])([[5.0, 0.0]], [[0.0, 5.0]])
+        array([[0.]])
+    """
+
+    same_size = False
+
+    def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
+        self._parameters = _checked({"W": W, "w": w})
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """``W`` (A, Eq + Ek) and ``w`` (A,)."""
+        return dict(self._parameters)
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+        joint, w = self._parameters["W"], self._parameters["w"]
+        cut = query.shape[-1]
+        if joint.shape[1] != cut + key.shape[-1]:
+            raise ShapeError(
+                f"W must have shape (A, Eq + Ek) = (A, {cut + key.shape[-1]}) for query "
+                f"{query.shape} and key {key.shape}, got {joint.shape}"
+            )
+        scores, inner = Additive(joint[:, :cut], joint[:, cut:], w)._forward(query, key)
+
+        def backward(d_scores: Array) -> Gradients:
+            d_query, d_key, d = inner(d_scores)
+            return Gradients(d_query, d_key, {"W": np.hstack([d["W_q"], d["W_k"]]), "w": d["w"]})
+
+        return scores, backward
+
+
+def _checked(parameters: dict[str, ArrayLike]) -> dict[str, Array]:
+    """Return the parameters as finite arrays: w a vector (A,), the others matrices (A, ...)."""
+    arrays = dict(zip(parameters, as_floats(**parameters), strict=True))
+    for name, array in arrays.items():
+        if array.ndim != (1 if name == "w" else 2):
+            wanted = "a vector (A,)" if name == "w" else "a matrix (A, E)"
+            raise ShapeError(f"{name} must be {wanted}, got shape {array.shape}")
+        require_finite(array, **{name: array})
+    hidden = {name: array.shape[0] for name, array in arrays.items()}
+    if len(set(hidden.values())) > 1:
+        raise ShapeError(f"the parameters must have one first axis A, got {hidden}")
+    return arrays
+
+
+def _project(name: str, vectors: Array, weight: Array | None) -> Array:
+    """Return vectors (..., N, E) times the weight (A, E): (..., N, A)."""
+    if weight is not None and weight.shape[1] != vectors.shape[-1]:
+        raise ShapeError(
+            f"{name} {vectors.shape} does not fit its projection (A, E) {weight.shape}: "
+            f"the last axis must be {weight.shape[1]}"
+        )
+    projected = vectors if weight is None else linear(vectors, weight)
+    # tanh would turn an infinity into a plausible 1.
+    require_finite(projected, **{name: vectors})
+    return projected
+
+
+def _project_backward(
+    d_projected: Array, vectors: Array, weight: Array | None
+) -> tuple[Array, Array]:
+    """Return the gradients for the vectors (..., N, E) and the weight (A, E)."""
+    if weight is None:
+        return d_projected, np.empty(0)
+    return linear_backward(d_projected, vectors, weight)[:2]
+
+
+def _layer(q: Array, k: Array, w: Array) -> Array:
+    """Return ``w' tanh(q + k)`` for all pairs of q (..., L, A) and k (..., S, A): (..., L, S)."""
+    lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+    scores = np.empty((*lead, q.shape[-2], k.shape[-2]), q.dtype)
+    for keys in _blocks(scores, w.size):
+        scores[..., keys] = _hidden(q, k[..., keys, :]) @ w
+    return scores
+
+
+def _layer_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Array, Array, Array]:
+    """Return the gradients for q (..., L, A), k (..., S, A) and w (A,)."""
+    d_q, d_k, d_w = np.zeros_like(q), np.empty_like(k), np.zeros_like(w)
+    for keys in _blocks(d_scores, w.size):
+        hidden = _hidden(q, k[..., keys, :])
+        d = d_scores[..., keys]
+        d_w += d.reshape(-1) @ hidden.reshape(-1, w.size)
+        d_sum = d[..., None] * w * (1 - hidden * hidden)  # (..., L, block, A)
+        d_q += unbroadcast(d_sum.sum(-2), q.shape)
+        d_k[..., keys, :] = unbroadcast(d_sum.sum(-3), k[..., keys, :].shape)
+    return d_q, d_k, d_w
+
+
+def _hidden(q: Array, k: Array) -> Array:
+    """Return ``tanh(q + k)`` (..., L, S, A)."""
+    hidden: Array = q[..., :, None, :] + k[..., None, :, :]
+    return np.tanh(hidden, out=hidden)
+
+
+def _blocks(scores: Array, size: int) -> list[slice]:
+    """Cut the keys of scores (..., L, S) so that each block's hidden layer stays small."""
+    count = scores.shape[-1]
+    rows = scores.size // max(count, 1)
+    step = max(1, _BLOCK // max(rows * size, 1))
+    return slices(count, step)
+
 
 #: What an argument ``scorer=`` takes.
 ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]
