@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.errors import EmptyRowWarning, ShapeError
-from fuzzydict.nn.attention import attention
+from fuzzydict.nn.attention import EMPTY, Partial, attention, finish, merge, partial
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.nn.streaming import EMPTY, Partial, finish, merge, partial
 
 
 @st.composite

@@ -5,11 +5,14 @@ output = softmax((score(query, key) + mask) / temperature) @ value
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias, overload
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import (
     Array,
@@ -18,15 +21,251 @@ from fuzzydict._arrays import (
     check_matrices,
     positive,
     require_finite,
+    slices,
     unbroadcast,
 )
-from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.nn.masks import Mask
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
-from fuzzydict.nn.softmax import Normalize, as_normalizer
-from fuzzydict.nn.streaming import stream
+from fuzzydict.nn.softmax import Normalize, as_normalizer, finite_tops, warn_of_empty_rows
 
-__all__ = ["AttentionBackward", "AttentionGradients", "attention", "attention_forward", "pool"]
+__all__ = [
+    "EMPTY",
+    "AttentionBackward",
+    "AttentionGradients",
+    "Mask",
+    "Partial",
+    "attention",
+    "attention_forward",
+    "finish",
+    "merge",
+    "partial",
+    "pool",
+    "stream",
+]
+
+
+_ALL = slice(None)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What is added to the scores (..., L, S), or takes them away.
+
+    Attributes:
+        allowed: Bools that broadcast to (..., L, S), True to attend; or None.
+        bias: Numbers that broadcast to (..., L, S), added to the scores; or None.
+        lengths: Integers (..., L or 1, 1), how many keys from the first are valid; or None.
+        is_causal: Whether query i sees the keys 0 to i alone.
+    """
+
+    allowed: NDArray[np.bool_] | None = None
+    bias: Array | None = None
+    lengths: NDArray[np.integer[Any]] | None = None
+    is_causal: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        shape: tuple[int, ...],
+        attn_mask: ArrayLike | None = None,
+        is_causal: bool = False,
+        valid_lens: ArrayLike | None = None,
+    ) -> Mask:
+        """Check the arguments of an attention whose scores have this shape (..., L, S).
+
+        Raises:
+            ArgumentTypeError: attn_mask is neither bool nor float, or valid_lens no integers.
+            ShapeError: One does not fit the scores, or holds a number that it must not.
+        """
+        mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
+        is_bool = mask is not None and mask.dtype.kind == "b"
+        return cls(
+            allowed=mask if is_bool else None,
+            bias=None if is_bool else mask,
+            lengths=None if valid_lens is None else _checked_lengths(valid_lens, shape),
+            is_causal=bool(is_causal),
+        )
+
+    def apply(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
+        """Return the masked scores of these rows (queries) and columns (keys).
+
+        The scores are those of the block alone, (..., rows, columns).
+        """
+        out = np.array(-np.inf, scores.dtype)
+        if self.bias is not None:
+            bias = _cut(self.bias, rows, columns)
+            scores = scores + bias.astype(scores.dtype, copy=False)
+        if self.allowed is not None:
+            scores = np.where(_cut(self.allowed, rows, columns), scores, out)
+        if self.lengths is None and not self.is_causal:
+            return scores
+        start = columns.start or 0
+        keys = np.arange(start, start + scores.shape[-1])
+        if self.lengths is not None:
+            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
+        if self.is_causal:
+            start = rows.start or 0
+            queries = np.arange(start, start + scores.shape[-2])
+            scores = np.where(keys <= queries[:, None], scores, out)
+        return scores
+
+
+def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
+    """Cut rows and columns out of an array (..., L, S), but not from an axis that broadcasts."""
+    if array.ndim and array.shape[-1] > 1:
+        array = array[..., columns]
+    if array.ndim > 1 and array.shape[-2] > 1:
+        array = array[..., rows, :]
+    return array
+
+
+def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    mask = np.asarray(attn_mask)
+    if mask.dtype.kind not in "bf":
+        raise ArgumentTypeError(
+            f"attn_mask must be bool (True = attend) or float (added to the scores), got "
+            f"dtype {mask.dtype}; for zeros and ones pass attn_mask.astype(bool)"
+        )
+    if not _broadcasts(mask.shape, shape):
+        raise ShapeError(
+            f"attn_mask of shape {mask.shape} does not broadcast to the scores (..., L, S) {shape}"
+        )
+    if mask.dtype.kind == "f" and not (mask < np.inf).all():
+        raise ShapeError("attn_mask must not hold NaN or +inf; -inf takes a key away")
+    return mask
+
+
+def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return the lengths as (..., L or 1, 1), whether they came by batch (...) or row (..., L)."""
+    lengths = np.asarray(valid_lens)
+    if lengths.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"valid_lens must be integers, got dtype {lengths.dtype}")
+    by_row = lengths.ndim == len(shape) - 1
+    if not _broadcasts(lengths.shape, shape[:-1] if by_row else shape[:-2]):
+        raise ShapeError(
+            f"valid_lens of shape {lengths.shape} must have the shape {shape[:-2]} (a number "
+            f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
+        )
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
+        raise ShapeError(
+            f"valid_lens must lie between 0 and S = {shape[-1]}, "
+            f"got {lengths.min()} to {lengths.max()}"
+        )
+    return lengths[..., None] if by_row else lengths[..., None, None]
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
+
+
+# How much is held at a time, by measurement: fewer keys cost calls, more leave the cache.
+_ROWS = 256
+_KEYS = 1 << 15
+_SCORES = 1 << 21
+# BLAS multiplies one query with this many numbers on one core: memory is the limit, so a second
+# gains little, and waiting for it when the machine is busy costs a hundred times the product.
+_NUMBERS = 3 << 17
+
+
+class Partial(NamedTuple):
+    """Attention over some of the keys, ready to be merged with that over others."""
+
+    max: Array  # (..., L, 1), the largest score; -inf without any
+    sum: Array  # (..., L, 1), of exp(score - max)
+    weighted: Array  # (..., L, Ev), the sum of exp(score - max) * value
+
+
+#: Attention over no keys, which changes nothing when merged.
+EMPTY = Partial(np.array(-np.inf, np.float32), np.array(0, np.float32), np.array(0, np.float32))
+
+
+def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
+    """Return the part of attention that these scores (..., L, S) and values (..., S, Ev) make.
+
+    Raises:
+        ShapeError: A score is NaN or +inf.
+
+    Example:
+        >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
+        >>> finish(merge(left, right))
+        array([[4.]])
+    """
+    return _partial(*as_floats(scores=scores, value=value))
+
+
+def _partial(scores: Array, value: Array) -> Partial:
+    tops = finite_tops(scores)
+    weights = scores - tops
+    np.exp(weights, out=weights)
+    total = weights.sum(-1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = weights @ value
+    return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
+
+
+def merge(a: Partial, b: Partial) -> Partial:
+    """Return attention over the keys of both parts; associative and commutative.
+
+    Example:
+        >>> part = partial([[1.0, 2.0]], [[10.0], [20.0]])
+        >>> finish(merge(part, EMPTY)) == finish(part)
+        array([[ True]])
+    """
+    top = np.maximum(a.max, b.max)
+    base = np.where(np.isneginf(top), top.dtype.type(0), top)
+    to_a, to_b = np.exp(a.max - base), np.exp(b.max - base)
+    return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
+
+
+def finish(part: Partial) -> Array:
+    """Return the output (..., L, Ev) of attention over all keys that were merged.
+
+    A query without keys has the output 0, and an EmptyRowWarning tells of it.
+    """
+    warn_of_empty_rows(part.sum)
+    output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
+    return output
+
+
+def stream(
+    query: Array, key: Array, value: Array, scorer: Scorer, mask: Mask, temperature: float = 1.0
+) -> Array:
+    """Attend with queries (..., L, E) to keys (..., S, E) and values (..., S, Ev), in blocks.
+
+    The arrays fit together and are of one dtype.
+
+    Returns:
+        The output (..., L, Ev) of softmax attention.
+    """
+    step = _keys_at_a_time(query, key, value)
+
+    def attend(rows: slice) -> Array:
+        def parts() -> Iterator[Partial]:
+            for keys in slices(key.shape[-2], step):
+                scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
+                scores = mask.apply(scores, rows, keys)
+                scores = scores if temperature == 1 else scores / temperature
+                yield _partial(scores, value[..., keys, :])
+
+        return finish(reduce(merge, parts()))
+
+    outputs = [attend(rows) for rows in slices(query.shape[-2], _ROWS)]
+    output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
+    require_finite(output, value=value)
+    return output
+
+
+def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
+    """Return how many keys make a block."""
+    lead = math.prod(broadcast_lead(query=query, key=key))
+    rows = max(1, lead * min(query.shape[-2], _ROWS))
+    count: int = min(_KEYS, _SCORES // rows)
+    if query.shape[-2] == 1:
+        count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
+    return max(count, 256)
 
 
 class AttentionGradients(NamedTuple):
