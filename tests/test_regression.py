@@ -21,8 +21,7 @@ from fuzzydict.errors import (
     OptionError,
     ShapeError,
 )
-from fuzzydict.nn.bandwidth import leave_one_out
-from fuzzydict.nn.kernel_regression import KernelRegression
+from fuzzydict.nn.kernel_regression import KernelRegression, leave_one_out
 from fuzzydict.nn.scorers import KERNELS
 
 ALL = pytest.mark.parametrize("kernel", KERNELS)
