@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.embedding.stand_ins import Spellings
+from fuzzydict.embedding.vocabulary import Spellings
 from fuzzydict.text import similarity as spelling
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.embedding import phrases
-from fuzzydict.embedding.phrases import Phrases, phrases_of, sums
+from fuzzydict.embedding.vocabulary import Phrases, phrases_of, sums
 
 SPLIT = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), max_size=30)
 NUMBERS = np.random.default_rng(3).standard_normal((8, 5)).astype(np.float32)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding import stand_ins
-from fuzzydict.embedding.stand_ins import Spellings, StandInsOfEach
-from fuzzydict.embedding.vocabulary import Found, Vocabulary
+from fuzzydict.embedding.vocabulary import Found, Spellings, StandInsOfEach, Vocabulary
 
 SMALL = Spellings(
     ["the", "color", "new york", "zoe", "iphone", "don't", "colors", "cooler", "collar"],

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding.stand_ins import StandIns
-from fuzzydict.embedding.vocabulary import Found, Vocabulary
+from fuzzydict.embedding.vocabulary import Found, StandIns, Vocabulary
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import words
 

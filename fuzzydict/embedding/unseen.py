@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fuzzydict._arrays import different, slices
-from fuzzydict.embedding.phrases import sums
-from fuzzydict.embedding.stand_ins import FEW
+from fuzzydict.embedding.vocabulary import FEW, sums
 from fuzzydict.text.ngrams import ngram_buckets, ngram_buckets_of_each
 
 if TYPE_CHECKING:

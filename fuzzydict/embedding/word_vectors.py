@@ -16,9 +16,8 @@ from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.background import SAMPLE, Background, background_of
 from fuzzydict.embedding.calibration import OF_WORDS
 from fuzzydict.embedding.matrix import Matrix
-from fuzzydict.embedding.phrases import Phrases
 from fuzzydict.embedding.unseen import Unseen
-from fuzzydict.embedding.vocabulary import Found, Vocabulary, mean_trust
+from fuzzydict.embedding.vocabulary import Found, Phrases, Vocabulary, mean_trust
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 
 if TYPE_CHECKING:
