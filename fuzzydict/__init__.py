@@ -6,8 +6,7 @@
 'black'
 """
 
-from fuzzydict.embedding.brown import Brown
-from fuzzydict.embedding.word_vectors import WordVectors
+from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
     EmptyRowWarning,

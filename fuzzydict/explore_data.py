@@ -11,12 +11,10 @@ import numpy as np
 
 from fuzzydict.embedding import calibration as evidence
 from fuzzydict.embedding import stand_ins, subwords, vocabulary
-from fuzzydict.embedding.brown import Brown
-from fuzzydict.embedding.matrix import Matrix
 from fuzzydict.embedding.projected import Projected
 from fuzzydict.embedding.projections import SHIPPED, Factors, Projections
 from fuzzydict.embedding.subwords import Subwords
-from fuzzydict.embedding.word_vectors import WordVectors
+from fuzzydict.embedding.word_vectors import Brown, Matrix, WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
 from fuzzydict.io.lines import as_line
 from fuzzydict.results.pooling import stack

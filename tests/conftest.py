@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 
 from fuzzydict import Brown, WordVectors
-from fuzzydict.embedding.brown import brown_sentences
 from fuzzydict.embedding.word2vec import Model
+from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from tests.searching import EACH_ENGINE, search_always
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, MissingCorpusError, WordVectors
-from fuzzydict.embedding.brown import brown_sentences
+from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.text.words import words
 
 SLOW = "FUZZYDICT_SLOW"
@@ -83,7 +83,7 @@ def run_without_corpus(program: str, folder: Path) -> str:
 
 def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(tmp_path: Path) -> None:
     message = run_without_corpus(
-        "from fuzzydict.embedding.brown import brown_sentences\n"
+        "from fuzzydict.embedding.word_vectors import brown_sentences\n"
         "try: brown_sentences()\n"
         "except LookupError as error: print(type(error).__name__, error)\n",
         tmp_path,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, MissingCorpusError, attention
-from fuzzydict.embedding.brown import brown_sentences
+from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.text.words import words
 
 # Sentences that nltk's Brown starts with, for machines without the corpus.

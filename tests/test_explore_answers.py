@@ -13,7 +13,7 @@ import pytest
 
 from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict.embedding.projections import Factors, Projections
-from fuzzydict.embedding.unseen import ngram_vector
+from fuzzydict.embedding.word_vectors import ngram_vector
 from fuzzydict.io.explore import explore_page
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import plain

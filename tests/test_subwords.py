@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from fuzzydict._arrays import Array
 from fuzzydict.embedding import subwords as module
-from fuzzydict.embedding.matrix import Matrix
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows, ngram_rows_of
+from fuzzydict.embedding.word_vectors import Matrix
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError
 
 WEIGHTS = {"of": 0.25}

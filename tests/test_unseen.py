@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding import unseen
-from fuzzydict.embedding.matrix import Matrix
-from fuzzydict.embedding.unseen import Unseen, ngram_vector, ngram_vectors
 from fuzzydict.embedding.vocabulary import Found, Vocabulary
+from fuzzydict.embedding.word_vectors import Matrix, Unseen, ngram_vector, ngram_vectors
 
 WORDS = Vocabulary(["color", "organize", "emphasis", "speed"], [9, 5, 3, 2])
 KNOWN = np.random.default_rng(2).standard_normal((4, 16)).astype(np.float32)

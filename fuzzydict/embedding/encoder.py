@@ -9,10 +9,9 @@ import numpy as np
 
 from fuzzydict._arrays import as_floats
 from fuzzydict.embedding.background import Background, background_of
-from fuzzydict.embedding.brown import Brown
 from fuzzydict.embedding.calibration import OF_TEXTS, Calibration
 from fuzzydict.embedding.vocabulary import Vocabulary
-from fuzzydict.embedding.word_vectors import WordVectors
+from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
 if TYPE_CHECKING:

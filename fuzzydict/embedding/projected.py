@@ -10,9 +10,8 @@ import numpy as np
 
 from fuzzydict._arrays import units
 from fuzzydict.embedding.background import Background, background_of, background_of_cosines
-from fuzzydict.embedding.brown import Brown
 from fuzzydict.embedding.projections import SHIPPED, Projections
-from fuzzydict.embedding.word_vectors import WordVectors
+from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import OptionError, quoted
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, as_floats, different, slices, units
-from fuzzydict.embedding.matrix import Matrix
 from fuzzydict.embedding.vocabulary import phrases_of, sums
+from fuzzydict.embedding.word_vectors import Matrix
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.words import words as words_of

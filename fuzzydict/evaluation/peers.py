@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.embedding.brown import brown_sentences
+from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingExtraError
 from fuzzydict.evaluation.systems import Ranked, Remembering, System, by_cosine
 

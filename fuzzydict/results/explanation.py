@@ -170,7 +170,7 @@ class Explanation:
 def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
     """Return the words of a query, and what an embedding makes of each.
 
-    >>> from fuzzydict.embedding.brown import Brown
+    >>> from fuzzydict.embedding.word_vectors import Brown
     >>> the, colour = words_of("the colour", Brown())
     >>> the.known, colour.known, colour.stand_ins[0][0]
     (True, False, 'color')

@@ -45,7 +45,7 @@ def settled(query: str, text: str, index: KeyIndex, cutoff: float) -> int | None
         index: the keys, up to date, one or more.
         cutoff: the least probability of a match.
 
-    >>> from fuzzydict.embedding.brown import Brown
+    >>> from fuzzydict.embedding.word_vectors import Brown
     >>> from fuzzydict.search.key_index import KeyIndex
     >>> from fuzzydict.embedding.projected import seen_through
     >>> index = KeyIndex(seen_through(Brown(), None))
