@@ -73,7 +73,7 @@ def command(
     check_place(output, texts_from)
     check_ending(output, "word vectors", "vectors")
     from fuzzydict import MissingCorpusError, WordVectors
-    from fuzzydict.embedding.corpus import read_sentences
+    from fuzzydict.embedding.word2vec import read_sentences
     from fuzzydict.embedding.word_vectors import brown_sentences
 
     try:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError
-from fuzzydict.embedding.corpus import read_sentences, split_sentences
+from fuzzydict.embedding.word2vec import read_sentences, split_sentences
 from fuzzydict.text.words import words
 
 

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import ArgumentTypeError, OptionError, ShapeError, WordVectors
-from fuzzydict.embedding.corpus import read_sentences
-from fuzzydict.embedding.word2vec import Model, combine, train
+from fuzzydict.embedding.word2vec import Model, combine, read_sentences, train
 from fuzzydict.text.words import words
 
 Recipe = tuple[Model, ...]
@@ -157,7 +156,7 @@ def test_another_process_gives_the_same_bits(
 ) -> None:
     program = (
         "import sys; from pathlib import Path; from fuzzydict import WordVectors;"
-        "from fuzzydict.embedding.corpus import read_sentences; from fuzzydict.embedding.word2vec import Model;"
+        "from fuzzydict.embedding.word2vec import read_sentences; from fuzzydict.embedding.word2vec import Model;"
         f"v = WordVectors.train(read_sentences([Path(sys.argv[1])]), recipe={light!r});"
         "sys.stdout.buffer.write(' '.join(v.words).encode() + v.vectors.tobytes())"
     )

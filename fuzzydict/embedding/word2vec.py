@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from threading import Lock
@@ -9,15 +10,55 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict._files import decoded
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.text.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["POWER", "RECIPE", "SIZE", "Model", "Trained", "combine", "train", "words_of_sentence"]
+__all__ = [
+    "POWER",
+    "RECIPE",
+    "SIZE",
+    "Model",
+    "Trained",
+    "combine",
+    "read_sentences",
+    "split_sentences",
+    "train",
+    "words_of_sentence",
+]
+
+
+# A sentence ends at its full stop, question or exclamation mark, or with its paragraph.
+_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of ``text``, by its punctuation and blank lines.
+
+    >>> split_sentences("It rained. Nobody came!")
+    ['It rained.', 'Nobody came!']
+    """
+    return [sentence for part in _END.split(text) if (sentence := part.strip())]
+
+
+def read_sentences(paths: Iterable[Path]) -> list[str]:
+    """Return the sentences of text files, in UTF-8.
+
+    Raises:
+        OSError: a file cannot be read.
+        FileFormatError: a file is not UTF-8.
+    """
+    sentences: list[str] = []
+    for path in paths:
+        text = decoded(path.read_bytes(), path).removeprefix("\ufeff")
+        sentences += split_sentences(text)
+    return sentences
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError, WordVectors
-from fuzzydict.embedding.corpus import split_sentences
 from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.word2vec import split_sentences
 from fuzzydict.evaluation.datasets import RetrievalSet, read_sets
 from fuzzydict.evaluation.metrics import hit_at_1, rank_correlation
 from fuzzydict.evaluation.pairs import JudgedPair, similarity_pairs
