@@ -11,8 +11,7 @@ import numpy as np
 
 from fuzzydict.embedding import calibration as evidence
 from fuzzydict.embedding import stand_ins, subwords, vocabulary
-from fuzzydict.embedding.projected import Projected
-from fuzzydict.embedding.projections import SHIPPED, Factors, Projections
+from fuzzydict.embedding.projections import SHIPPED, Factors, Projected, Projections
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import Brown, Matrix, WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projected import as_projections, seen_through
+from fuzzydict.embedding.projections import as_projections, seen_through
 from fuzzydict.errors import (
     ArgumentTypeError,
     OptionError,

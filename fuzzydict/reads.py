@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from fuzzydict.embedding.projected import as_projections
+from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, ShapeError, quoted
 from fuzzydict.options import Configured
 from fuzzydict.recall import Recall

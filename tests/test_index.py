@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzydict.embedding.background import SAMPLE
 from fuzzydict.embedding.encoder import Encoder, as_embedding
-from fuzzydict.embedding.projected import Projected
-from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.projections import Projected, Projections
 from fuzzydict.search.key_index import KeyIndex
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projected import as_projections, seen_through
+from fuzzydict.embedding.projections import as_projections, seen_through
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import NoMatchError
 from fuzzydict.mapping import FuzzyDict

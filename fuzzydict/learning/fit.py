@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.embedding.maps import composed
-from fuzzydict.embedding.projected import Projected, as_projections, seen_through
-from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.projections import Projected, Projections, as_projections, seen_through
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.learning.candidate import Subject

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.embedding.projected import Projected
+from fuzzydict.embedding.projections import Projected
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.embedding.calibration import Calibration, log_probabilities
-from fuzzydict.embedding.projected import Projected
+from fuzzydict.embedding.projections import Projected
 from fuzzydict.learning.calibration import Question
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.features import compare

@@ -47,7 +47,7 @@ def settled(query: str, text: str, index: KeyIndex, cutoff: float) -> int | None
 
     >>> from fuzzydict.embedding.word_vectors import Brown
     >>> from fuzzydict.search.key_index import KeyIndex
-    >>> from fuzzydict.embedding.projected import seen_through
+    >>> from fuzzydict.embedding.projections import seen_through
     >>> index = KeyIndex(seen_through(Brown(), None))
     >>> index.add("color"); index.add("brand"); index.sync()
     >>> settled("colour", "colour", index, 0.02), settled("hue", "hue", index, 0.02)

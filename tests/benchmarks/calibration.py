@@ -21,7 +21,7 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
 from fuzzydict.embedding.encoder import Embedding, as_embedding
-from fuzzydict.embedding.projected import NAMES, as_projections, seen_through
+from fuzzydict.embedding.projections import NAMES, as_projections, seen_through
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.metrics import auroc, expected_calibration_error
 from fuzzydict.evaluation.peers import sentence_encoder
