@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from fuzzydict.embedding.background import SAMPLE, Background
-from fuzzydict.search.columns import Column
 from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
@@ -19,9 +18,42 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.search.neighbours import Neighbours
-    from fuzzydict.search.shortlist import Others
 
-__all__ = ["KeyIndex"]
+__all__ = ["Column", "KeyIndex", "Others", "Shortlist"]
+
+
+_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
+
+
+class Column:
+    """Rows in a buffer with room for more; the first ones are kept, not copied.
+
+    >>> column = Column(np.zeros(0))
+    >>> column.extend(np.ones(2)); column.extend(np.zeros(1))
+    >>> column.rows.tolist()
+    [1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._buffer = self.rows = rows
+
+    def __copy__(self) -> Self:
+        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
+
+    def extend(self, new: NDArray[Any]) -> None:
+        """Append rows like those that are there."""
+        used = len(self.rows)
+        total = used + len(new)
+        if not used:
+            self._buffer = self.rows = new
+            return
+        if total > len(self._buffer):
+            room = max(total, int(len(self._buffer) * _GROWTH) + 8)
+            self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
+            self._buffer[:used] = self.rows
+        self._buffer[used:total] = new
+        self.rows = self._buffer[:total]
+
 
 _DEAD_ALLOWED = 0.5  # share of forgotten slots before the arrays are packed
 
@@ -274,3 +306,65 @@ def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     long = np.flatnonzero(np.isinf(lengths))  # their squares are beyond 32 bits
     lengths[long] = np.linalg.norm(vectors[long].astype(np.float64), axis=1)
     return np.asarray(lengths, np.float32)
+
+
+class Others(NamedTuple):
+    """The keys that are not on a shortlist.
+
+    Attributes:
+        total: how many living keys the whole index has.
+        left: how many of them are not on the list, 1 or more.
+        sample: some keys of the whole index.
+        listed: which of the sample are on the list.
+    """
+
+    total: int
+    left: int
+    sample: KeyIndex
+    listed: NDArray[np.intp]
+
+
+class Shortlist(KeyIndex):
+    """Some keys of an index; nothing is written to it.
+
+    Args:
+        index: all keys.
+        slots: theirs, (c,), rising.
+        alike: how many n-grams they share with the query, as cosines, (c,).
+        others: what is known of those that are left out; None if nobody asks.
+    """
+
+    def __init__(
+        self,
+        index: KeyIndex,
+        slots: NDArray[np.intp],
+        alike: NDArray[np.float32] | None = None,
+        others: Others | None = None,
+    ) -> None:
+        super().__init__(index.embedding)
+        listed, plain = slots.tolist(), index.plain
+        self.names = [index.names[slot] for slot in listed]
+        self._slots = dict(zip(self.names, range(len(listed)), strict=True))
+        self._vectors.rows = index.vectors[slots]
+        self._inverse_lengths.rows = index.inverse_lengths[slots]
+        self._trust.rows = index.trust[slots]
+        self._alive.rows = np.ones(len(listed), np.bool_)
+        self._background = index.background
+        self.ngrams = _Compared([plain[slot] for slot in listed], alike)
+        self.others = others
+
+    def believed(self, trust: list[float]) -> Shortlist:
+        """Return the list itself, its vectors trusted as far as told, (c,)."""
+        self._trust.rows = np.array(trust, np.float32)
+        return self
+
+
+class _Compared(NgramIndex):
+    """Strings of which it is known how many n-grams they share with the one query."""
+
+    def __init__(self, strings: list[str], alike: NDArray[np.float32] | None) -> None:
+        super().__init__(strings)
+        self._alike = alike
+
+    def similarities(self, query: str) -> NDArray[np.float32]:
+        return super().similarities(query) if self._alike is None else self._alike.copy()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.search.shortlist import Others
+    from fuzzydict.search.key_index import Others
 
 __all__ = ["log_odds_by_meaning", "log_odds_together", "weight_left_out"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzydict.errors import MissingExtraError
 from fuzzydict.search.backends.base import ENGINES, EXACT
-from fuzzydict.search.shortlist import Shortlist
+from fuzzydict.search.key_index import Shortlist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

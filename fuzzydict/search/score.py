@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.key_index import KeyIndex
-    from fuzzydict.search.shortlist import Shortlist
+    from fuzzydict.search.key_index import KeyIndex, Shortlist
 
 __all__ = ["ByScorer", "Judgement", "Matching", "MeaningAndSpelling", "as_matching"]
 
