@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.results.answers import Match
-    from fuzzydict.search.reasons import Parts
+    from fuzzydict.search.score import Parts
 
 __all__ = ["Explanation", "Word", "words_of"]
 

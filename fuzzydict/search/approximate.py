@@ -10,9 +10,9 @@ from fuzzydict._arrays import different
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.search.backends.base import EXACT
 from fuzzydict.search.key_index import Others, Shortlist
-from fuzzydict.search.left_out import weight_left_out
 from fuzzydict.search.lookup import Lookup
 from fuzzydict.search.neighbours import neighbours_of
+from fuzzydict.search.score import weight_left_out
 from fuzzydict.text.ngrams import most_alike
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.key_index import KeyIndex
-    from fuzzydict.search.reasons import Parts
-    from fuzzydict.search.score import Judgement
+    from fuzzydict.search.score import Judgement, Parts
 
 __all__ = ["Attended", "Explained", "Lookup", "Scored", "texts_of", "unmatched"]
 
