@@ -15,9 +15,8 @@ from fuzzydict.embedding.projections import Projections
 from fuzzydict.fits import FuzzyFits
 from fuzzydict.options import OPTIONS, declared_class, empty_of, unknown_option
 from fuzzydict.saving import read_saved, write_saved
-from fuzzydict.search.approximate import lookup_by
 from fuzzydict.search.key_index import KeyIndex
-from fuzzydict.search.lookup import Lookup
+from fuzzydict.search.lookup import Lookup, lookup_by
 from fuzzydict.text.words import plain
 
 __all__ = ["FuzzyDict"]

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, mapping
-from fuzzydict.search.approximate import Approximate
 from fuzzydict.search.backends.base import ENGINES
-from fuzzydict.search.lookup import Lookup
+from fuzzydict.search.lookup import Approximate, Lookup
 
 #: The engines by name; one that is not installed is skipped, and the reason is printed.
 EACH_ENGINE = [

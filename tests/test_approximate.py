@@ -13,7 +13,7 @@ from fuzzydict import (
     NoMatchError,
     PoolingError,
 )
-from fuzzydict.search.approximate import MOST
+from fuzzydict.search.lookup import MOST
 from tests.searching import SCORERS, assert_same, compared
 
 CAR = ["brand", "color", "top speed", "price", "engine power", "seats", "C#", "C++", "year 1961"]
