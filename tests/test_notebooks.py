@@ -12,7 +12,7 @@ import pytest
 
 from fuzzydict import FuzzyDict, Match
 from fuzzydict.results.answers import Matches
-from fuzzydict.results.html import Number, html_table
+from fuzzydict.results.tables import Number, html_table
 
 MARKUP = "<script>alert('x') & more</script>"
 BEST = [Match("color", "black", 0.9), Match("top speed", 260, 0.05)]

@@ -54,7 +54,7 @@ class Matches(list[Match]):
     def _repr_html_(self) -> str:
         if not self:
             return "<p>no matches</p>"
-        from fuzzydict.results.html import Number, html_table
+        from fuzzydict.results.tables import Number, html_table
 
         # A named scorer may have any scale, of which no bar could show a share.
         shares = all(0 <= match.score <= 1 for match in self)
@@ -149,7 +149,7 @@ class Attention:
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
-        from fuzzydict.results.html import Number, html_table
+        from fuzzydict.results.tables import Number, html_table
 
         rows = [
             (_short(key), Number(f"{weight:.1%}", weight), _short(value))

@@ -111,7 +111,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from fuzzydict.results.html import Cell, Number, html_table
+        from fuzzydict.results.tables import Cell, Number, html_table
 
         header, *rows = self._key_rows()
         cells: list[list[Cell]] = []

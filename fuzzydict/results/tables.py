@@ -6,9 +6,11 @@ Rows are read and written in batches, so that memory does not grow with the tabl
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.io.lines import as_cell, as_json
@@ -26,11 +28,69 @@ from fuzzydict.io.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fuzzydict.io.records import Record
 
-__all__ = ["TABLES", "Columns", "add_columns", "name_of", "table_format"]
+__all__ = [
+    "TABLES",
+    "Cell",
+    "Columns",
+    "Number",
+    "add_columns",
+    "html_table",
+    "name_of",
+    "table_format",
+]
+
+
+# Half transparent, so that whatever colour the page gives its text stays legible before it.
+_BAR = "rgba(0,114,178,0.4)"
+
+
+class Number(NamedTuple):
+    """A number in a table: its text, before a bar that fills ``share`` (0 to 1) of the cell."""
+
+    text: str
+    share: float = 0.0
+
+
+#: What a table holds: a text, or a number. Both are escaped.
+Cell: TypeAlias = str | Number
+
+
+def html_table(
+    rows: Sequence[Sequence[Cell]],
+    *,
+    header: Sequence[Cell] = (),
+    caption: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """Return a table of HTML, whose first column names the rows, and under it notes.
+
+    A title of the header that is a `Number` stands at the right, above numbers.
+
+    >>> html_table([["<b>"]], notes=["that is all"])
+    "<table><tr><th style='text-align:left'>&lt;b&gt;</th></tr></table><p>that is all</p>"
+    """
+    titles = "".join(_cell(name, "th") for name in header)
+    lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    lines += [f"<tr>{titles}</tr>"] if header else []
+    lines += [f"<tr>{_cell(row[0], 'th')}{''.join(map(_cell, row[1:]))}</tr>" for row in rows]
+    below = "".join(f"<p>{escape(note.strip())}</p>" for note in notes)
+    return f"<table>{''.join(lines)}</table>{below}"
+
+
+def _cell(cell: Cell, tag: str = "td") -> str:
+    if isinstance(cell, str):
+        return f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>"
+    style = "text-align:right"
+    if cell.share > 0:
+        end = f"{min(cell.share, 1.0):.1%}"
+        bar = f"linear-gradient(to right,{_BAR} {end},transparent {end})"
+        style += f";min-width:8em;background:{bar}"
+    return f"<{tag} style='{style}'>{escape(cell.text)}</{tag}>"
+
 
 TABLES = (*ROWS, "parquet")
 _ROWS = 4096  # of a batch
