@@ -15,7 +15,7 @@ from fuzzydict import (
     OptionError,
     ShapeError,
 )
-from fuzzydict.results.curves import plot_regression
+from fuzzydict.results.plotting import plot_regression
 
 pyplot: Any = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
 

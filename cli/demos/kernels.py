@@ -57,7 +57,7 @@ def lesson(save: Path | None) -> None:
         error = np.abs(model.predict(asked) - truth(asked[:, 0])).mean()
         click.echo(f"{name:26}{used:14.1f}{error:12.3f}")
     if save:
-        from fuzzydict.results.curves import plot_regression
+        from fuzzydict.results.plotting import plot_regression
 
         save_picture(plot_regression(models, truth), save)
 

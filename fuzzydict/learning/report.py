@@ -129,7 +129,7 @@ class FitReport:
         Raises:
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
-        from fuzzydict.results.curves import plot_curves
+        from fuzzydict.results.plotting import plot_curves
 
         curves = {"learned from": [epoch.training for epoch in self.history]}
         held = [epoch.held_out for epoch in self.history]
