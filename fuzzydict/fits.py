@@ -83,8 +83,7 @@ class FuzzyFits(FuzzyReads[V]):
         >>> report.kept, d["hue"], d["maker"]
         (True, 'black', 'Porsche')
         """
-        from fuzzydict.learning.fit import taught
-        from fuzzydict.learning.plans import Plan
+        from fuzzydict.learning.fit import Plan, taught
 
         plan = Plan(
             learn=learn,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import ArgumentTypeError, FuzzyDict
-from fuzzydict.learning.unlearning import unlearned
+from fuzzydict.learning.fit import unlearned
 
 from .test_fits import SPECIFICATIONS, car
 

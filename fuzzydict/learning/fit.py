@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from fuzzydict._arrays import require_counts
 from fuzzydict.embedding.maps import composed
-from fuzzydict.embedding.projections import Projected, Projections, as_projections, seen_through
+from fuzzydict.embedding.projections import (
+    ROLES,
+    Projected,
+    Projections,
+    as_projections,
+    seen_through,
+)
 from fuzzydict.embedding.subwords import Subwords
-from fuzzydict.errors import OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.learning.candidate import Subject
 from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
-from fuzzydict.learning.plans import Plan
+from fuzzydict.learning.gradient_descent import Settings
 from fuzzydict.learning.trials import Keys
-from fuzzydict.learning.unlearning import set_learned, unlearned
 from fuzzydict.learning.validation import Lesson, lesson_of_keys, lesson_of_values
+from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
+from fuzzydict.options import Configured, check_option
 from fuzzydict.results.pooling import stack
 
 if TYPE_CHECKING:
@@ -28,7 +36,149 @@ if TYPE_CHECKING:
     from fuzzydict.fits import FuzzyFits
     from fuzzydict.learning.report import FitReport
 
-__all__ = ["taught"]
+__all__ = ["Learnt", "Plan", "set_learned", "taught", "unlearned"]
+
+
+_VALIDATION = 0.2
+_STEPS, _BATCH = 2000, 256  # steps that are enough, of so many examples each
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The options of `FuzzyDict.fit`, which tells of them."""
+
+    learn: Sequence[str] | None = None
+    rank: int | None = None
+    epochs: int | None = None
+    learning_rate: float | None = None
+    validation: float | None = None
+    seed: int = 0
+    progress: Callable[[int, int], None] | None = None
+    warm_start: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise ArgumentTypeError(
+                f"seed: expected a whole number of 0 or more, got {self.seed!r}"
+            )
+        Settings(validation=self.share)  # or raise
+
+    @property
+    def share(self) -> float:
+        """The share of the examples to hold out."""
+        return _VALIDATION if self.validation is None else self.validation
+
+    def settings(self, subject: Subject, count: int, *, pools: bool) -> Settings:
+        """Return how to learn from so many examples.
+
+        Raises:
+            OptionError: an option does not go with the scorer, the keys or the targets.
+        """
+        _check_scorer(subject.scorer)
+        self._check_rank(subject.keys.vectors.shape[1])
+        told = {name: getattr(self, name) for name in ("epochs", "learning_rate", "rank")}
+        told["validation"] = None if self.share else 0.0  # then none tells when to stop, either
+        return Settings(
+            **(_slow_pace(count) if pools else {})
+            | {name: value for name, value in told.items() if value is not None},
+            **self._roles(pools=pools),
+            seed=self.seed,
+            progress=self.progress,
+        )
+
+    def _roles(self, *, pools: bool) -> dict[str, Any]:
+        """Return the settings that say which of Q, K and V to learn."""
+        learn = self.learn
+        if learn is None:
+            return {}
+        roles = {learn} if isinstance(learn, str) else set(learn)
+        if not roles or not roles <= set(ROLES):
+            expected = ", ".join(map(repr, ROLES))
+            raise OptionError(f"learn: expected some of {expected}, got {learn!r}")
+        if "value" in roles and not pools:
+            raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
+        fixed = tuple(role for role in ("query", "key") if role not in roles)
+        return {"fixed": fixed, "learn_value": "value" in roles}
+
+    def _check_rank(self, size: int) -> None:
+        if self.rank is None:
+            return
+        require_counts(rank=self.rank)
+        if self.rank > size:
+            raise OptionError(
+                f"rank: expected {size} at most, the size of the vectors, got {self.rank}"
+            )
+
+
+def _check_scorer(scorer: Any) -> None:
+    """Raise unless Q and K can be learned for this scorer."""
+    made = None if scorer is None else as_scorer(scorer)
+    if not isinstance(made, Cosine | ScaledDot | Dot | None):
+        raise OptionError(
+            f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
+            f"got {made!r}; set d.scorer to one of these first"
+        )
+
+
+def _slow_pace(count: int) -> dict[str, Any]:
+    """Return how fast to learn from values, which say little of where to go: many long steps."""
+    passes = int(np.clip(_STEPS * _BATCH // count, 30, 200))
+    return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
+
+
+_LEARNED = ("projections", "scorer", "temperature", "score_cutoff")
+_NAME = "_learnt"  # of the attribute of a dict, which goes where its options go, but to no file
+
+
+class Learnt(NamedTuple):
+    """Options by name, as they were before a dict was fitted, and as `fit` left them."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # options are not copied either
+
+
+def unlearned(d: Configured) -> dict[str, Any]:
+    """Return the options as they would be if the dict had not been fitted.
+
+    What was set since then stays. Of a dict from a file, which remembers nothing, no more is
+    known than on what its projections were learned.
+
+    >>> from fuzzydict import FuzzyDict
+    >>> d = FuzzyDict()
+    >>> set_learned(d, {"score_cutoff": 0.5, "temperature": 2.0})
+    >>> d.temperature = 3.0  # not by fit
+    >>> unlearned(d)
+    {'projections': None, 'scorer': None, 'temperature': 3.0, 'score_cutoff': None}
+    """
+    options = {name: getattr(d, name) for name in _LEARNED}
+    learnt: Learnt | None = d.__dict__.get(_NAME)
+    if learnt is not None:
+        for name, value in options.items():
+            if _same(value, learnt.after[name]):
+                options[name] = learnt.before[name]
+    projections = options["projections"]
+    if isinstance(projections, Projections) and projections.base is not None:
+        options["projections"] = projections.base
+    return options
+
+
+def set_learned(d: Configured, options: Mapping[str, Any]) -> None:
+    """Set options, and remember what they were; hold the dict's lock, so that none reads amid."""
+    before = unlearned(d)
+    for name, value in options.items():
+        check_option(name, value)  # all of them, before one is set
+    for name, value in options.items():
+        if value is not getattr(d, name):  # for the keys would be encoded again
+            setattr(d, name, value)
+    d.__dict__[_NAME] = Learnt(before, {name: getattr(d, name) for name in _LEARNED})
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and isinstance(a, str | float | int) and a == b)
+
 
 _NUMBERS = 2**26  # of the queries' vectors, at most: a quarter of a gigabyte
 _TEXTS = 4096  # encoded at a time
