@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.learning.calibration import Question, calibrate
-from fuzzydict.learning.candidate import Learned, Subject
+from fuzzydict.learning.candidate import Learned, Outcome, Subject, answered
 from fuzzydict.learning.slips import slips_of
-from fuzzydict.learning.trials import Outcome, answered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.learning.trials import Outcome
+    from fuzzydict.learning.candidate import Outcome
 
 __all__ = ["best_cutoff", "right_at"]
 
@@ -36,7 +36,7 @@ def best_cutoff(
     for the queries held out as well as for those learned from. Of several that are as good it is
     the middle of the widest gap between an answer and the next.
 
-    >>> from fuzzydict.learning.trials import Outcome
+    >>> from fuzzydict.learning.candidate import Outcome
     >>> right, none = Outcome(1, 0.0, 0, 0.5), Outcome(0, 0.0, 0, 0.1)
     >>> best_cutoff([right, none], [right, none], usual=0.02)
     0.3

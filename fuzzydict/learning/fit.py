@@ -19,10 +19,9 @@ from fuzzydict.embedding.projections import (
 )
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.learning.candidate import Subject
+from fuzzydict.learning.candidate import Keys, Subject
 from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.learning.gradient_descent import Settings
-from fuzzydict.learning.trials import Keys
 from fuzzydict.learning.validation import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.options import Configured, check_option

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.learning.acceptance import Answers
-    from fuzzydict.learning.trials import Outcome
+    from fuzzydict.learning.candidate import Outcome
 
 __all__ = [
     "Changed",

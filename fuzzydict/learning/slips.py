@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.projections import Projections
-    from fuzzydict.learning.trials import Keys
+    from fuzzydict.learning.candidate import Keys
 
 __all__ = ["Slips", "slip_of", "slips_of"]
 

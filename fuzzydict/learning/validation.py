@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.calibration import Calibration
+    from fuzzydict.learning.candidate import Trial
     from fuzzydict.learning.examples import KeyExamples
     from fuzzydict.learning.gradient_descent import Settings
     from fuzzydict.learning.report import FitReport
-    from fuzzydict.learning.trials import Trial
 
 __all__ = ["Lesson", "lesson_of_keys", "lesson_of_values"]
 
