@@ -13,8 +13,8 @@ from fuzzydict import FuzzyDict
 from fuzzydict.learning.acceptance import Answers, Exam
 from fuzzydict.learning.candidate import Outcome
 from fuzzydict.learning.cutoffs import best_cutoff, right_at
-from fuzzydict.learning.folds import FEW, parted
 from fuzzydict.learning.judging import Cutoffs, verdict_of_keys
+from fuzzydict.learning.validation import FEW, parted
 
 from .test_fits import EXAMPLES, car
 
