@@ -10,10 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
-from fuzzydict.learning.acceptance import Answers, Exam
+from fuzzydict.learning.acceptance import (
+    Answers,
+    Cutoffs,
+    Exam,
+    best_cutoff,
+    right_at,
+    verdict_of_keys,
+)
 from fuzzydict.learning.candidate import Outcome
-from fuzzydict.learning.cutoffs import best_cutoff, right_at
-from fuzzydict.learning.judging import Cutoffs, verdict_of_keys
 from fuzzydict.learning.validation import FEW, parted
 
 from .test_fits import EXAMPLES, car

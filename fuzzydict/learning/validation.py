@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.learning.acceptance import Answers, Exam, ExamOfScore
-from fuzzydict.learning.candidate import Learned, Subject, learn_keys, learn_values
-from fuzzydict.learning.cutoffs import best_cutoff
-from fuzzydict.learning.judging import (
+from fuzzydict.learning.acceptance import (
+    Answers,
     Cutoffs,
+    Exam,
+    ExamOfScore,
+    best_cutoff,
     key_changes,
     measured,
     missed_by,
@@ -21,6 +22,7 @@ from fuzzydict.learning.judging import (
     verdict_of_keys,
     verdict_of_values,
 )
+from fuzzydict.learning.candidate import Learned, Subject, learn_keys, learn_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
