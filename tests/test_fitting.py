@@ -15,8 +15,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.learning.gradient_descent import descend, pull
-from fuzzydict.learning.parameters import Model
-from fuzzydict.learning.projections import Settings, fit_pooling, fit_retrieval
+from fuzzydict.learning.projections import Model, Settings, fit_pooling, fit_retrieval
 
 from .gradients import check_gradients
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict._arrays import Array
-from fuzzydict.learning.objectives import lengths_forward, pooling_loss, retrieval_loss
+from fuzzydict.learning.projections import lengths_forward, pooling_loss, retrieval_loss
 
 from .gradients import check_gradients
 

@@ -11,8 +11,7 @@ from fuzzydict.embedding.calibration import Calibration, line, log_probabilities
 from fuzzydict.embedding.projections import Projected, Projections
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.learning.calibration import Question
-from fuzzydict.learning.projections import fit_pooling, fit_retrieval
-from fuzzydict.learning.spans import Span
+from fuzzydict.learning.projections import Span, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.features import compare

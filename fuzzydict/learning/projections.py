@@ -2,19 +2,282 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, as_floats, require_finite
+from fuzzydict.embedding.maps import Factors, project_forward
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.learning.gradient_descent import Epoch, Gradients, Settings, descend
-from fuzzydict.learning.objectives import pooling_loss, retrieval_loss
-from fuzzydict.learning.parameters import Model
 
-__all__ = ["Epoch", "Fitted", "Settings", "fit_pooling", "fit_retrieval"]
+__all__ = [
+    "Epoch",
+    "Fitted",
+    "Model",
+    "Settings",
+    "Slopes",
+    "Span",
+    "fit_pooling",
+    "fit_retrieval",
+    "lengths_forward",
+    "pooling_loss",
+    "retrieval_loss",
+]
+
+
+class Span(NamedTuple):
+    """The space of some vectors, (E, r) axes of length one; None is the whole space.
+
+    What is learned from vectors by their products changes nothing outside the space that they
+    span, and inside it is the same whatever the axes. So it is learned there, in less time.
+
+    >>> span = Span.of(np.eye(3)[:1])
+    >>> span.inside(np.array([[2.0, 0.0, 0.0]])).shape
+    (1, 1)
+    >>> span.outside(np.array([[3.0]])).round(6).tolist()
+    [[3.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    axes: Array | None
+
+    @classmethod
+    def of(cls, *vectors: Array) -> Span:
+        """Return the space of all the vectors, (n, E) each."""
+        if 2 * sum(map(len, vectors)) > vectors[0].shape[1]:
+            return cls(None)
+        return cls(np.linalg.qr(np.concatenate(vectors).T)[0])
+
+    def paced(self, settings: Settings) -> Settings:
+        """Return settings by which steps are as long as they are in the whole space."""
+        if self.axes is None:
+            return settings
+        size, inside = self.axes.shape
+        return replace(settings, learning_rate=settings.learning_rate * (size / inside) ** 0.5)
+
+    def inside(self, vectors: Array) -> Array:
+        """Return vectors (..., E) by these axes, (..., r)."""
+        return vectors if self.axes is None else vectors @ self.axes
+
+    def outside(self, projection: Array | Factors | None) -> Any:
+        """Return a projection (r, r) of these axes as one of the whole space, (E, E)."""
+        if self.axes is None or projection is None:
+            return projection
+        if isinstance(projection, Factors):
+            return Factors(*(self.axes @ part for part in projection))
+        change = projection - np.eye(len(projection), dtype=projection.dtype)
+        whole = np.eye(len(self.axes), dtype=projection.dtype)
+        return whole + self.axes @ change @ self.axes.T
+
+
+#: The way back from the gradient of projected vectors to those of the projection's parts.
+_Backward = Callable[[Array], Gradients]
+
+
+class Model:
+    """Parameters by name, as `Projections.arrays` names them, and the temperature's logarithm.
+
+    Args:
+        size: of the vectors, E.
+        settings: how to learn.
+        value_size: of the values, Ev; None where none are pooled.
+    """
+
+    def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
+        self.settings = settings
+        self.parameters: dict[str, Array] = {}
+        random = np.random.default_rng(settings.seed)
+        for role in (role for role in ("query", "key") if role not in settings.fixed):
+            self.parameters |= _start(role, size, settings.rank, random)
+        if value_size is not None and settings.learn_value:
+            self.parameters |= _start("value", value_size, None, random)
+        if settings.temperature is None:
+            start = np.log(settings.first_temperature)
+            self.parameters["log_temperature"] = np.array(start, np.float32)
+
+    @property
+    def temperature(self) -> float:
+        """What scores are divided by."""
+        learned = self.parameters.get("log_temperature")
+        return float(self.settings.temperature or 0) if learned is None else float(np.exp(learned))
+
+    def temperature_gradient(self, slope: float) -> Gradients:
+        """Return the gradient by the temperature's logarithm, if it is learned."""
+        learned = "log_temperature" in self.parameters
+        return {"log_temperature": np.array(slope, np.float32)} if learned else {}
+
+    def forward(self, role: str, vectors: Array) -> tuple[Array, _Backward]:
+        """Project vectors (N, E), and make a dot product what the scorer says."""
+        projected, to_projection = project_forward(vectors, self._projection(role), role)
+        if role == "value":
+            return projected, lambda d: _named(role, to_projection(d))
+        scaled, scale_back = lengths_forward(projected, self.settings.scorer)
+        return scaled, lambda d: _named(role, to_projection(scale_back(d)))
+
+    def projections(self) -> Projections:
+        """Return what was learned."""
+        return Projections(*map(self._projection, ("query", "key", "value")))
+
+    def _projection(self, role: str) -> Array | Factors | None:
+        left = self.parameters.get(f"{role}.left")
+        if left is None:
+            return self.parameters.get(role)
+        return Factors(left, self.parameters[f"{role}.right"])
+
+
+def _start(role: str, size: int, rank: int | None, random: np.random.Generator) -> dict[str, Array]:
+    """Return parameters that make the identity."""
+    if rank is None:
+        return {role: np.eye(size, dtype=np.float32)}
+    left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
+    left /= np.float32(size**0.5)
+    return {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
+
+
+def _named(role: str, gradient: Array | Factors | None) -> Gradients:
+    if gradient is None:
+        return {}
+    if isinstance(gradient, Factors):
+        return {f"{role}.{name}": part for name, part in gradient._asdict().items()}
+    return {role: gradient}
+
+
+class Slopes(NamedTuple):
+    """Gradients of a loss, each shaped like what it belongs to."""
+
+    query: Array  # (L, E)
+    key: Array  # (S, E)
+    log_temperature: float
+    value: Array | None = None  # (S, Ev)
+
+
+def retrieval_loss(
+    query: Array,
+    key: Array,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    temperature: float,
+    log_shares: Array | None = None,
+) -> tuple[float, Slopes]:
+    """Return how surprising the right keys are: the mean of ``-log sum of their probabilities``.
+
+    A key's probability is the softmax of ``query.key / temperature`` over all keys. It is enough
+    to be given some of them: a key that was drawn with the probability ``p`` then counts ``1 / p``
+    times (Bengio and Senécal 2008; with ``p`` the probability to be drawn at all, this is the
+    estimator of Horvitz and Thompson 1952, and the sum of the softmax has no bias).
+
+    Args:
+        query: (L, E).
+        key: (S, E), among them all that are right for any of the queries.
+        rows: (n,), queries in order; each has one right key or more,
+        columns: and which keys these are, (n,).
+        temperature: Above 0.
+        log_shares: (S,), the logarithm of each key's probability to be among these; None if all
+            are. For the query that a key is right for it is certain, whatever stands here.
+
+    Example:
+        >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+        >>> loss, _ = retrieval_loss(query, key, np.array([0]), np.array([0]), temperature=0.5)
+        >>> round(loss, 3)  # log(1 + exp(-2))
+        0.127
+    """
+    heat = query.dtype.type(temperature)
+    cold = query / heat
+    logits: Array = cold @ key.T  # (L, S), turned into the gradient step by step, in place
+    right = logits[rows, columns]  # (n,)
+    if log_shares is not None:
+        logits -= log_shares
+        logits[rows, columns] = right
+    losses = _surprises(logits, right, rows, columns)
+    d_cold = logits @ key
+    slope = -float(np.vdot(d_cold, cold))
+    return float(losses.mean()), Slopes(d_cold / heat, logits.T @ cold, slope)
+
+
+def _surprises(
+    logits: Array, right: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> Array:
+    """Return the negative logarithm of the share of each query's right keys, (L,).
+
+    What comes as logits, (L, S), goes as the gradient of the mean by them.
+    """
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    top = logits.max(axis=1)
+    logits -= top[:, None]
+    np.exp(logits, out=logits)
+    total = logits.sum(axis=1)
+    # The right ones by their own maximum, for beside the others' they may be too small to see.
+    right_top = np.maximum.reduceat(right, starts)
+    among = np.exp(right - right_top[rows])
+    right_total = np.add.reduceat(among, starts)
+    logits /= total[:, None] * len(logits)
+    logits[rows, columns] -= among / (right_total[rows] * len(logits))
+    losses: Array = (top + np.log(total)) - (right_top + np.log(right_total))
+    return losses
+
+
+def pooling_loss(
+    query: Array, key: Array, value: Array, target: Array, temperature: float
+) -> tuple[float, Slopes]:
+    """Return the mean squared error of ``softmax(query.key / temperature) value``.
+
+    Args:
+        query: (L, E).
+        key: (S, E).
+        value: (S, Ev).
+        target: (L, Ev), what the queries should pool.
+        temperature: Above 0.
+
+    Example:
+        >>> query, key = np.zeros((1, 2)), np.ones((2, 2))
+        >>> pooling_loss(query, key, np.array([[1.0], [3.0]]), np.array([[5.0]]), 1.0)[0]
+        9.0
+    """
+    heat = query.dtype.type(temperature)
+    cold = query / heat
+    weights: Array = cold @ key.T  # (L, S)
+    weights -= weights.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    missed = weights @ value - target  # (L, Ev)
+    d_output = missed * missed.dtype.type(2 / missed.size)
+    d_value = weights.T @ d_output
+    d_logits = d_output @ value.T
+    d_logits -= (d_logits * weights).sum(axis=1, keepdims=True)
+    d_logits *= weights
+    d_cold = d_logits @ key
+    slope = -float(np.vdot(d_cold, cold))
+    return float((missed**2).mean()), Slopes(d_cold / heat, d_logits.T @ cold, slope, d_value)
+
+
+def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Array]]:
+    """Scale x (..., E) so that a dot product is what the scorer says; return also the way back.
+
+    Args:
+        x: Queries, or keys.
+        scorer: "cosine" makes each length 1 (the zero vector stays), "scaled_dot" divides all by
+            the fourth root of E, of which queries and keys have one each.
+    """
+    if scorer == "scaled_dot":
+        scale = x.dtype.type(x.shape[-1] ** -0.25)
+        return x * scale, lambda d_y: d_y * scale
+    lengths = np.sqrt(np.einsum("...e,...e->...", x, x))[..., None]
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    unit = x * inverse
+
+    def backward(d_unit: Array) -> Array:
+        along = np.einsum("...e,...e->...", unit, d_unit)[..., None]
+        d_x: Array = along * unit
+        np.subtract(d_unit, d_x, out=d_x)
+        d_x *= inverse
+        return d_x
+
+    return unit, backward
+
 
 _HELD_OUT = 2048  # queries that tell when to stop, at most: more would take longer to no end
 _ROWS = 512  # of them scored at a time, so that memory stays bounded

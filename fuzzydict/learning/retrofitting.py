@@ -12,8 +12,8 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import ShapeError
-from fuzzydict.learning.objectives import lengths_forward, retrieval_loss
 from fuzzydict.learning.optimizers import Adam
+from fuzzydict.learning.projections import lengths_forward, retrieval_loss
 from fuzzydict.learning.wordnet import WEIGHTS, related_pairs, wordnet_synsets
 
 if TYPE_CHECKING:
