@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzydict.errors import OptionError
-from fuzzydict.learning.optimizers import Adam
+from fuzzydict.learning.gradient_descent import Adam
 
 
 def test_adam_is_the_algorithm_of_the_paper() -> None:

@@ -12,7 +12,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import ShapeError
-from fuzzydict.learning.optimizers import Adam
+from fuzzydict.learning.gradient_descent import Adam
 from fuzzydict.learning.projections import lengths_forward, retrieval_loss
 from fuzzydict.learning.wordnet import WEIGHTS, related_pairs, wordnet_synsets
 
