@@ -23,8 +23,7 @@ def fit_wordnet(
     check_ending(output, "projections", "projections")
     from fuzzydict import Brown, WordVectors
     from fuzzydict.evaluation.datasets import read_sets
-    from fuzzydict.learning.retrofitting import Recipe, wordnet_projections
-    from fuzzydict.learning.wordnet import asked_pairs
+    from fuzzydict.learning.wordnet import Recipe, asked_pairs, wordnet_projections
 
     excluded = asked_pairs(read_sets(excluded_by))
     embedding = Brown() if vectors is None else WordVectors.load(vectors)

@@ -15,8 +15,7 @@ from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.evaluation.pairs import JudgedPair
 from fuzzydict.evaluation.reporting import environment
-from fuzzydict.learning.retrofitting import Recipe
-from fuzzydict.learning.wordnet import Synset, related_pairs
+from fuzzydict.learning.wordnet import Recipe, Synset, related_pairs
 from fuzzydict.search.score import MeaningAndSpelling
 from tests.benchmarks import __main__ as speed
 from tests.benchmarks import (

@@ -14,7 +14,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ShapeError
-from fuzzydict.learning.retrofitting import Recipe, retrofit, wordnet_projections
+from fuzzydict.learning.wordnet import Recipe, retrofit, wordnet_projections
 
 LIGHT = Recipe(buckets=256, size=8, steps=120, batch=16, kept_words=20, learning_rate=1e-2)
 WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("ab", "eck", "oll", "urn")]

@@ -31,8 +31,15 @@ from fuzzydict.evaluation.datasets import RetrievalSet, read_sets
 from fuzzydict.evaluation.metrics import hit_at_1, rank_correlation
 from fuzzydict.evaluation.pairs import JudgedPair, similarity_pairs
 from fuzzydict.evaluation.reporting import shown_command
-from fuzzydict.learning.retrofitting import Recipe, retrofit
-from fuzzydict.learning.wordnet import WEIGHTS, Synset, asked_pairs, related_pairs, wordnet_synsets
+from fuzzydict.learning.wordnet import (
+    WEIGHTS,
+    Recipe,
+    Synset,
+    asked_pairs,
+    related_pairs,
+    retrofit,
+    wordnet_synsets,
+)
 from fuzzydict.text.words import plain
 
 from .development import development_set
