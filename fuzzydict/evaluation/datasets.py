@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict.errors import FileFormatError, quoted
-from fuzzydict.io.dict_json import read_json
+from fuzzydict.io.dict_files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
