@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fuzzydict import Explanation, FuzzyDict, NoMatchError
-from fuzzydict.io.lines import as_json
+from fuzzydict.io.records import as_json
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._problems import Command

@@ -15,7 +15,7 @@ from fuzzydict.embedding.projections import SHIPPED, Factors, Projected, Project
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import Brown, Matrix, WordVectors
 from fuzzydict.errors import OptionError, PoolingError, quoted
-from fuzzydict.io.lines import as_line
+from fuzzydict.io.records import as_line
 from fuzzydict.results.pooling import stack
 from fuzzydict.search import features as comparing
 from fuzzydict.search import lookup

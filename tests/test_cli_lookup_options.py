@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.lines import as_line
+from fuzzydict.io.records import as_line
 from tests.test_cli_lookup import CAR, check_refused, lookup
 from tests.test_dict_formats import BAD
 

@@ -14,7 +14,7 @@ from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.examples import read_examples
-from fuzzydict.io.lines import as_json
+from fuzzydict.io.records import as_json
 
 DICTS = {
     "json": r'{"a": {"b": [1, 2.5, null, "x\u00e9"]}, "c": "d"}',

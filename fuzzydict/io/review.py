@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import OptionError
-from fuzzydict.io.lines import as_cell, as_json
-from fuzzydict.io.records import DELIMITERS, ROWS, csv_row, encoded, format_by_ending
+from fuzzydict.io.records import (
+    DELIMITERS,
+    ROWS,
+    as_cell,
+    as_json,
+    csv_row,
+    encoded,
+    format_by_ending,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

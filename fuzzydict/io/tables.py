@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fuzzydict.errors import FileFormatError, MissingExtraError, quoted
-from fuzzydict.io.lines import as_cell
-from fuzzydict.io.records import encoded
+from fuzzydict.io.records import as_cell, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

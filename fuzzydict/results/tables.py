@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict.errors import FileFormatError, OptionError, quoted
-from fuzzydict.io.lines import as_cell, as_json
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     KINDS,
     ROWS,
+    as_cell,
+    as_json,
     csv_row,
     csv_table,
     encoded,
