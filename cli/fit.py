@@ -11,7 +11,7 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.errors import quoted
-from fuzzydict.io.review import is_undecided
+from fuzzydict.io.columns import is_undecided
 
 from ._dicts import dict_options, warn
 from ._problems import Command, check_ending, check_place, report_errors

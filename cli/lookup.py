@@ -13,7 +13,7 @@ import click
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.errors import quoted
-from fuzzydict.io.asking import matches
+from fuzzydict.io.columns import matches
 from fuzzydict.io.records import as_json, as_line
 
 from ._dicts import cutoff_option, dict_argument, opens_dict

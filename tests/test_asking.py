@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
-from fuzzydict.io.asking import best_of, matches
+from fuzzydict.io.columns import best_of, matches
 
 
 def test_a_dict_that_pools_is_asked_for_its_nearest_keys() -> None:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.io import columns as cleaning_module
-from fuzzydict.io.asking import best_of
-from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.columns import Cleaned, best_of, clean_column
 
 COUNTRIES = FuzzyDict(
     {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2

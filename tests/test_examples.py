@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import clean_column
+from fuzzydict.io.columns import Doubt, Review, clean_column
 from fuzzydict.io.examples import read_examples
-from fuzzydict.io.review import Doubt, Review
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
