@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
-from fuzzydict.evaluation.datasets import read_sets
+from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import Report, evaluate
-from fuzzydict.evaluation.pairs import similarity_pairs
 from fuzzydict.evaluation.peers import ENCODER_NAME, PEERS, sentence_encoder
 from fuzzydict.evaluation.reporting import (
     as_json,

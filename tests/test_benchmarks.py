@@ -13,7 +13,7 @@ import pytest
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.embedding.word2vec import Model
-from fuzzydict.evaluation.pairs import JudgedPair
+from fuzzydict.evaluation.datasets import JudgedPair
 from fuzzydict.evaluation.reporting import environment
 from fuzzydict.learning.wordnet import Recipe, Synset, related_pairs
 from fuzzydict.search.score import MeaningAndSpelling

@@ -10,10 +10,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fuzzydict import FuzzyDict, NoMatchError, OptionError
-from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
+from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 from fuzzydict.evaluation.evaluate import evaluate
 from fuzzydict.evaluation.metrics import expected_calibration_error
-from fuzzydict.evaluation.pairs import JudgedPair
 from fuzzydict.evaluation.peers import PEERS
 from fuzzydict.evaluation.systems import Remembering, by_cosine, fuzzy_dict
 

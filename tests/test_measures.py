@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from fuzzydict import ArgumentTypeError, ShapeError, WordVectors
+from fuzzydict.evaluation.datasets import JudgedPair
 from fuzzydict.evaluation.metrics import (
     auroc,
     expected_calibration_error,
@@ -20,7 +21,6 @@ from fuzzydict.evaluation.metrics import (
     mean_reciprocal_rank,
     rank_correlation,
 )
-from fuzzydict.evaluation.pairs import JudgedPair
 
 # Few different scores, so that many are equal; the ends of bins among them.
 SCORES = st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.31, 0.6, 0.7, 0.99, 1.0]) | st.floats(0, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzydict import FileFormatError
-from fuzzydict.evaluation.pairs import read_pairs, similarity_pairs
+from fuzzydict.evaluation.datasets import read_pairs, similarity_pairs
 
 
 def test_all_pairs_are_there() -> None:

@@ -22,8 +22,7 @@ from fuzzydict.evaluation.metrics import (
 from fuzzydict.evaluation.systems import Ranker, Remembering, System
 
 if TYPE_CHECKING:
-    from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
-    from fuzzydict.evaluation.pairs import JudgedPair
+    from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 
 __all__ = ["Correlation", "Report", "Retrieval", "evaluate"]
 

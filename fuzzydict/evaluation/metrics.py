@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from fuzzydict.evaluation.pairs import JudgedPair
+    from fuzzydict.evaluation.datasets import JudgedPair
 
 __all__ = [
     "Encodes",

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from fuzzydict import MissingCorpusError
-from fuzzydict.evaluation.pairs import JudgedPair
+from fuzzydict.evaluation.datasets import JudgedPair
 
 __all__ = ["graded_pairs"]
 
