@@ -10,7 +10,6 @@ import click
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import Report, evaluate
-from fuzzydict.evaluation.peers import ENCODER_NAME, PEERS, sentence_encoder
 from fuzzydict.evaluation.reporting import (
     as_json,
     as_tables,
@@ -19,7 +18,7 @@ from fuzzydict.evaluation.reporting import (
     shown_command,
     text_table,
 )
-from fuzzydict.evaluation.systems import System, fuzzy_dict
+from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
 
 from ._problems import Command, report_errors
 from ._progress import progress_bar

@@ -13,8 +13,7 @@ from fuzzydict import FuzzyDict, NoMatchError, OptionError
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 from fuzzydict.evaluation.evaluate import evaluate
 from fuzzydict.evaluation.metrics import expected_calibration_error
-from fuzzydict.evaluation.peers import PEERS
-from fuzzydict.evaluation.systems import Remembering, by_cosine, fuzzy_dict
+from fuzzydict.evaluation.systems import PEERS, Remembering, by_cosine, fuzzy_dict
 
 
 def dictionary(keys: str, **queries: str) -> Dictionary:

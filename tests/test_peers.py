@@ -17,7 +17,7 @@ from rapidfuzz import fuzz
 
 from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.evaluation import peers
-from fuzzydict.evaluation.peers import ENCODER_NAME, PEERS, sentence_encoder
+from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, sentence_encoder
 
 KEYS = ["color", "collar", "brand", "top speed", "speed", "doors"]
 TEXTS = st.text("abc ", max_size=6)

@@ -24,8 +24,8 @@ from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projections import NAMES, as_projections, seen_through
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.metrics import auroc, expected_calibration_error
-from fuzzydict.evaluation.peers import sentence_encoder
 from fuzzydict.evaluation.reporting import shown_command
+from fuzzydict.evaluation.systems import sentence_encoder
 from fuzzydict.learning.calibration import Question, calibrate
 from fuzzydict.search.features import compare
 from fuzzydict.search.key_index import KeyIndex

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from rapidfuzz import fuzz, process, utils
 
 from fuzzydict import FuzzyDict
-from fuzzydict.evaluation.peers import ENCODER_NAME, sentence_encoder
+from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
 from .report import print_report
 
