@@ -9,11 +9,12 @@ import click
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import Report, evaluate
-from fuzzydict.evaluation.reporting import (
+from fuzzydict.evaluation.evaluate import (
+    Report,
     as_json,
     as_tables,
     environment,
+    evaluate,
     markdown_table,
     shown_command,
     text_table,

@@ -14,7 +14,7 @@ import pytest
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.evaluation.datasets import JudgedPair
-from fuzzydict.evaluation.reporting import environment
+from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.learning.wordnet import Recipe, Synset, related_pairs
 from fuzzydict.search.score import MeaningAndSpelling
 from tests.benchmarks import __main__ as speed

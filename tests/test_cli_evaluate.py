@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation import peers
-from fuzzydict.evaluation.reporting import environment
+from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.evaluation.systems import Remembering, by_cosine
 
 main: click.Command = import_module("fuzzydict.cli").main

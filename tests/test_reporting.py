@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzzydict.evaluation.evaluate import Correlation, Report, Retrieval
-from fuzzydict.evaluation.reporting import (
+from fuzzydict.evaluation.evaluate import (
+    Correlation,
+    Report,
+    Retrieval,
     as_json,
     as_tables,
     environment,

@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fuzzydict.evaluation.reporting import environment, markdown_table, shown_command, text_table
+from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command, text_table
 
 from . import speed_commands, speed_given, speed_reads, speed_writes
 from .speed_data import QUICK, Sizes

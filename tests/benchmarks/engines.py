@@ -22,7 +22,7 @@ import numpy as np
 
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict._arrays import units
-from fuzzydict.evaluation.reporting import environment, markdown_table, shown_command
+from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command
 
 from .memory import key_texts
 from .speed_data import misspelled

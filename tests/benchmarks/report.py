@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzzydict.evaluation.reporting import environment, markdown_table
+from fuzzydict.evaluation.evaluate import environment, markdown_table
 
 __all__ = ["print_report"]
 
