@@ -11,7 +11,7 @@ from fuzzydict import Brown, WordVectors
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingCorpusError
-from tests.searching import EACH_ENGINE, search_always
+from tests.support.searching import EACH_ENGINE, search_always
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.
 settings.register_profile("untimed", deadline=None)

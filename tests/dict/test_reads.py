@@ -1,0 +1,258 @@
+"""The fuzzy reads: nearest, most similar, attention, pooling; one query or a list of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import (
+    ArgumentTypeError,
+    Brown,
+    Cosine,
+    FuzzyDict,
+    Gaussian,
+    Match,
+    NoMatchError,
+    ShapeError,
+)
+from fuzzydict.nn.softmax import softmax
+from fuzzydict.search.score import MeaningAndSpelling
+from fuzzydict.text.words import words
+from tests.support.reference import assert_probabilities
+
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
+
+
+def vectors_of(*keys: str, **options: Any) -> FuzzyDict[float]:
+    return FuzzyDict({key: float(i) for i, key in enumerate(keys)}, embedding=VECTORS, **options)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["colour", "motor", "hue", "Speed", "taycan", "horsepower", "speed of the top", "1962", "C#"],
+)
+def test_the_default_score_is_that_of_the_formula(query: str) -> None:
+    keys = ["color", "engine", "brand", "topSpeed", "horse power", "1961", "C++", "Taycan 4S"]
+    assert_probabilities(FuzzyDict(dict.fromkeys(keys, 1)), query)
+
+
+@pytest.mark.parametrize("query", ["violet", "rred", "Blue grey", "hue"])
+@pytest.mark.parametrize(
+    "embedding", [VECTORS, lambda texts: [[len(text), text.count("e"), 1] for text in texts]]
+)
+def test_the_default_score_is_that_of_the_formula_with_any_embedding(
+    query: str, embedding: Any
+) -> None:
+    keys = ["red", "Blue", "red blue", "hues of grey"]
+    assert_probabilities(FuzzyDict(dict.fromkeys(keys, 1), embedding=embedding), query)
+
+
+def test_weights_are_the_keys_shares_of_the_probability() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "colors", "brand"], 1.0))
+    scores = {match.key: match.score for match in d.most_similar("colour")}
+    attention = d.attend("colour")
+    for name, log, weight in zip(attention.names, attention.scores, attention.weights, strict=True):
+        assert np.exp(log) == pytest.approx(scores[name], rel=1e-5)
+        assert weight == pytest.approx(scores[name] / sum(scores.values()), rel=1e-5)
+
+
+@pytest.mark.parametrize("key", ["topSpeed", "top_speed", "Top speed", "top-speed", "TOP SPEED"])
+def test_ways_to_write_an_identifier_are_one_key(key: str) -> None:
+    d = FuzzyDict({"brand": 0, key: 1, "color": 2})
+    for query in ("topSpeed", "top_speed", "Top speed", "top speed"):
+        match = d.nearest(query)
+        assert (match.key, match.value) == (key, 1)
+        assert match.score >= 0.9
+
+
+@pytest.mark.parametrize("word", ["speed", "porsche", "of", "1961", "Straße"])
+def test_a_key_of_equal_words_comes_before_all_others(word: str) -> None:
+    others = [f"{word} of", f"the {word}", f"{word} {word}", f"{word}s", f"{word[:-1]} {word[-1]}"]
+    d = FuzzyDict(dict.fromkeys([*others, word], 1))
+    assert d.nearest(f"{word.title()}!").key == word
+    assert d.most_similar(word)[0].key == word
+
+
+def test_words_never_seen_find_their_place_by_spelling() -> None:
+    assert "colour" not in Brown().words
+    assert "porsche" not in Brown().words
+    d = FuzzyDict({"color": 1, "Porsche": 2, "collar": 3, "porch": 4})
+    assert (d["colour"], d["porshe"], d["Colours"]) == (1, 2, 1)
+
+
+def test_meaning_finds_what_spelling_does_not() -> None:
+    d = FuzzyDict({"automobile": 1, "banana": 2, "carpet": 3})
+    assert d["vehicle"] == 1
+
+
+def test_rare_words_of_a_phrase_weigh_more_than_of() -> None:
+    d = FuzzyDict({"cost of": 1, "the engine": 2})
+    assert d["engine of the"] == 2
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!", "👍", "\u0301", "_", "\ud800"])
+def test_what_has_no_letters_or_digits_matches_nothing(query: str) -> None:
+    d = FuzzyDict({"color": 1})
+    for read in (d.nearest, d.most_similar, d.attend, d.pool):
+        with pytest.raises(NoMatchError, match="no letters or digits"):
+            read(query)
+    d[query] = 2
+    assert d[query] == 2
+    assert d.nearest(query) == Match(query, 2, 1.0)
+    assert [m.key for m in d.most_similar("color")] == ["color"]
+
+
+def test_a_query_that_is_no_text_is_only_found_exactly() -> None:
+    d = FuzzyDict({"color": 1, 5: 2, ("a", "b"): 3})
+    assert d[("a", "b")] == 3
+    assert d.nearest(5) == (5, 2, 1.0)
+    for query in (6, ("a",), None, b"color"):
+        with pytest.raises(NoMatchError, match="only a text"):
+            d[query]
+    assert d.attend("color").names == ["color"]
+
+
+def test_an_empty_dict_has_no_match() -> None:
+    d: FuzzyDict[int] = FuzzyDict()
+    assert d.most_similar("color") == []
+    assert d.get("color", 7) == 7
+    with pytest.raises(NoMatchError, match="no key"):
+        d.pool("color")
+
+
+# ---- the cutoff ---------------------------------------------------------------------------
+
+
+def test_below_the_cutoff_there_is_no_match_and_the_message_says_what_was_nearest() -> None:
+    d = FuzzyDict({"color": "black", "brand": "Porsche"})
+    match = d.nearest("colr")
+    d.score_cutoff = match.score
+    assert d["colr"] == "black"  # a score equal to the cutoff matches
+    d.score_cutoff = match.score + 1e-6
+    with pytest.raises(NoMatchError, match=rf"'colr'.*'color'.*{match.score:.3f}.*score_cutoff"):
+        d["colr"]
+    with pytest.raises(NoMatchError, match="'color'"):
+        d.nearest(["brand", "colr"])
+    assert d["color"] == "black"
+    assert d.nearest("color").score == 1.0
+    assert d.most_similar("colr")[0] == match
+
+
+def test_gibberish_is_refused_by_default() -> None:
+    d = FuzzyDict({"color": "black", "brand": "Porsche", "top speed": 260})
+    for query in ("asdf", "qwzzt", "xxxx", "zxcvbnm"):
+        assert query not in d
+        assert d.get(query) is None
+
+
+def test_pooling_has_the_cutoff_and_attention_has_none() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0})
+    with pytest.raises(NoMatchError, match="cutoff"):
+        d.pool("zzzqx")
+    assert d.attend("zzzqx").weights.sum() == pytest.approx(1.0)
+
+
+def test_equal_values_pool_to_themselves() -> None:
+    d = FuzzyDict(dict.fromkeys(["red", "blue", "green", "navy"], 10**18 + 1))
+    assert d.pool("crimson") == pytest.approx(10**18 + 1, rel=1e-15)
+
+
+def test_a_miss_tells_what_was_nearest() -> None:
+    with pytest.raises(NoMatchError) as caught:
+        FuzzyDict({"color": 1})["qwzzt"]
+    cutoff = MeaningAndSpelling.score_cutoff
+    assert (caught.value.key, caught.value.cutoff) == ("color", cutoff)
+    assert caught.value.score is not None
+    assert 0 <= caught.value.score < cutoff
+
+
+# ---- attention ----------------------------------------------------------------------------
+
+
+def test_attention_holds_every_intermediate() -> None:
+    d = vectors_of("red", "blue", "grey", scorer="scaled_dot", temperature=0.5)
+    a = d.attend("violet")
+    keys = np.array([VECTORS[name] for name in d], np.float32)
+    np.testing.assert_allclose(a.query, VECTORS["violet"], rtol=1e-6)
+    np.testing.assert_array_equal(a.keys, keys)
+    assert (a.names, a.values) == (["red", "blue", "grey"], [0.0, 1.0, 2.0])
+    np.testing.assert_allclose(a.scores, keys @ a.query / np.sqrt(2), rtol=1e-6)
+    np.testing.assert_allclose(a.weights, softmax(a.scores, 0.5), rtol=1e-6)
+    assert a.output == pytest.approx(float(a.weights @ np.array([0.0, 1.0, 2.0])), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
+)
+def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
+    d = vectors_of("red", "blue", "grey", scorer=scorer)
+    queries = ["violet", "blue", "rred"]
+    assert d.nearest(queries) == [d.nearest(q) for q in queries]
+    assert d.most_similar(queries) == [d.most_similar(q) for q in queries]
+    np.testing.assert_allclose(d.pool(queries), [d.pool(q) for q in queries], rtol=1e-5)
+    for one, query in zip(d.attend(queries), queries, strict=True):
+        np.testing.assert_allclose(one.weights, d.attend(query).weights, rtol=1e-4)
+    assert d.nearest([]) == []
+    assert d.most_similar([]) == []
+    assert d.attend([]) == []
+
+
+def test_a_mask_takes_keys_away() -> None:
+    d = vectors_of("red", "blue", "grey")
+    by_bools = d.attend("red", attn_mask=[False, True, True])
+    by_key = d.attend("red", attn_mask=lambda key: key != "red")
+    for a in (by_bools, by_key):
+        assert a.weights[0] == 0.0
+        assert a.weights.sum() == pytest.approx(1.0)
+        assert np.isneginf(a.scores[0])
+    assert d.pool("red", attn_mask=[False, True, False]) == 1.0
+    mixed = FuzzyDict({"red": 0.0, 5: 9.0, "blue": 1.0}, embedding=VECTORS)
+    assert mixed.pool("red", attn_mask=[False, True, True]) == 1.0
+
+
+def test_a_mask_that_does_not_fit_is_refused() -> None:
+    d = vectors_of("red", "blue", "grey")
+    with pytest.raises(ShapeError, match=r"attn_mask.*3 keys.*2"):
+        d.attend("red", attn_mask=[True, False])
+    with pytest.raises(ArgumentTypeError, match=r"attn_mask.*bool"):
+        d.attend("red", attn_mask=[1, 0, 1])  # type: ignore[list-item]
+    with pytest.raises(NoMatchError, match="nothing to attend to"):
+        d.attend("red", attn_mask=[False] * 3)
+
+
+def test_an_exact_key_takes_nearly_all_of_the_weight_among_a_thousand() -> None:
+    words = [word for word in Brown().words[500:6000] if word.isalpha()]
+    keys = np.random.default_rng(0).choice(words, 1000, replace=False).tolist()
+    d = FuzzyDict({key: float(i) for i, key in enumerate(keys)})
+    own = [float(attention.weights[i]) for i, attention in enumerate(d.attend(keys))]
+    assert min(own) >= 0.75
+    assert np.median(own) >= 0.95
+
+
+def test_pool_mode_reads_the_pooled_value() -> None:
+    d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)}, mode="pool")
+    np.testing.assert_allclose(d["crimson"], d.pool("crimson"))
+    np.testing.assert_allclose(d.get("crimson"), d.pool("crimson"))
+    assert d["crimson"][0] > d["crimson"][2]
+    d2 = FuzzyDict({"red": 1.0, 5: "five"}, mode="pool")
+    assert d2[5] == "five"
+    assert d2["red"] == 1.0
+
+
+# ---- any text -----------------------------------------------------------------------------
+
+
+@given(st.text(max_size=12), st.lists(st.text(max_size=8), min_size=1, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_any_text_has_an_answer_or_a_no_match_error(query: str, keys: list[str]) -> None:
+    d = FuzzyDict(dict.fromkeys(keys, 1.0))
+    try:
+        assert d[query] == 1.0
+        if d.nearest(query).key != query or words(query):
+            assert d.attend(query).weights.sum() == pytest.approx(1.0)
+    except NoMatchError:
+        assert query not in keys or not words(query)

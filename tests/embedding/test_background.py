@@ -1,0 +1,47 @@
+"""What cosines to expect of unrelated texts, against a loop over all pairs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict.embedding.background import background_of
+from tests.support.reference import cosine_of
+
+
+def by_loop(vectors: Any) -> tuple[float, float]:
+    """Return mean and spread of the cosines of all pairs, beside two pairs of 0.2 +- 0.1."""
+    cosines = [cosine_of(a, b) for a, b in itertools.combinations(vectors, 2)]
+    mean = (sum(cosines) + 2 * 0.2) / (len(cosines) + 2)
+    squares = sum((cosine - mean) ** 2 for cosine in cosines) + 2 * 0.1**2
+    return mean, math.sqrt(squares / (len(cosines) + 2))
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_the_background_is_that_of_a_loop(count: int) -> None:
+    vectors = np.random.default_rng(count).standard_normal((count, 4)).astype(np.float32)
+    vectors[count // 2 :: 4] = 0  # the vector of a text without words
+    assert background_of(vectors) == pytest.approx(by_loop(vectors), rel=1e-5)
+
+
+def test_of_too_few_texts_what_is_usual_is_expected() -> None:
+    for count in (0, 1):
+        assert background_of(np.ones((count, 3), np.float32)) == pytest.approx((0.2, 0.1))
+
+
+def test_many_texts_tell_what_their_embedding_is_like() -> None:
+    random = np.random.default_rng(0)
+    cone = random.standard_normal((100, 50)) + np.full(50, 3.0)  # all cosines are near 0.9
+    mean, spread = background_of(cone.astype(np.float32))
+    assert mean == pytest.approx(0.9, abs=0.02)
+    assert 0.005 < spread < 0.03
+
+
+def test_where_all_texts_are_alike_there_still_is_a_spread_to_divide_by() -> None:
+    mean, spread = background_of(np.ones((128, 3), np.float32))
+    assert mean == pytest.approx(1, abs=1e-3)
+    assert spread > 0

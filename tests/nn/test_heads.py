@@ -1,0 +1,218 @@
+"""Multi-head attention against a loop over heads, its gradients, and torch's module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict._arrays import Array
+from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
+from fuzzydict.nn.attention import attention
+from fuzzydict.nn.multihead import MultiHeadAttention
+from tests.support.gradients import check_gradients
+
+E, H, KDIM, VDIM = 6, 2, 5, 4
+
+
+def _heads(bias: bool = True) -> MultiHeadAttention:
+    heads = MultiHeadAttention(E, H, bias=bias, kdim=KDIM, vdim=VDIM, seed=1)
+    random = np.random.default_rng(0)
+    return heads.with_parameters(
+        {n: random.standard_normal(p.shape) for n, p in heads.parameters.items()}
+    )
+
+
+def _inputs(*lead: int) -> tuple[Array, Array, Array]:
+    random = np.random.default_rng(3)
+    shapes = [(*lead, 3, E), (*lead, 4, KDIM), (*lead, 4, VDIM)]
+    query, key, value = (random.standard_normal(shape) for shape in shapes)
+    return query, key, value
+
+
+def slow_heads(heads: MultiHeadAttention, query: Array, key: Array, value: Array) -> Array:
+    """Attend head by head, with the rows of the projections that belong to it."""
+    p, size = heads.parameters, heads.embed_dim // heads.num_heads
+    outputs = []
+    for h in range(heads.num_heads):
+        own = slice(h * size, (h + 1) * size)
+        q, k, v = (
+            x @ p[f"W_{n}"][own].T + p[f"b_{n}"][own]
+            for n, x in (("q", query), ("k", key), ("v", value))
+        )
+        outputs.append(attention(q, k, v))
+    return np.concatenate(outputs, axis=-1) @ p["W_o"].T + p["b_o"]
+
+
+def test_heads_are_attentions_side_by_side() -> None:
+    heads = _heads()
+    query, key, value = _inputs(2)
+    output, weights = heads(query, key, value, need_weights=True)
+    np.testing.assert_allclose(output, slow_heads(heads, query, key, value))
+    np.testing.assert_allclose(heads(query, key, value), output)
+    each = heads(query, key, value, need_weights=True, average_attn_weights=False)[1]
+    assert each.shape == (2, H, 3, 4)
+    np.testing.assert_allclose(each.sum(-1), 1)
+    np.testing.assert_allclose(weights, each.mean(1))
+
+
+def test_one_head_with_plain_projections_is_attention() -> None:
+    heads = MultiHeadAttention(E, 1, bias=False)
+    plain = heads.with_parameters({name: np.eye(E) for name in heads.parameters})
+    x = _inputs(2)[0]
+    np.testing.assert_allclose(plain(x, x, x, is_causal=True), attention(x, x, x, is_causal=True))
+
+
+def test_masks_hold_for_all_heads_by_batch_or_by_head() -> None:
+    heads, arrays = _heads(), _inputs(2)
+    options: dict[str, Any] = {"need_weights": True, "average_attn_weights": False}
+    random = np.random.default_rng(0)
+    for shape, where in (
+        ((3, 4), (...,)),
+        ((2, 3, 4), (slice(None), None)),
+        ((2, H, 3, 4), (...,)),
+    ):
+        mask = random.random(shape) < 0.6
+        mask[..., 0] = True
+        weights = heads(*arrays, attn_mask=mask, **options)[1]
+        np.testing.assert_array_equal(weights > 0, np.broadcast_to(mask[where], weights.shape))
+    weights = heads(*arrays, valid_lens=[1, 3], **options)[1]
+    np.testing.assert_array_equal((weights > 0).sum(-1), [[[1] * 3] * H, [[3] * 3] * H])
+    lengths = [[1, 2, 3], [4, 1, 2]]
+    weights = heads(*arrays, valid_lens=lengths, **options)[1]
+    np.testing.assert_array_equal((weights > 0).sum(-1), [[row] * H for row in lengths])
+    weights = heads(*(a[0] for a in arrays), valid_lens=2, **options)[1]
+    assert ((weights > 0).sum(-1) == 2).all()
+
+
+def test_a_query_without_keys_gives_the_bias_alone() -> None:
+    heads, arrays = _heads(), _inputs()
+    with pytest.warns(EmptyRowWarning):
+        output = heads(*arrays, valid_lens=0)
+    np.testing.assert_allclose(output, np.tile(heads.parameters["b_o"], (3, 1)))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("lead", [(), (2,)])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"valid_lens": 2}], ids=str)
+def test_gradients_agree_with_differences(
+    bias: bool, lead: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    if lead:
+        options = {n: [2, 3] if n == "valid_lens" else o for n, o in options.items()}
+    heads, (query, key, value) = _heads(bias), _inputs(*lead)
+    output, _, backward = heads.forward(query, key, value, **options)
+    direction = np.random.default_rng(1).standard_normal(output.shape)
+
+    def loss(at: Mapping[str, Array]) -> float:
+        changed = heads.with_parameters({n: at[n] for n in heads.parameters})
+        return float((changed(at["query"], at["key"], at["value"], **options) * direction).sum())
+
+    d = backward(direction)
+    check_gradients(
+        loss,
+        {"query": query, "key": key, "value": value, **heads.parameters},
+        {"query": d.query, "key": d.key, "value": d.value, **d.parameters},
+    )
+
+
+def test_single_precision_is_kept() -> None:
+    arrays = [a.astype(np.float32) for a in _inputs(2)]
+    output, weights = _heads()(*arrays, need_weights=True)
+    assert {output.dtype, weights.dtype} == {np.dtype(np.float32)}
+    np.testing.assert_allclose(output, _heads()(*_inputs(2)), atol=1e-4)
+
+
+def test_the_seed_decides_the_parameters() -> None:
+    one, same, other = (MultiHeadAttention(E, H, seed=s).parameters["W_q"] for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sizes", [{}, {"kdim": 5, "vdim": 7}], ids=str)
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_torch_gives_the_same(bias: bool, sizes: dict[str, int], batch_first: bool) -> None:
+    torch = pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    torch.manual_seed(0)
+    module = torch.nn.MultiheadAttention(
+        16, 4, bias=bias, batch_first=batch_first, dropout=0.5, **sizes
+    ).eval()
+    if bias:
+        torch.nn.init.normal_(module.in_proj_bias)
+    heads = MultiHeadAttention.from_torch(module)
+    random = np.random.default_rng(0)
+    shapes = (2, 5, 16), (2, 6, sizes.get("kdim", 16)), (2, 6, sizes.get("vdim", 16))
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    allowed = random.random((5, 6)) < 0.7
+    allowed[:, 0] = True
+    tensors = [torch.from_numpy(a if batch_first else a.swapaxes(0, 1)) for a in arrays]
+    for average in (True, False):
+        expected, expected_weights = module(
+            *tensors, attn_mask=torch.from_numpy(~allowed), average_attn_weights=average
+        )
+        expected = expected if batch_first else expected.transpose(0, 1)
+        output, weights = heads(
+            *arrays, attn_mask=allowed, need_weights=True, average_attn_weights=average
+        )
+        np.testing.assert_allclose(output, expected.detach().numpy(), atol=1e-5)
+        np.testing.assert_allclose(weights, expected_weights.detach().numpy(), atol=1e-5)
+
+
+def test_the_weights_of_torch_are_copied() -> None:
+    torch = pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    module = torch.nn.MultiheadAttention(4, 2)
+    heads = MultiHeadAttention.from_torch(module)
+    before = heads.parameters["W_o"].copy()
+    torch.nn.init.zeros_(module.out_proj.weight)
+    np.testing.assert_array_equal(heads.parameters["W_o"], before)
+
+
+@pytest.mark.parametrize("option", ["add_bias_kv", "add_zero_attn"])
+def test_keys_that_nobody_gave_are_refused(option: str) -> None:
+    torch = pytest.importorskip("torch", reason="the refusal concerns modules of torch")
+    with pytest.raises(OptionError, match="add_bias_kv or add_zero_attn"):
+        MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(4, 2, **{option: True}))
+
+
+def test_torch_is_not_imported() -> None:
+    code = "import sys, fuzzydict.heads; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_is_no_module_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"torch\.nn\.MultiheadAttention, got dict"):
+        MultiHeadAttention.from_torch({})
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: MultiHeadAttention(5, 2), OptionError, "must divide embed_dim, got 2 and 5"),
+        (lambda: MultiHeadAttention(0, 1), OptionError, "embed_dim must be at least 1, got 0"),
+        (lambda: MultiHeadAttention("8", 1), ArgumentTypeError, "embed_dim must be a whole"),  # type: ignore[arg-type]
+        (
+            lambda: MultiHeadAttention(4, 1, dtype=int),
+            ArgumentTypeError,
+            "dtype must be a floating",
+        ),
+        (lambda: _heads()(*_inputs()[::-1]), ShapeError, r"query.*\(..., L, 6\), got \(4, 4\)"),
+        (lambda: _heads()(*(a * np.nan for a in _inputs())), ShapeError, "^query of shape"),
+        (lambda: _heads().with_parameters({"W": 1.0}), OptionError, "no parameter 'W'; .*W_q"),
+        (lambda: _heads().with_parameters({"W_q": 1.0}), ShapeError, r"\(6, 6\), got \(\)"),
+        (
+            lambda: _heads()(*_inputs(), attn_mask=np.ones((3, 5), bool)),
+            ShapeError,
+            r"attn_mask of shape \(3, 5\)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named(
+    call: Callable[[], object], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        call()

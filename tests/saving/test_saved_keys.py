@@ -1,0 +1,169 @@
+"""Large dicts are opened without reading their vectors, and answer as if they had been read."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import FileFormatError, FuzzyDict
+from fuzzydict import saving as saved_keys
+from fuzzydict._files import read
+from tests.support.searching import assert_same
+
+KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é"]
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a dict whose vectors count as many."""
+    monkeypatch.setattr(saved_keys, "_LITTLE", 0)
+    made: FuzzyDict[Any] = FuzzyDict({key: i for i, key in enumerate(KEYS)})
+    made[7] = made[None] = "no text"
+    made.save(tmp_path / "d.fuzzy")
+    return tmp_path / "d.fuzzy"
+
+
+def damage_vectors(path: Path) -> None:
+    """Change a bit of a number of a vector."""
+    data = bytearray(path.read_bytes())
+    vectors = read(path, "fuzzy dict").arrays["vectors"].tobytes()
+    data[data.index(vectors) + len(vectors) // 2] ^= 1
+    path.write_bytes(data)
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "none": lambda _: None,
+    "a new key": lambda d: d.update({"colored": 9}),
+    "another value": lambda d: d.update({"color": 9}),
+    "one key less": lambda d: d.pop("color"),
+    "one less and another": lambda d: (d.pop("brand"), d.update({"colored": 9})),
+    "a key that goes and comes back": lambda d: (d.pop("brand"), d.update({"brand": 9})),
+    "a key that goes, comes back and goes": lambda d: (
+        d.pop("brand"),
+        d.update({"brand": 9}),
+        d.pop("brand"),
+    ),
+    "a key that comes and goes": lambda d: (d.update({"colored": 9}), d.pop("colored")),
+    "most keys gone": lambda d: [d.pop(key) for key in KEYS[2:]],
+    "the last item gone": lambda d: d.popitem(),
+    "a key that is no text gone": lambda d: d.pop(7),
+    "all gone, and some new": lambda d: (d.clear(), d.update({"colored": 9, "car": 1})),
+    "written by dict's own method": lambda d: dict.__setitem__(d, "colored", 9),
+    "removed by dict's own method": lambda d: dict.__delitem__(d, "color"),
+    "a setdefault": lambda d: d.setdefault("tint", 9),
+    "another scorer": lambda d: setattr(d, "scorer", "cosine"),
+    "no projections": lambda d: setattr(d, "projections", "identity"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_dict_answers_as_a_new_one_whatever_was_written_first(
+    path: Path, change: Callable[[Any], Any]
+) -> None:
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    change(opened)
+    fresh: FuzzyDict[Any] = FuzzyDict(
+        opened, scorer=opened.scorer, projections=opened.projections, score_cutoff=-np.inf
+    )
+    for query in ("colour", "blind", "colored", "top-speed", "max power", "brandt"):
+        assert_same(opened.most_similar(query), fresh.most_similar(query))
+        assert opened.get(query) in (None, fresh[query])
+    opened._check()
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda d: d | {},
+        lambda d: pickle.loads(pickle.dumps(d)),
+    ],
+)
+def test_a_copy_made_before_the_first_read_answers_alike(
+    path: Path, again: Callable[[Any], Any]
+) -> None:
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    other = again(opened)
+    del other["color"]
+    assert opened["colour"] == KEYS.index("color")
+    assert other["colour"] == KEYS.index("colour blind")
+    opened._check()
+    other._check()
+
+
+def test_vectors_stay_in_the_file(path: Path) -> None:
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    assert opened["colour"] == KEYS.index("color")
+    keys = opened.attend("colour").keys
+    assert not keys.flags.writeable
+    assert isinstance(base_of(keys), np.memmap)
+
+
+def base_of(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray) and not isinstance(array, np.memmap):
+        array = array.base
+    return array
+
+
+def test_a_file_may_be_replaced_while_its_dict_is_in_use(path: Path) -> None:
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    other: FuzzyDict[Any] = FuzzyDict({"color": "black"})
+    other.save(path)
+    assert opened["colour"] == KEYS.index("color")
+    opened["tint"] = 1
+    opened.save(path)
+    again: FuzzyDict[Any] = FuzzyDict.load(path)
+    assert again == opened
+    assert again.most_similar("tints") == opened.most_similar("tints")
+
+
+def test_damaged_vectors_are_told_of_by_every_read_that_needs_them(path: Path) -> None:
+    damage_vectors(path)
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    opened["tint"] = 1
+    del opened["brand"]
+    reads: list[Callable[[], Any]] = [
+        lambda: opened["colour"],
+        lambda: opened.get("colour"),
+        lambda: opened.most_similar("colour"),
+        lambda: opened.pool("colour"),
+        lambda: opened.save(path),
+        lambda: opened.copy()["colour"],
+    ]
+    for read_fuzzily in reads * 2:
+        with pytest.raises(FileFormatError, match=r"array 'vectors' of .*d\.fuzzy is damaged"):
+            read_fuzzily()
+    assert opened["color"] == KEYS.index("color")
+    assert dict(opened).keys() == {*KEYS, 7, None, "tint"} - {"brand"}
+    with pytest.raises(FileFormatError, match="its items are whole"):
+        opened.save(path)
+    again: FuzzyDict[Any] = FuzzyDict(dict(opened))
+    again.save(path)
+    assert FuzzyDict.load(path) == again
+
+
+def test_damaged_vectors_of_a_little_dict_are_told_of_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage_vectors(path)
+    monkeypatch.undo()
+    with pytest.raises(FileFormatError, match=r"array 'vectors' of .*d\.fuzzy is damaged"):
+        FuzzyDict.load(path)
+
+
+def test_what_no_read_needs_is_checked_at_once(path: Path) -> None:
+    data = path.read_bytes()
+    arrays = read(path, "fuzzy dict").arrays
+    for name in ("keys", "values", "trust"):
+        damaged = bytearray(data)
+        damaged[data.index(arrays[name].tobytes())] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match=f"array '{name}' of"):
+            FuzzyDict.load(path)
