@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 main: click.Command = import_module("fuzzydict.cli").main
 colors: Any = import_module("fuzzydict.cli.demos.colors")
 DEMOS: tuple[str, ...] = import_module("fuzzydict.cli.demos").DEMOS
-FOLDER = Path(__file__).parent.parent / "cli" / "demos"
+FOLDER = Path(__file__).parents[2] / "cli" / "demos"
 QUICK = [name for name in DEMOS if name != "decoder"]  # which has tests of its own
 
 

@@ -288,7 +288,7 @@ def test_query_heads_of_older_files_are_left_out_and_fit_is_asked_for(
     before = Projections(turn, turn) if name == "query_heads_on_base" else "identity"
     with pytest.warns(UserWarning, match=r"query heads .* Q, K and V .* call fit again"):
         d: FuzzyDict[float] = FuzzyDict.load(
-            Path(__file__).parent / f"saving_files/{name}.fuzzydict", embedding=table
+            Path(__file__).parent / f"files/{name}.fuzzydict", embedding=table
         )
     assert d == {"red": 1.0, "blue": 2.0, "green": 3.0}
     new = FuzzyDict(
