@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict.embedding import calibration as evidence
-from fuzzydict.embedding import stand_ins, subwords, vocabulary
+from fuzzydict.embedding import subwords, vocabulary
+from fuzzydict.embedding import vocabulary as stand_ins
 from fuzzydict.embedding.projections import SHIPPED, Factors, Projected, Projections
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import Brown, Matrix, WordVectors

@@ -401,20 +401,12 @@ def read_dict(
     # A reader is imported with its parser when a file needs it.
     match form:
         case "json":
-            from fuzzydict.io.dict_files import read_json
-
             return read_json(path)
         case "toml":
-            from fuzzydict.io.dict_files import read_toml
-
             return read_toml(path)
         case "yaml":
-            from fuzzydict.io.dict_files import read_yaml
-
             return read_yaml(path)
         case "csv" | "tsv" | "jsonl":
-            from fuzzydict.io.dict_files import read_rows
-
             return read_rows(path, form, key=key, value=value, note=note)
         case "fuzzydict":
             return dict(open_dict(path, format=form))

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from fuzzydict._arrays import Array
 from fuzzydict.cli.demos import decoder
-
-from .gradients import check_gradients
+from tests.support.gradients import check_gradients
 
 
 def test_the_days_differ_and_are_written_in_every_form() -> None:

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
-from fuzzydict.evaluation import peers
+from fuzzydict.evaluation import systems as peers
 from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.evaluation.systems import Remembering, by_cosine
 

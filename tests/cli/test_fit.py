@@ -12,8 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
-
-from .test_fits_kept import AT_ODDS, CAR
+from tests.learning.test_fits_kept import AT_ODDS, CAR
 
 main: click.Command = import_module("fuzzydict.cli").main
 

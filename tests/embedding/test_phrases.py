@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.embedding import phrases
+from fuzzydict.embedding import vocabulary as phrases
 from fuzzydict.embedding.vocabulary import Phrases, phrases_of, sums
 
 SPLIT = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), max_size=30)

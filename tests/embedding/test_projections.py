@@ -18,8 +18,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.maps import project_forward
 from fuzzydict.embedding.projections import Factors, Projections, project
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
-
-from .gradients import check_gradients
+from tests.support.gradients import check_gradients
 
 
 def drawn(*shape: int, seed: int = 0) -> Array:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding import stand_ins
+from fuzzydict.embedding import vocabulary as stand_ins
 from fuzzydict.embedding.vocabulary import Found, Spellings, StandInsOfEach, Vocabulary
 
 SMALL = Spellings(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding import unseen
+from fuzzydict.embedding import word_vectors as unseen
 from fuzzydict.embedding.vocabulary import Found, Vocabulary
 from fuzzydict.embedding.word_vectors import Matrix, Unseen, ngram_vector, ngram_vectors
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from fuzzydict import MissingCorpusError, MissingExtraError
-from fuzzydict.evaluation import peers
+from fuzzydict.evaluation import systems as peers
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, sentence_encoder
 
 KEYS = ["color", "collar", "brand", "top speed", "speed", "doors"]

@@ -16,8 +16,7 @@ from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.learning.gradient_descent import descend, pull
 from fuzzydict.learning.projections import Model, Settings, fit_pooling, fit_retrieval
-
-from .gradients import check_gradients
+from tests.support.gradients import check_gradients
 
 
 def share_found(

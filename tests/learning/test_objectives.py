@@ -10,8 +10,7 @@ import pytest
 
 from fuzzydict._arrays import Array
 from fuzzydict.learning.projections import lengths_forward, pooling_loss, retrieval_loss
-
-from .gradients import check_gradients
+from tests.support.gradients import check_gradients
 
 RIGHT = [[0, 3], [2], [1, 4, 5]]  # the right keys of three queries
 ROWS = np.array([0, 0, 1, 2, 2, 2])

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.text import ngram_counts
+from fuzzydict.text import ngrams as ngram_counts
 from fuzzydict.text.ngrams import NgramIndex, shared_by_each
 
 LETTERS = st.text("abc ", max_size=8)

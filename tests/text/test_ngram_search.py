@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown
-from fuzzydict.text import ngram_search
+from fuzzydict.text import ngrams as ngram_search
 from fuzzydict.text.ngrams import NgramIndex, most_alike
 
 TEXTS = st.text("abc ", min_size=1, max_size=6)
