@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +24,16 @@ from .report import print_report
 
 __all__ = ["main"]
 
+Scored = tuple[str, float]
+
+
+class System(NamedTuple):
+    """What is measured: the best key and its score for each query, and the cutoffs to try."""
+
+    name: str
+    ask: Callable[[list[str], list[str]], list[Scored]]
+    cutoffs: tuple[float, ...]
+
 
 class Answer(NamedTuple):
     """The best key for a query: its score, and whether it is right."""
@@ -33,13 +42,6 @@ class Answer(NamedTuple):
     present: bool  # whether some key is right
     score: float
     right: bool
-
-
-class System(NamedTuple):
-    """What is measured: the best key and its score for each query, and the cutoffs to try."""
-
-    ask: Callable[[list[str], list[str]], list[tuple[str, float]]]
-    cutoffs: tuple[float, ...]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -51,39 +53,45 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", action="store_true", help=f"with {ENCODER_NAME} as well")
     given = parser.parse_args(argv)
     dictionaries = json.loads(given.path.read_text("utf-8"))["dictionaries"]
-    answers = {
-        name: list(_answers(system, dictionaries))
-        for name, system in _systems(given.encoder).items()
-    }
-    _print_kinds(answers)
-    _print_cutoffs(answers, _systems(given.encoder))
+    answers = {system: list(_answers(system, dictionaries)) for system in _systems(given.encoder)}
+    first = next(iter(answers.values()))
+    kinds = list(dict.fromkeys(answer.kind for answer in first if answer.present))
+    print_report(
+        "hit@1 of queries that have a right key",
+        ["system", "all", *kinds],
+        [_hits(system, found, kinds) for system, found in answers.items()],
+    )
+    absent = sum(not answer.present for answer in first)
+    print_report(
+        "Answers by cutoff",
+        ["system", "cutoff", "right", "wrong", "refused", f"answered of {absent} without a key"],
+        [row for system, found in answers.items() for row in _counts(system, found)],
+    )
 
 
-def _systems(encoder: bool) -> dict[str, System]:
-    systems = {
-        "rapidfuzz WRatio": System(_by_rapidfuzz, (0.8, 0.9)),
-        "FuzzyDict": System(_by_dict, (0.02, 0.3, 0.5, 0.9)),
-    }
+def _systems(encoder: bool) -> Iterator[System]:
+    yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9))
+    yield System("FuzzyDict", _by_dict, (0.02, 0.3, 0.5, 0.9))
     if encoder:
         model = sentence_encoder()
         cosine = partial(_by_dict, embedding=model, scorer="cosine")
-        systems[f"{ENCODER_NAME}, cosine"] = System(cosine, (0.4, 0.6))
-        joined = partial(_by_dict, embedding=model)
-        systems[f"FuzzyDict, {ENCODER_NAME}"] = System(joined, (0.02, 0.5))
-    return systems
+        yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6))
+        yield System(f"FuzzyDict, {ENCODER_NAME}", partial(_by_dict, embedding=model), (0.02, 0.5))
 
 
-def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[tuple[str, float]]:
-    found, clean = [], utils.default_process
+def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[Scored]:
+    found = []
     for query in queries:
-        key, score, _ = process.extractOne(query, keys, scorer=fuzz.WRatio, processor=clean)
+        [(key, score, _)] = process.extract(
+            query, keys, scorer=fuzz.WRatio, processor=utils.default_process, limit=1
+        )
         found.append((key, score / 100))
     return found
 
 
-def _by_dict(keys: list[str], queries: list[str], **options: Any) -> list[tuple[str, float]]:
-    ranked = FuzzyDict(dict.fromkeys(keys), **options)
-    return [(best.key, best.score) for (best,) in ranked.most_similar(queries, topn=1)]
+def _by_dict(keys: list[str], queries: list[str], **options: Any) -> list[Scored]:
+    ranked = FuzzyDict(dict.fromkeys(keys), **options).most_similar(queries, topn=1)
+    return [(best.key, best.score) for (best,) in ranked]
 
 
 def _answers(system: System, dictionaries: list[dict[str, Any]]) -> Iterator[Answer]:
@@ -94,31 +102,20 @@ def _answers(system: System, dictionaries: list[dict[str, Any]]) -> Iterator[Ans
             yield Answer(one["kind"], bool(one["accept"]), score, key in one["accept"])
 
 
-def _print_kinds(answers: Mapping[str, list[Answer]]) -> None:
-    rows, kinds = [], list(dict.fromkeys(a.kind for a in next(iter(answers.values())) if a.present))
-    for name, found in answers.items():
-        hits = defaultdict(list)
-        for answer in found:
-            if answer.present:
-                hits["all"].append(answer.right)
-                hits[answer.kind].append(answer.right)
-        rows.append([name, *(f"{sum(hits[k]) / len(hits[k]):.3f}" for k in ["all", *kinds])])
-    print_report("hit@1 of queries with a right key", ["system", "all", *kinds], rows)
+def _hits(system: System, found: list[Answer], kinds: list[str]) -> list[object]:
+    present = [answer for answer in found if answer.present]
+    groups = [present, *([a for a in present if a.kind == kind] for kind in kinds)]
+    shares = [sum(answer.right for answer in group) / len(group) for group in groups]
+    return [system.name, *(f"{share:.3f}" for share in shares)]
 
 
-def _print_cutoffs(answers: Mapping[str, list[Answer]], systems: Mapping[str, System]) -> None:
-    rows = []
-    for name, found in answers.items():
-        present = [answer for answer in found if answer.present]
-        absent = [answer for answer in found if not answer.present]
-        for cutoff in systems[name].cutoffs:
-            given = [answer for answer in present if answer.score >= cutoff]
-            right = sum(answer.right for answer in given)
-            false = sum(answer.score >= cutoff for answer in absent)
-            counts = [right, len(given) - right, len(present) - len(given), false]
-            rows.append([name, cutoff, *counts])
-    header = ["system", "cutoff", "right", "wrong", "refused", f"answered of {len(absent)} absent"]
-    print_report("Answers by cutoff", header, rows)
+def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
+    for cutoff in system.cutoffs:
+        given = [answer for answer in found if answer.present and answer.score >= cutoff]
+        right = sum(answer.right for answer in given)
+        refused = sum(answer.present for answer in found) - len(given)
+        false = sum(answer.score >= cutoff for answer in found if not answer.present)
+        yield [system.name, f"{cutoff:g}", right, len(given) - right, refused, false]
 
 
 if __name__ == "__main__":
