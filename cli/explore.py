@@ -1,53 +1,46 @@
-"""``fuzzydict explore``: a dict as a page that answers queries in a browser."""
+"""``fuzzydict explore``: a page in the browser that asks a dict."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.explore import WORDS, explore_page
+from fuzzydict.io.explore import ExploreServer
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
-from ._problems import Command, check_ending, check_place
+from ._problems import Command
 
 
-@click.command("explore", cls=Command, example="fuzzydict explore data/car.json -o car.html")
+@click.command("explore", cls=Command, example="fuzzydict explore data/car.json")
 @dict_argument
 @click.option(
-    "-o",
-    "--output",
-    metavar="FILE.html",
-    type=click.Path(path_type=Path),
-    default="explore.html",
-    show_default=True,
-    help="Where to save the page.",
+    "--port", type=click.IntRange(1024, 65535), help="Where to serve; by default any free port."
 )
-@click.option(
-    "--words",
-    type=click.IntRange(min=0),
-    default=WORDS,
-    show_default=True,
-    help="The page knows so many of the most frequent words, and those of the keys.",
-)
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 @click.option("--title", metavar="TEXT", help="What the page is called; by default as its file.")
 @cutoff_option
 @opens_dict
-def command(d: FuzzyDict[Any], output: Path, words: int, title: str | None) -> None:
-    """Save DICT as a page of HTML on which queries can be typed.
+def command(d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | None) -> None:
+    """Serve a page on which queries to DICT can be typed, until Ctrl-C.
 
-    It shows the nearest keys with their probabilities, the weights of attention at a temperature,
-    and the pooled value, if values can be pooled. The page is one file that needs no server and no
-    network; it holds the keys, the values and word vectors, 0.5 MB for each thousand words.
+    It shows the nearest keys with their scores and reasons, the weights of attention at a
+    temperature, and the pooled value, if values can be pooled. Only this machine can open it, by
+    the address that is printed, which has a random token.
     """
-    from fuzzydict._files import replacing
-
-    given = click.get_current_context().params
-    check_place(output, [path for path in (given["dict_file"], given["vectors"]) if path])
-    check_ending(output, "a page of HTML", "html")
-    page = explore_page(d, title=title or output.stem, words=words).encode("utf-8", "replace")
-    with replacing(output) as file:
-        file.write(page)
-    click.echo(f"{len(d)} keys: {output} ({len(page) / 1e6:.1f} MB)")
+    name = click.get_current_context().params["dict_file"].stem
+    try:
+        server = ExploreServer(d, title=title or name, port=port or 0)
+    except OSError as error:
+        raise click.UsageError(
+            f"--port: cannot serve on {port} ({error.strerror}); choose another, or leave it out"
+        ) from None
+    with server:
+        click.echo(f"{len(d)} keys: {server.url} (Ctrl-C ends it)")
+        if not no_browser:
+            click.launch(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("ended", err=True)

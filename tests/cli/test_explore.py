@@ -1,27 +1,31 @@
-"""``fuzzydict explore`` as its users run it: the page, its options, and what goes wrong."""
+"""``fuzzydict explore`` as its users run it: the address, the browser, Ctrl-C, what goes wrong."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
+from urllib.request import urlopen
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict.io.explore import ExploreServer
 
-from .javascript import data_of
-
-CAR = {"color": "black", "doors": 4}
 main: click.Command = import_module("fuzzydict.cli").main
 
 
 @pytest.fixture
 def car(tmp_path: Path) -> Path:
     path = tmp_path / "car.json"
-    path.write_text(json.dumps(CAR))
+    path.write_text(json.dumps({"color": "black", "doors": 4}))
     return path
 
 
@@ -29,45 +33,55 @@ def explore(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["explore", *map(str, arguments)])
 
 
-def test_the_page_is_saved_and_told_of(car: Path, tmp_path: Path) -> None:
-    page = tmp_path / "my car.html"
-    done = explore(car, "-o", page, "--words", "100", "--cutoff", "0.4")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"2 keys: {page} (")
-    text = page.read_text("utf-8")
-    assert "<title>my car</title>" in text
-    data = data_of(text)
-    assert (data["keys"], data["cutoff"]) == (["color", "doors"], 0.4)
-    assert len(data["vocabulary"]["words"]) < 105
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal of POSIX")
+def test_the_page_is_served_until_ctrl_c(car: Path) -> None:
+    command = [sys.executable, "-m", "fuzzydict", "explore", str(car), "--no-browser"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background, a shell lets their children ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout
+        line = process.stdout.readline()
+        found = re.fullmatch(r"2 keys: (http://127\.0\.0\.1:\d+/\S+/) \(Ctrl-C ends it\)\n", line)
+        assert found
+        with urlopen(f"{found[1]}about", timeout=20) as response:
+            assert json.load(response)["title"] == "car"
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=20)
+    assert (process.returncode, out, errors) == (0, "", "ended\n")
 
 
-def test_a_title_and_vectors_of_ones_own(car: Path, tmp_path: Path) -> None:
-    vectors, page = tmp_path / "mine.vectors", tmp_path / "page.html"
-    WordVectors.from_mapping({"hue": [1.0, 0.0], "color": [0.9, 0.1]}).save(vectors)
-    done = explore(car, "-o", page, "--vectors", vectors, "--title", "A & <b>")
-    assert done.exit_code == 0
-    text = page.read_text("utf-8")
-    assert "<title>A &amp; &lt;b&gt;</title>" in text
-    assert data_of(text)["vocabulary"]["words"] == ["hue", "color"]
+def test_the_browser_is_opened_and_options_are_the_dicts(
+    car: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    served: list[ExploreServer] = []
+    monkeypatch.setattr(click, "launch", opened.append)
+    monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: served.append(self))
+    assert explore(car, "--cutoff", "0.4", "--title", "mine").exit_code == 0
+    assert opened == [served[0].url]
+    assert (served[0].title, served[0].dict.score_cutoff) == ("mine", 0.4)
+    assert explore(car, "--no-browser").exit_code == 0
+    assert len(opened) == 1
 
 
-def test_the_files_that_are_read_are_not_overwritten(car: Path) -> None:
-    done = explore(car, "-o", car)
-    assert done.exit_code == 2
-    assert "is one of the files to read" in done.stderr
-    assert json.loads(car.read_text()) == CAR
+def test_the_help_ends_in_an_example() -> None:
+    assert explore("--help").stdout.splitlines()[-1] == "  fuzzydict explore data/car.json"
 
 
-def test_a_dict_that_no_page_can_hold_is_an_error_of_one_line(tmp_path: Path) -> None:
-    saved = tmp_path / "car.fuzzydict"
-    FuzzyDict(CAR, scorer="cosine").save(saved)
-    done = explore(saved, "-o", tmp_path / "page.html")
+def test_a_port_that_is_taken_is_an_error_that_names_the_option(car: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        done = explore(car, "--no-browser", "--port", str(other.getsockname()[1]))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.search(r"--port: cannot serve on \d+ \(Address already in use\)", done.stderr)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
+    done = explore(tmp_path / "nowhere.json", "--no-browser")
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("Error: scorer: ")
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_place_that_is_not_there_is_an_error_of_one_line(car: Path, tmp_path: Path) -> None:
-    done = explore(car, "-o", tmp_path / "nowhere" / "page.html")
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "No such file or directory" in done.stderr

@@ -152,10 +152,9 @@ def test_an_ending_that_tells_of_something_else_is_refused(
         "a saved dict (.fuzzydict)": ["fit", car, examples],
         "projections": ["fit", "--wordnet"],
         "word vectors": ["train", "--corpus", examples],
-        "a page of HTML": ["explore", car],
         "csv": ["map", car, examples, "--column", "query"],
     }
-    own = {"CSV": "csv", "HTM": "a page of HTML", "html": "a page of HTML"}
+    own = {"CSV": "csv"}
     own |= {"fuzzydict": "a saved dict (.fuzzydict)", "projections": "projections"}
     own |= {"vectors": "word vectors"}
     for what, arguments in commands.items():

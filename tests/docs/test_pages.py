@@ -198,8 +198,6 @@ def test_every_command_and_option_is_named() -> None:
     assert isinstance(main, click.Group)
     assert set(named) == set(main.list_commands(click.Context(main)))
     for name, section in named.items():
-        if name == "explore":
-            continue
         for option in command_of([name]).params:
             if isinstance(option, click.Option):
                 assert f"`{option.opts[-1]}`" in general + section, f"{name} {option.opts}"

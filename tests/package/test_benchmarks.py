@@ -22,7 +22,6 @@ from tests.benchmarks import (
     engines,
     fitting_speed,
     graded,
-    pages,
     pooling,
     recipes,
     retrofits,
@@ -33,7 +32,6 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
-from tests.javascript import BROWSER, NODE
 
 _SET = {
     "dictionaries": [
@@ -259,16 +257,6 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     for seconds, megabytes in list(rows.values())[1:]:
         assert float(seconds.removesuffix(" s")) > 0
         assert float(megabytes.removesuffix(" MB")) > 10
-
-
-@pytest.mark.skipif(not (BROWSER or NODE), reason="neither a chromium nor node is installed")
-def test_pages(capsys: pytest.CaptureFixture[str]) -> None:
-    pages.main(["--keys", "20", "--queries", "3", "--words", "200"])
-    title, _, _, _, *rows = capsys.readouterr().out.splitlines()
-    assert title.startswith("A page of 20 keys and 200 words: ")
-    same = {row.split("|")[1].strip(): float(row.split("|")[3]) for row in rows if row}
-    assert len(same) == 6
-    assert same["words of the page"] == same["phrases of them"] == 1
 
 
 def test_startup_says_that_the_package_is_not_installed(

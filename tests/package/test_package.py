@@ -107,7 +107,7 @@ ORDER = [
     *("fit_report", "exams", "cutoffs", "judging", "folds", "learning"),
     *("plans", "unlearning", "teaching", "fits", "mapping"),
     *("lines", "records", "dict_json", "dict_toml", "dict_yaml", "dict_rows", "dictfiles"),
-    *("parquet", "tables", "asking", "review", "cleaning", "examples", "explore_data", "explore"),
+    *("parquet", "tables", "asking", "review", "cleaning", "examples", "explore"),
     *("retrieval", "pairs", "measures", "systems", "peers", "evaluation", "reporting"),
     *("wordnet", "retrofitting"),
 ]
