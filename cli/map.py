@@ -11,7 +11,7 @@ import click
 
 from fuzzydict import FuzzyDict
 from fuzzydict.io.columns import clean_column
-from fuzzydict.results.tables import TABLES, table_format
+from fuzzydict.io.tables import TABLES, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._problems import Command, check_ending, check_place

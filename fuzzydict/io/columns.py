@@ -20,15 +20,15 @@ from fuzzydict.io.records import (
     encoded,
     format_by_ending,
 )
+from fuzzydict.io.tables import TABLES, Columns, add_columns, name_of, table_format
 from fuzzydict.results.answers import Match
-from fuzzydict.results.tables import TABLES, Columns, add_columns, name_of, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from fuzzydict.io.tables import Answer
     from fuzzydict.mapping import FuzzyDict
-    from fuzzydict.results.tables import Answer
 
 __all__ = [
     "Cleaned",
