@@ -13,14 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from fuzzydict._arrays import positive
-from fuzzydict.errors import (
-    FuzzyDictError,
-    NoMatchError,
-    OptionError,
-    PoolingError,
-    ShapeError,
-    quoted,
-)
+from fuzzydict.errors import FuzzyDictError, NoMatchError, OptionError, quoted
 from fuzzydict.io.records import as_json, as_line
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.score import as_matching
@@ -99,7 +92,7 @@ def _pooled(attention: Attention) -> dict[str, str | None]:
     """Return the pooled value, or why there is none."""
     try:
         output = attention.output
-    except (PoolingError, ShapeError) as error:
+    except FuzzyDictError as error:
         return {"pooled": None, "not_pooled": str(error)}
     if isinstance(attention.values[int(attention.weights.argmax())], str):
         reason = f"the values are texts, whose vectors are pooled: {len(output)} numbers"
@@ -140,6 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
     """A request for a file of the page, or for an answer as JSON."""
 
     server: ExploreServer
+    server_version, sys_version = "fuzzydict", ""
     timeout = 30  # seconds for which a silent client is kept
 
     def do_GET(self) -> None:
@@ -183,9 +177,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-
-    def version_string(self) -> str:
-        return "fuzzydict"
 
     def log_message(self, *_: Any) -> None:
         """Print nothing: the terminal is the command's."""
