@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict import _files as storage
-from fuzzydict._files import DTYPES, refusing
+from fuzzydict._files import DTYPES, as_format_errors, read_arrays, write_arrays
 from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
@@ -321,7 +320,7 @@ class SavedKeys:
             index.sync()
 
     def _fill(self, index: KeyIndex, engine: str) -> None:
-        with refusing(self._path):
+        with as_format_errors(self._path):
             vectors = self._checked_vectors()
             _require_finite("vectors", vectors)
             if self._graph is not None:
@@ -446,7 +445,7 @@ def write_saved(
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
         **learned,
     }
-    storage.write(path, _KIND, meta, arrays)
+    write_arrays(path, _KIND, meta, arrays)
 
 
 def read_saved(path: str | os.PathLike[str]) -> Saved:
@@ -456,13 +455,13 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         FileNotFoundError: there is no such file.
         FileFormatError: the file is damaged, of another kind, or of another version.
     """
-    meta, arrays, unchecked = storage.read(path, _KIND, later=_LARGE)
+    meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
     if "items" in arrays:
         raise FileFormatError(
             f"{path} is of an earlier fuzzydict, which kept keys and values together; open it "
             f"there, and save its items as JSON"
         )
-    with storage.refusing(path):
+    with as_format_errors(path):
         graph = graph_of(arrays, unchecked, meta["options"])
         keys, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
         learned = take_learned(arrays)

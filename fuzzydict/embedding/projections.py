@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict import _files as storage
 from fuzzydict._arrays import Array, as_floats, units
+from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.background import Background, background_of, background_of_cosines
 from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
 from fuzzydict.embedding.maps import Factors, checked_factors, checked_matrix, project_forward
@@ -282,7 +282,7 @@ class Projections:
             FileNotFoundError: There is no such file.
             FileFormatError: The file is damaged, of another kind, or of another version.
         """
-        meta, arrays, _ = storage.read(path, _KIND)
+        meta, arrays, _ = read_arrays(path, _KIND)
         embedding = meta.get("embedding")
         if embedding is not None and not isinstance(embedding, str):
             raise FileFormatError(f"{path} names no embedding, but {embedding!r}")
@@ -290,7 +290,7 @@ class Projections:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all to one file, atomically; no pickle."""
-        storage.write(path, _KIND, {"embedding": self.embedding}, self.arrays())
+        write_arrays(path, _KIND, {"embedding": self.embedding}, self.arrays())
 
     # ---- as arrays ------------------------------------------------------------------------
 

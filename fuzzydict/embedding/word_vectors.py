@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict import _files as storage
 from fuzzydict._arrays import as_floats, different, slices
+from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.background import SAMPLE, Background, background_of
 from fuzzydict.embedding.calibration import OF_WORDS
@@ -284,7 +284,7 @@ class WordVectors:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
-        arrays = storage.read(path, _KIND).arrays
+        arrays = read_arrays(path, _KIND).arrays
         try:
             words = json.loads(arrays["words"].tobytes())
             matrix = Matrix(arrays["vectors"], arrays.get("scales"))
@@ -341,7 +341,7 @@ class WordVectors:
         matrix = self._matrix.rounded() if dtype == "int8" else self._matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
         words = np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)
-        storage.write(path, _KIND, {}, {"words": words, "counts": self.counts, **matrix.arrays()})
+        write_arrays(path, _KIND, {}, {"words": words, "counts": self.counts, **matrix.arrays()})
 
     # ---- what they hold -------------------------------------------------------------------
 

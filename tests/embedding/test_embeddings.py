@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FileFormatError, ShapeError, WordVectors
-from fuzzydict import _files as storage
+from fuzzydict._files import write_arrays
 from fuzzydict.text.words import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
@@ -292,16 +292,16 @@ def test_files_with_something_missing_or_of_the_wrong_kind(
         "counts": np.ones(3, np.int64),
         "vectors": np.ones((3, 2), np.float32),
     }
-    storage.write(tmp_path / "v", "word vectors", {}, whole)
+    write_arrays(tmp_path / "v", "word vectors", {}, whole)
     assert len(WordVectors.load(tmp_path / "v")) == 3
     changed = {name: array for name, array in {**whole, **changes}.items() if array is not None}
-    storage.write(tmp_path / "v", "word vectors", {}, changed)
+    write_arrays(tmp_path / "v", "word vectors", {}, changed)
     with pytest.raises(FileFormatError, match="v holds no whole word vectors"):
         WordVectors.load(tmp_path / "v")
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    storage.write(tmp_path / "v", "something else", {}, {})
+    write_arrays(tmp_path / "v", "something else", {}, {})
     with pytest.raises(FileFormatError, match="holds something else"):
         WordVectors.load(tmp_path / "v")
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import _files as storage
 from fuzzydict._arrays import Array
+from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.maps import project_forward
 from fuzzydict.embedding.projections import Factors, Projections, project
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
@@ -102,8 +102,8 @@ def test_copies_and_pickles_are_equal() -> None:
 
 
 def test_a_file_holds_them(tmp_path: Path) -> None:
-    storage.write(tmp_path / "file", "test", {}, {"other": np.ones(3), **some().arrays()})
-    assert Projections.from_arrays(storage.read(tmp_path / "file", "test").arrays) == some()
+    write_arrays(tmp_path / "file", "test", {}, {"other": np.ones(3), **some().arrays()})
+    assert Projections.from_arrays(read_arrays(tmp_path / "file", "test").arrays) == some()
     assert Projections.from_arrays({}) == Projections()
     assert Projections().arrays() == {}
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import Bilinear, FileFormatError, FuzzyDict, MissingExtraError, OptionError
-from fuzzydict import _files as storage
 from fuzzydict import saving as saved_keys
+from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.search.backends.base import ENGINES
 from tests.support.searching import COPIES, assert_same, compared, hashed
 
@@ -182,7 +182,7 @@ def test_a_file_with_a_graph_opens_where_the_extra_is_missing(
 def test_a_file_whose_graph_is_none_is_refused(tmp_path: Path, change: Any) -> None:
     meta, arrays = saved_with_graph(tmp_path)
     change(arrays)
-    storage.write(tmp_path / "damaged", "fuzzy dict", meta, arrays)
+    write_arrays(tmp_path / "damaged", "fuzzy dict", meta, arrays)
     with pytest.raises(FileFormatError, match=r"damaged.*restore it from a copy"):
         FuzzyDict.load(tmp_path / "damaged", embedding=hashed)
 
@@ -191,7 +191,7 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path) -> None:
     meta, arrays = saved_with_graph(tmp_path)
     for graph in (arrays["graph by cosine"][:-1], np.zeros(3, np.uint8), np.zeros(0, np.uint8)):
         changed = {**arrays, "graph by cosine": graph}
-        storage.write(tmp_path / "other", "fuzzy dict", meta, changed)
+        write_arrays(tmp_path / "other", "fuzzy dict", meta, changed)
         d: FuzzyDict[int] = FuzzyDict.load(tmp_path / "other", embedding=hashed)
         assert_same(d.most_similar("red sky"), compared(d).most_similar("red sky"))
 
@@ -205,7 +205,7 @@ def test_a_graph_by_the_cosine_of_numbers_of_16_bits_is_made_anew(
         patch.setitem(ENGINES, "usearch", lambda *_: engine(False))
         meta, arrays = saved_with_graph(tmp_path)
     assert "graph by cosine" in arrays
-    storage.write(tmp_path / "old", "fuzzy dict", meta, arrays)
+    write_arrays(tmp_path / "old", "fuzzy dict", meta, arrays)
     d: FuzzyDict[int] = FuzzyDict.load(tmp_path / "old", embedding=hashed)
     assert_same(d.most_similar("red sky"), compared(d).most_similar("red sky"))
     assert d.nearest("red sky").key == compared(d).nearest("red sky").key
@@ -217,5 +217,5 @@ def saved_with_graph(tmp_path: Path) -> tuple[Any, dict[str, Any]]:
     d = FuzzyDict({"red sea": 1, "blue sky": 2}, embedding=hashed, index="usearch")
     assert d["blue"] == 2
     d.save(tmp_path / "d")
-    meta, arrays, _ = storage.read(tmp_path / "d", "fuzzy dict")
+    meta, arrays, _ = read_arrays(tmp_path / "d", "fuzzy dict")
     return meta, {name: np.array(array) for name, array in arrays.items()}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, Gaussian
-from fuzzydict import _files as storage
+from fuzzydict._files import read_arrays, write_arrays
 from tests.support.damage import HEADERS, MEANINGS, text, with_header
 
 FLIPS, CUTS = 90, 40
@@ -84,30 +84,30 @@ def test_headers_that_lie(saved: Path, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", MEANINGS)
 def test_whole_files_of_wrong_meaning(saved: Path, tmp_path: Path, name: str) -> None:
-    stored = storage.read(saved, "fuzzy dict")
+    stored = read_arrays(saved, "fuzzy dict")
     parts = json.loads(json.dumps(stored.meta)), dict(stored.arrays)  # a copy that may change
     MEANINGS[name](parts)
     path = tmp_path / "damaged"
-    storage.write(path, "fuzzy dict", *parts)
+    write_arrays(path, "fuzzy dict", *parts)
     check_refused(path)
 
 
 def test_a_fingerprint_of_another_embedding_is_refused_naming_both(
     saved: Path, tmp_path: Path
 ) -> None:
-    stored = storage.read(saved, "fuzzy dict")
+    stored = read_arrays(saved, "fuzzy dict")
     stored.meta["embedding"]["name"] = "another"
-    storage.write(tmp_path / "damaged", "fuzzy dict", stored.meta, stored.arrays)
+    write_arrays(tmp_path / "damaged", "fuzzy dict", stored.meta, stored.arrays)
     assert "another" in check_refused(tmp_path / "damaged", FuzzyDictError)
 
 
 def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) -> None:
     """What a zip bomb is to zip: each value would be a copy of one large array."""
     FuzzyDict({"a": np.zeros(100_000)}, embedding=one_hot).save(tmp_path / "saved")
-    stored = storage.read(tmp_path / "saved", "fuzzy dict")
+    stored = read_arrays(tmp_path / "saved", "fuzzy dict")
     arrays = dict(stored.arrays)
     arrays["values"] = text([["list", *[["array", 0, 0]] * 20_000]])  # 16 GB
-    storage.write(tmp_path / "bomb", "fuzzy dict", stored.meta, arrays)
+    write_arrays(tmp_path / "bomb", "fuzzy dict", stored.meta, arrays)
     assert "order" in check_refused(tmp_path / "bomb")
 
 

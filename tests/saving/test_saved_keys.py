@@ -13,7 +13,7 @@ import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict import saving as saved_keys
-from fuzzydict._files import read
+from fuzzydict._files import read_arrays
 from tests.support.searching import assert_same
 
 KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é"]
@@ -32,7 +32,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def damage_vectors(path: Path) -> None:
     """Change a bit of a number of a vector."""
     data = bytearray(path.read_bytes())
-    vectors = read(path, "fuzzy dict").arrays["vectors"].tobytes()
+    vectors = read_arrays(path, "fuzzy dict").arrays["vectors"].tobytes()
     data[data.index(vectors) + len(vectors) // 2] ^= 1
     path.write_bytes(data)
 
@@ -160,7 +160,7 @@ def test_damaged_vectors_of_a_little_dict_are_told_of_at_once(
 
 def test_what_no_read_needs_is_checked_at_once(path: Path) -> None:
     data = path.read_bytes()
-    arrays = read(path, "fuzzy dict").arrays
+    arrays = read_arrays(path, "fuzzy dict").arrays
     for name in ("keys", "values", "trust"):
         damaged = bytearray(data)
         damaged[data.index(arrays[name].tobytes())] ^= 1
