@@ -50,7 +50,7 @@ def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -
 @posix
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_once_the_line_of_its_page_is_run(tmp_path: Path) -> None:
-    page = Path(__file__).parent.parent / "docs" / "command-line.md"
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
     (line,) = {
         line
         for line in page.read_text("utf-8").splitlines()
