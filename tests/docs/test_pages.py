@@ -170,6 +170,15 @@ def test_every_picture_is_shown() -> None:
     assert set((DOCS / "pictures").iterdir()) == shown
 
 
+def test_files_that_are_named_exist() -> None:
+    told = "".join(path.read_text("utf-8") for path in PAGES)
+    folders = [place.name for place in (ROOT / "fuzzydict").iterdir() if place.is_dir()]
+    inside = rf"`((?:{'|'.join(folders)})/\w+)(?:\.py)?`"
+    missing = {f for f in re.findall(inside, told) if not (ROOT / f"fuzzydict/{f}.py").exists()}
+    named = re.findall(r"`((?:fuzzydict|cli|data|docs|tests)/[\w./-]+)`", told)
+    assert not missing | {place for place in named if not (ROOT / place).exists()}
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
 
