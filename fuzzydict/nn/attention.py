@@ -25,7 +25,8 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
+from fuzzydict.nn.base import Scorer
+from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import Normalize, as_normalizer, finite_tops, warn_of_empty_rows
 
 __all__ = [

@@ -1,4 +1,8 @@
-"""What a scorer is: the base class of them all, and the adapter for a plain function."""
+"""The base class of all scorers, and an adapter for plain functions.
+
+A scorer gives each pair of a query and a key the logarithm of a weight, so that one softmax serves
+all scorers. It sees the arrays of queries and keys and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +10,31 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Self, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict._arrays import (
-    Array,
-    as_floats,
-    broadcast_lead,
-    check_matrices,
-    require_finite,
-    unbroadcast,
-)
+from fuzzydict._arrays import Array, as_floats, broadcast_lead, check_matrices, unbroadcast
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
-__all__ = ["Backward", "FunctionScorer", "Gradients", "Scorer", "products", "squared_norms"]
+__all__ = ["FunctionScorer", "Scorer", "ScorerBackward", "ScorerGradients"]
 
 
-class Gradients(NamedTuple):
-    """Gradients of a loss: one array for each input, shaped like it."""
+class ScorerGradients(NamedTuple):
+    """Gradients of a loss with respect to a scorer's inputs, each shaped like its input."""
 
     query: Array  # (..., L, E)
     key: Array  # (..., S, E)
     parameters: dict[str, Array]
 
 
-Backward: TypeAlias = Callable[[Array], Gradients]
+#: From the gradient of a loss with respect to the scores (..., L, S) to those of the inputs.
+ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
 
 
 class Scorer(ABC):
-    """A function of queries and keys: the logarithm of the weight each key has for each query.
+    """A function of queries and keys: the logarithm of the weight of each key for each query.
 
-    A subclass writes ``_forward``, and lists in ``parameters`` those of its constructor's
-    arguments that can be trained. A scorer does not change once it is made.
+    A subclass implements ``_forward``, and returns from ``parameters`` those of its constructor's
+    arguments that can be trained. Scorers are immutable.
     """
 
     #: Whether queries and keys must have the same last axis.
@@ -52,44 +49,44 @@ class Scorer(ABC):
         """
         return self.forward(query, key)[0]
 
-    def forward(self, query: ArrayLike, key: ArrayLike) -> tuple[Array, Backward]:
-        """Score, and return also the way back.
+    def forward(self, query: ArrayLike, key: ArrayLike) -> tuple[Array, ScorerBackward]:
+        """Score, and return the backward function too.
 
         Returns:
-            The scores (..., L, S), and a function from the gradient of a loss with respect to the
-            scores, (..., L, S), to its ``Gradients`` with respect to queries, keys and parameters.
-            A score of -inf is constant: what the gradient says there is ignored.
+            The scores (..., L, S), and a function from the gradient of a loss with respect to
+            the scores to its gradients with respect to queries, keys and parameters. The gradient
+            at scores of -inf is ignored, because these are constant.
         """
         q, k = as_floats(query=query, key=key)
         check_matrices(q, k, same_size=self.same_size)
         scores, inner = self._forward(q, k)
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             d_query, d_key, d_parameters = inner(d_scores)
-            return Gradients(
+            return ScorerGradients(
                 unbroadcast(d_query, q.shape), unbroadcast(d_key, k.shape), d_parameters
             )
 
         return scores, backward
 
     def score_checked(self, query: Array, key: Array) -> Array:
-        """Score arrays that are known to fit together and to be of one dtype."""
+        """Score arrays of one dtype whose shapes were checked before."""
         return self._forward(query, key)[0]
 
     @abstractmethod
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
-        """Do what ``forward`` does, with arrays that fit together and are of one dtype.
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        """Implement ``forward`` for arrays of one dtype whose shapes were checked.
 
         The gradients of query and key may keep the batch axes to which these were broadcast.
         """
 
     @property
     def parameters(self) -> dict[str, Array]:
-        """What can be trained, by the name of the constructor's argument."""
+        """The trainable parameters, by the name of the constructor's argument."""
         return {}
 
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
-        """Return a scorer of the same kind with these parameters in place of its own.
+        """Return a scorer of the same class with some parameters replaced.
 
         Raises:
             OptionError: A name is not one of ``parameters``.
@@ -112,10 +109,10 @@ class Scorer(ABC):
 
 
 class FunctionScorer(Scorer):
-    """A plain function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradient.
+    """A plain function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients.
 
-    It may be given a part of the queries or keys at a time, so a score must follow from its own
-    query and key alone.
+    The function may be called with some of the queries or keys at a time, so each score must
+    depend on its own query and key only.
 
     Example:
         >>> manhattan = lambda q, k: -abs(q[..., :, None, :] - k[..., None, :, :]).sum(-1)
@@ -128,7 +125,7 @@ class FunctionScorer(Scorer):
     def __init__(self, function: Callable[[Array, Array], Array]) -> None:
         self.function = function
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         (scores,) = as_floats(scores=self.function(query, key))
         expected = (*broadcast_lead(query=query, key=key), query.shape[-2], key.shape[-2])
         if scores.shape != expected:
@@ -138,7 +135,7 @@ class FunctionScorer(Scorer):
             )
         return scores.astype(query.dtype, copy=False), self._no_gradient
 
-    def _no_gradient(self, _: Array) -> Gradients:
+    def _no_gradient(self, _: Array) -> ScorerGradients:
         raise ArgumentTypeError(
             f"the scorer {self!r} is a plain function, which has no gradient; "
             f"to train, write a subclass of Scorer"
@@ -146,28 +143,3 @@ class FunctionScorer(Scorer):
 
     def __repr__(self) -> str:
         return f"FunctionScorer({getattr(self.function, '__name__', self.function)})"
-
-
-def products(query: Array, key: Array) -> Array:
-    """Return the dot product of each query (..., L, E) with each key (..., S, E): (..., L, S).
-
-    Raises:
-        ShapeError: An array holds NaN or infinity.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores: Array = query @ key.swapaxes(-1, -2)
-    require_finite(scores, query=query, key=key)
-    return scores
-
-
-def squared_norms(**named: Array) -> Array:
-    """Return ``|x|^2`` (..., N) of the vectors (..., N, E) in the one argument, whatever its name.
-
-    Raises:
-        ShapeError: The vectors hold NaN or infinity, or overflow.
-    """
-    ((name, vectors),) = named.items()
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms: Array = np.einsum("...e,...e->...", vectors, vectors)
-    require_finite(norms, **{name: vectors})
-    return norms

@@ -1,15 +1,14 @@
-"""All scorers in one place, and their names.
+"""The scorers and their names: products, kernels of the distance, and hidden layers.
 
-A scorer gives each pair of a query and a key the logarithm of a weight, so that one softmax serves
-them all. ``scorer(query, key)`` takes (..., L, E) and (..., S, E) to (..., L, S);
-``scorer.forward(query, key)`` returns the way back as well.
+``scorer(query, key)`` maps (..., L, E) and (..., S, E) to log-weights (..., L, S), and
+``scorer.forward(query, key)`` returns the backward function too.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,13 +25,12 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.nn.base import Backward, FunctionScorer, Gradients, Scorer, products, squared_norms
+from fuzzydict.nn.base import FunctionScorer, Scorer, ScorerBackward, ScorerGradients
 
 __all__ = [
     "KERNELS",
     "SCORERS",
     "Additive",
-    "Backward",
     "Bilinear",
     "Boxcar",
     "Concat",
@@ -41,7 +39,6 @@ __all__ = [
     "Epanechnikov",
     "FunctionScorer",
     "Gaussian",
-    "Gradients",
     "Kernel",
     "ScaledDot",
     "Scorer",
@@ -52,6 +49,9 @@ __all__ = [
 ]
 
 
+# ---- products ----
+
+
 class Dot(Scorer):
     """The dot product ``q.k`` (Luong et al. 2015, equation 8, "dot").
 
@@ -60,22 +60,34 @@ class Dot(Scorer):
         array([[11.,  2.]])
     """
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
-        return products(query, key), lambda d_scores: _dot_backward(d_scores, query, key)
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        return _products(query, key), lambda d_scores: _dot_backward(d_scores, query, key)
 
 
-def _dot_backward(d_scores: Array, query: Array, key: Array) -> Gradients:
-    return Gradients(d_scores @ key, d_scores.swapaxes(-1, -2) @ query, {})
+def _products(query: Array, key: Array) -> Array:
+    """Return the dot product of each query (..., L, E) with each key (..., S, E): (..., L, S).
+
+    Raises:
+        ShapeError: An array holds NaN or infinity.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores: Array = query @ key.swapaxes(-1, -2)
+    require_finite(scores, query=query, key=key)
+    return scores
+
+
+def _dot_backward(d_scores: Array, query: Array, key: Array) -> ScorerGradients:
+    return ScorerGradients(d_scores @ key, d_scores.swapaxes(-1, -2) @ query, {})
 
 
 class ScaledDot(Scorer):
-    """The dot product divided by the root of its size, ``q.k / sqrt(E)``.
+    """The dot product divided by the square root of its size, ``q.k / sqrt(E)``.
 
-    The scores of random vectors then have the same spread whatever E is (Vaswani et al. 2017,
+    The spread of the scores of random vectors then does not depend on E (Vaswani et al. 2017,
     equation 1).
 
     Args:
-        scale: What to multiply the dot product with, above 0; None stands for ``E ** -0.5``.
+        scale: The factor of the dot product, above 0; by default ``E ** -0.5``.
 
     Raises:
         OptionError: The scale is not a finite number above 0.
@@ -88,16 +100,16 @@ class ScaledDot(Scorer):
     def __init__(self, scale: float | None = None) -> None:
         self.scale = None if scale is None else positive("scale", scale)
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        # Scaling the query is scaling the scores, and the query is smaller.
+        # The query is smaller than the scores, so it is scaled in their place.
         scaled = query * scale
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             d_scaled, d_key, _ = _dot_backward(d_scores, scaled, key)
-            return Gradients(d_scaled * scale, d_key, {})
+            return ScorerGradients(d_scaled * scale, d_key, {})
 
-        return products(scaled, key), backward
+        return _products(scaled, key), backward
 
     def __repr__(self) -> str:
         return "ScaledDot()" if self.scale is None else f"ScaledDot(scale={self.scale:g})"
@@ -111,27 +123,27 @@ class Cosine(Scorer):
         array([[1.  , 0.96, 0.  ]])
     """
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         q_inverse = _inverse_norms(query=query)  # (..., L)
         k_inverse = _inverse_norms(key=key)  # (..., S)
         unit = query * q_inverse[..., None]
         scores = _cosines(unit, key, k_inverse)
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             # d cos / dq = (k/|k| - cos q/|q|) / |q|, and the same with q and k exchanged.
             shares = d_scores * scores
             over_k = d_scores * k_inverse[..., None, :]
             d_unit = over_k @ key - shares.sum(-1)[..., None] * unit
             d_key = over_k.swapaxes(-1, -2) @ unit
             d_key -= (shares.sum(-2) * k_inverse**2)[..., None] * key
-            return Gradients(d_unit * q_inverse[..., None], d_key, {})
+            return ScorerGradients(d_unit * q_inverse[..., None], d_key, {})
 
         return scores, backward
 
     def with_norms(self, query: Array, key: Array, k_inverse: Array) -> Array:
-        """Score keys of which ``1 / |k|`` (S,) is known, 0 for the zero vector.
+        """Score keys whose ``1 / |k|`` (S,) is known, 0 for the zero vector.
 
-        To find that out takes longer than to score them.
+        Computing the norms takes longer than scoring.
         """
         check_matrices(query, key)
         return _cosines(query * _inverse_norms(query=query)[..., None], key, k_inverse)
@@ -141,7 +153,7 @@ def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         scores: Array = unit @ key.swapaxes(-1, -2)
         scores *= k_inverse[..., None, :]
-    # Rounding must not make a cosine that no angle has; NaN is no less than 1 either.
+    # Rounding can leave [-1, 1]; the comparison is also false for NaN.
     if not -1 <= scores.min(initial=0) <= scores.max(initial=0) <= 1:
         require_finite(scores, query=unit, key=key)
         np.clip(scores, -1, 1, out=scores)
@@ -150,12 +162,25 @@ def _cosines(unit: Array, key: Array, k_inverse: Array) -> Array:
 
 def _inverse_norms(**named: Array) -> Array:
     """Return ``1 / |x|`` (..., N) for the named vectors (..., N, E), and 0 for the zero vector."""
-    norms = np.sqrt(squared_norms(**named))
+    norms = np.sqrt(_squared_norms(**named))
     return np.divide(1, norms, out=np.zeros(norms.shape, norms.dtype), where=norms > 0)
 
 
+def _squared_norms(**named: Array) -> Array:
+    """Return ``|x|^2`` (..., N) for the one named array of vectors (..., N, E).
+
+    Raises:
+        ShapeError: The vectors hold NaN or infinity, or overflow.
+    """
+    ((name, vectors),) = named.items()
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms: Array = np.einsum("...e,...e->...", vectors, vectors)
+    require_finite(norms, **{name: vectors})
+    return norms
+
+
 class Bilinear(Scorer):
-    """A product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
+    """A dot product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
 
     Queries and keys may differ in size.
 
@@ -183,7 +208,7 @@ class Bilinear(Scorer):
         """The matrix ``M`` (Eq, Ek)."""
         return {"M": self.M}
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         sizes = (query.shape[-1], key.shape[-1])
         if self.M.shape != sizes:
             raise ShapeError(
@@ -195,58 +220,50 @@ class Bilinear(Scorer):
             projected = query @ m  # (..., L, Ek)
         require_finite(projected, query=query, M=m)
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             d_projected, d_key, _ = _dot_backward(d_scores, projected, key)
-            d_m = _outer(np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0])), d_projected)
-            return Gradients(d_projected @ m.T, d_key, {"M": d_m})
+            q = np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0]))
+            # The sum of the outer products of all rows.
+            d_m = q.reshape(-1, sizes[0]).T @ d_projected.reshape(-1, sizes[1])
+            return ScorerGradients(d_projected @ m.T, d_key, {"M": d_m})
 
-        return products(projected, key), backward
-
-
-def _outer(a: Array, b: Array) -> Array:
-    """Sum the outer products of the rows of a (..., N, I) and b (..., N, J): (I, J)."""
-    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
-    return total
+        return _products(projected, key), backward
 
 
-class Slopes(NamedTuple):
-    """The derivatives of the scores, each (..., L, S)."""
-
-    squared: Array  # with respect to the squared distance
-    width: Array  # with respect to the width
+# ---- kernels ----
 
 
 class Kernel(Scorer):
-    """A weight that falls with the distance ``d = |q - k|`` and widens with ``width``.
+    """A weight that falls with the distance ``d = |q - k|``, in units of ``width``.
 
     Args:
         width: In the units of the vectors, from 1e-100 to 1e100.
 
     Raises:
-        OptionError: The width is not such a number.
+        OptionError: The width is outside that range.
     """
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
         self.width = positive("width", width)  # type: ignore[arg-type]
-        if not 1e-100 <= self.width <= 1e100:  # else its powers are no numbers
+        if not 1e-100 <= self.width <= 1e100:  # else its powers over- or underflow
             raise OptionError(
                 f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
             )
 
     @property
     def parameters(self) -> dict[str, Array]:
-        """The ``width``, an array of no axes."""
+        """The ``width``, an array without axes."""
         return {"width": np.array(self.width)}
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         squared = squared_distances(query, key)
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             inside = np.isfinite(scores)
             d_scores = np.where(inside, d_scores, 0)
-            slopes = self._slopes(np.where(inside, squared, 0))
-            d_query, d_key = _distance_backward(d_scores * slopes.squared, query, key)
-            return Gradients(d_query, d_key, {"width": (d_scores * slopes.width).sum()})
+            by_squared, by_width = self._derivatives(np.where(inside, squared, 0))
+            d_query, d_key = _distance_backward(d_scores * by_squared, query, key)
+            return ScorerGradients(d_query, d_key, {"width": (d_scores * by_width).sum()})
 
         scores = self._log_weights(squared)
         return scores, backward
@@ -256,8 +273,8 @@ class Kernel(Scorer):
         """Return the logarithm of the kernel at squared distances, -inf outside its support."""
 
     @abstractmethod
-    def _slopes(self, squared: Array) -> Slopes:
-        """Return the derivatives at squared distances inside the support."""
+    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
+        """Return the derivatives with respect to squared distance and width, inside the support."""
 
 
 class Gaussian(Kernel):
@@ -271,14 +288,14 @@ class Gaussian(Kernel):
     def _log_weights(self, squared: Array) -> Array:
         return squared * (-0.5 / self.width**2)
 
-    def _slopes(self, squared: Array) -> Slopes:
-        return Slopes(np.full_like(squared, -0.5 / self.width**2), squared / self.width**3)
+    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
+        return np.full_like(squared, -0.5 / self.width**2), squared / self.width**3
 
 
 class Boxcar(Kernel):
     """The boxcar: ``g = 1`` within the width (``d <= width``), 0 outside it.
 
-    It is flat, so its gradients are zero: a boxcar's width cannot be learned by gradient.
+    Its gradients are zero, so its width cannot be learned by gradient descent.
 
     Example:
         >>> Boxcar(width=2.0)([[0.0]], [[1.0], [2.0], [3.0]])
@@ -289,8 +306,8 @@ class Boxcar(Kernel):
         dtype = squared.dtype.type
         return np.where(squared <= self.width**2, dtype(0), dtype(-np.inf))
 
-    def _slopes(self, squared: Array) -> Slopes:
-        return Slopes(np.zeros_like(squared), np.zeros_like(squared))
+    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
+        return np.zeros_like(squared), np.zeros_like(squared)
 
 
 class Triangular(Kernel):
@@ -304,12 +321,12 @@ class Triangular(Kernel):
     def _log_weights(self, squared: Array) -> Array:
         return _log(1 - np.sqrt(squared) / self.width)
 
-    def _slopes(self, squared: Array) -> Slopes:
+    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         distance = np.sqrt(squared)
-        # The peak has no slope; zero is the mean of those around it.
+        # At distance 0 the derivative is undefined; its mean around there is 0.
         smooth = np.where(distance > 0, distance, np.inf).astype(squared.dtype, copy=False)
         left = self.width - distance
-        return Slopes(-0.5 / (smooth * left), distance / (self.width * left))
+        return -0.5 / (smooth * left), distance / (self.width * left)
 
 
 class Epanechnikov(Kernel):
@@ -323,9 +340,9 @@ class Epanechnikov(Kernel):
     def _log_weights(self, squared: Array) -> Array:
         return _log(1 - squared / self.width**2)
 
-    def _slopes(self, squared: Array) -> Slopes:
+    def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         left = self.width**2 - squared
-        return Slopes(-1 / left, 2 * squared / (self.width * left))
+        return -1 / left, 2 * squared / (self.width * left)
 
 
 def _log(weights: Array) -> Array:
@@ -337,21 +354,21 @@ def _log(weights: Array) -> Array:
 def squared_distances(query: Array, key: Array) -> Array:
     """Return ``|q - k|^2`` of each query (..., L, E) to each key (..., S, E): (..., L, S).
 
-    By ``|q|^2 + |k|^2 - 2 q.k``: one matrix product, and no array (..., L, S, E).
+    Computed as ``|q|^2 + |k|^2 - 2 q.k``, by one matrix product, without an array (..., L, S, E).
 
     Raises:
         ShapeError: An array holds NaN or infinity.
     """
     if query.shape[-1] == 1:
-        # The difference is as small as the product here, and exact.
+        # The array of differences has the size of the product here, and is exact.
         with np.errstate(over="ignore", invalid="ignore"):
             squared: Array = np.square(query - key.swapaxes(-1, -2))
         require_finite(squared, query=query, key=key)
         return squared
-    squared = products(-2 * query, key)
-    squared += squared_norms(query=query)[..., :, None]
-    squared += squared_norms(key=key)[..., None, :]
-    # Rounding can leave a small negative number where query and key are equal.
+    squared = _products(-2 * query, key)
+    squared += _squared_norms(query=query)[..., :, None]
+    squared += _squared_norms(key=key)[..., None, :]
+    # Rounding can make the distance of equal vectors negative.
     return np.maximum(squared, 0, out=squared)
 
 
@@ -362,18 +379,19 @@ def _distance_backward(d_squared: Array, query: Array, key: Array) -> tuple[Arra
     return 2 * d_query, 2 * d_key
 
 
-# Elements of the hidden layer (..., L, S, A) held at a time; the layer is never whole in memory.
-_BLOCK = 1 << 20
+# ---- hidden layers ----
+
+_BLOCK = 1 << 20  # numbers of the hidden layer (..., L, S, A) in memory at a time
 
 
 class Additive(Scorer):
-    """A hidden layer over both, ``w' tanh(W_q q + W_k k)`` (Bahdanau et al. 2015, appendix A.1.2).
+    """A hidden layer, ``w' tanh(W_q q + W_k k)`` (Bahdanau et al. 2015, appendix A.1.2).
 
     Args:
-        W_q: The queries' projection (A, Eq); None is the identity.
-        W_k: The keys' projection (A, Ek); None is the identity.
-        w: The weights (A,) of the hidden layer; None is all ones. Without any of the three this
-            is the plain sum of ``tanh(q + k)``.
+        W_q: The projection (A, Eq) of queries; by default the identity.
+        W_k: The projection (A, Ek) of keys; by default the identity.
+        w: The weights (A,) of the hidden layer; by default all 1. With all three defaults the
+            score is the sum of ``tanh(q + k)``.
 
     Raises:
         ShapeError: The parameters do not fit together, or are not finite.
@@ -396,10 +414,10 @@ class Additive(Scorer):
 
     @property
     def parameters(self) -> dict[str, Array]:
-        """Those of ``W_q`` (A, Eq), ``W_k`` (A, Ek) and ``w`` (A,) that were given."""
+        """``W_q`` (A, Eq), ``W_k`` (A, Ek) and ``w`` (A,), as far as they were given."""
         return dict(self._parameters)
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         cast = {n: p.astype(query.dtype, copy=False) for n, p in self._parameters.items()}
         w_q, w_k = cast.get("W_q"), cast.get("W_k")
         q, k = _project("query", query, w_q), _project("key", key, w_k)
@@ -412,21 +430,23 @@ class Additive(Scorer):
         if w.shape != q.shape[-1:]:
             raise ShapeError(f"w must have shape (A,) = {q.shape[-1:]}, got {w.shape}")
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             d_q, d_k, d_w = _layer_backward(d_scores, q, k, w)
             d_query, d_w_q = _project_backward(d_q, query, w_q)
             d_key, d_w_k = _project_backward(d_k, key, w_k)
             gradients = {"W_q": d_w_q, "W_k": d_w_k, "w": d_w}
-            return Gradients(d_query, d_key, {n: g for n, g in gradients.items() if n in cast})
+            return ScorerGradients(
+                d_query, d_key, {n: g for n, g in gradients.items() if n in cast}
+            )
 
         return _layer(q, k, w), backward
 
 
 class Concat(Scorer):
-    """A hidden layer over query and key joined, ``w' tanh(W [q; k])``.
+    """A hidden layer over the joined query and key, ``w' tanh(W [q; k])``.
 
-    From Luong et al. 2015, equation 8, "concat". Cut in two columns, W is the pair of projections
-    of ``Additive``.
+    From Luong et al. 2015, equation 8, "concat". The left and right columns of W are the two
+    projections of ``Additive``.
 
     Args:
         W: The projection (A, Eq + Ek).
@@ -450,7 +470,7 @@ class Concat(Scorer):
         """``W`` (A, Eq + Ek) and ``w`` (A,)."""
         return dict(self._parameters)
 
-    def _forward(self, query: Array, key: Array) -> tuple[Array, Backward]:
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         joint, w = self._parameters["W"], self._parameters["w"]
         cut = query.shape[-1]
         if joint.shape[1] != cut + key.shape[-1]:
@@ -460,9 +480,11 @@ class Concat(Scorer):
             )
         scores, inner = Additive(joint[:, :cut], joint[:, cut:], w)._forward(query, key)
 
-        def backward(d_scores: Array) -> Gradients:
+        def backward(d_scores: Array) -> ScorerGradients:
             d_query, d_key, d = inner(d_scores)
-            return Gradients(d_query, d_key, {"W": np.hstack([d["W_q"], d["W_k"]]), "w": d["w"]})
+            return ScorerGradients(
+                d_query, d_key, {"W": np.hstack([d["W_q"], d["W_k"]]), "w": d["w"]}
+            )
 
         return scores, backward
 
@@ -489,7 +511,7 @@ def _project(name: str, vectors: Array, weight: Array | None) -> Array:
             f"the last axis must be {weight.shape[1]}"
         )
     projected = vectors if weight is None else linear(vectors, weight)
-    # tanh would turn an infinity into a plausible 1.
+    # tanh would turn infinity into 1.
     require_finite(projected, **{name: vectors})
     return projected
 
@@ -532,17 +554,19 @@ def _hidden(q: Array, k: Array) -> Array:
 
 
 def _blocks(scores: Array, size: int) -> list[slice]:
-    """Cut the keys of scores (..., L, S) so that each block's hidden layer stays small."""
+    """Split the keys of scores (..., L, S) so that the hidden layer of each block stays small."""
     count = scores.shape[-1]
     rows = scores.size // max(count, 1)
-    step = max(1, _BLOCK // max(rows * size, 1))
-    return slices(count, step)
+    return slices(count, max(1, _BLOCK // max(rows * size, 1)))
+
+
+# ---- names ----
 
 
 #: What an argument ``scorer=`` takes.
 ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]
 
-#: The kernels by name; the width of one made by name is 1.
+#: The kernels by name. By name alone, their width is 1.
 KERNELS: dict[str, type[Kernel]] = {
     "gaussian": Gaussian,
     "boxcar": Boxcar,
@@ -561,11 +585,11 @@ SCORERS: dict[str, Callable[[], Scorer]] = {
 
 
 def as_scorer(scorer: ScorerLike) -> Scorer:
-    """Return a scorer for a scorer, the name of one, or a function of queries and keys.
+    """Return the scorer for a ``Scorer``, the name of one, or a function of queries and keys.
 
     Raises:
-        OptionError: The name is not that of a scorer that needs no arguments.
-        ArgumentTypeError: The argument is none of the three, or a class in place of an object.
+        OptionError: The name is not in ``SCORERS``.
+        ArgumentTypeError: The argument is none of the three, or a class instead of an object.
 
     Example:
         >>> as_scorer("gaussian")
