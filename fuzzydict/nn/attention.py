@@ -1,6 +1,8 @@
-"""Attention: scores become weights, and weights pool the values.
+"""Attention on arrays: scores become weights, and weights pool the values.
 
-output = softmax((score(query, key) + mask) / temperature) @ value
+    output = softmax((score(query, key) + mask) / temperature) @ value
+
+Without weights to return, long rows are computed in blocks of keys, in bounded memory.
 """
 
 from __future__ import annotations
@@ -30,10 +32,8 @@ from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import Normalize, as_normalizer, finite_tops, warn_of_empty_rows
 
 __all__ = [
-    "EMPTY",
     "AttentionBackward",
     "AttentionGradients",
-    "Mask",
     "Partial",
     "attention",
     "attention_forward",
@@ -41,236 +41,11 @@ __all__ = [
     "merge",
     "partial",
     "pool",
-    "stream",
 ]
 
 
-_ALL = slice(None)
-
-
-@dataclass(frozen=True)
-class Mask:
-    """What is added to the scores (..., L, S), or takes them away.
-
-    Attributes:
-        allowed: Bools that broadcast to (..., L, S), True to attend; or None.
-        bias: Numbers that broadcast to (..., L, S), added to the scores; or None.
-        lengths: Integers (..., L or 1, 1), how many keys from the first are valid; or None.
-        is_causal: Whether query i sees the keys 0 to i alone.
-    """
-
-    allowed: NDArray[np.bool_] | None = None
-    bias: Array | None = None
-    lengths: NDArray[np.integer[Any]] | None = None
-    is_causal: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        shape: tuple[int, ...],
-        attn_mask: ArrayLike | None = None,
-        is_causal: bool = False,
-        valid_lens: ArrayLike | None = None,
-    ) -> Mask:
-        """Check the arguments of an attention whose scores have this shape (..., L, S).
-
-        Raises:
-            ArgumentTypeError: attn_mask is neither bool nor float, or valid_lens no integers.
-            ShapeError: One does not fit the scores, or holds a number that it must not.
-        """
-        mask = None if attn_mask is None else _checked_mask(attn_mask, shape)
-        is_bool = mask is not None and mask.dtype.kind == "b"
-        return cls(
-            allowed=mask if is_bool else None,
-            bias=None if is_bool else mask,
-            lengths=None if valid_lens is None else _checked_lengths(valid_lens, shape),
-            is_causal=bool(is_causal),
-        )
-
-    def apply(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
-        """Return the masked scores of these rows (queries) and columns (keys).
-
-        The scores are those of the block alone, (..., rows, columns).
-        """
-        out = np.array(-np.inf, scores.dtype)
-        if self.bias is not None:
-            bias = _cut(self.bias, rows, columns)
-            scores = scores + bias.astype(scores.dtype, copy=False)
-        if self.allowed is not None:
-            scores = np.where(_cut(self.allowed, rows, columns), scores, out)
-        if self.lengths is None and not self.is_causal:
-            return scores
-        start = columns.start or 0
-        keys = np.arange(start, start + scores.shape[-1])
-        if self.lengths is not None:
-            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
-        if self.is_causal:
-            start = rows.start or 0
-            queries = np.arange(start, start + scores.shape[-2])
-            scores = np.where(keys <= queries[:, None], scores, out)
-        return scores
-
-
-def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
-    """Cut rows and columns out of an array (..., L, S), but not from an axis that broadcasts."""
-    if array.ndim and array.shape[-1] > 1:
-        array = array[..., columns]
-    if array.ndim > 1 and array.shape[-2] > 1:
-        array = array[..., rows, :]
-    return array
-
-
-def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    mask = np.asarray(attn_mask)
-    if mask.dtype.kind not in "bf":
-        raise ArgumentTypeError(
-            f"attn_mask must be bool (True = attend) or float (added to the scores), got "
-            f"dtype {mask.dtype}; for zeros and ones pass attn_mask.astype(bool)"
-        )
-    if not _broadcasts(mask.shape, shape):
-        raise ShapeError(
-            f"attn_mask of shape {mask.shape} does not broadcast to the scores (..., L, S) {shape}"
-        )
-    if mask.dtype.kind == "f" and not (mask < np.inf).all():
-        raise ShapeError("attn_mask must not hold NaN or +inf; -inf takes a key away")
-    return mask
-
-
-def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return the lengths as (..., L or 1, 1), whether they came by batch (...) or row (..., L)."""
-    lengths = np.asarray(valid_lens)
-    if lengths.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"valid_lens must be integers, got dtype {lengths.dtype}")
-    by_row = lengths.ndim == len(shape) - 1
-    if not _broadcasts(lengths.shape, shape[:-1] if by_row else shape[:-2]):
-        raise ShapeError(
-            f"valid_lens of shape {lengths.shape} must have the shape {shape[:-2]} (a number "
-            f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
-        )
-    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
-        raise ShapeError(
-            f"valid_lens must lie between 0 and S = {shape[-1]}, "
-            f"got {lengths.min()} to {lengths.max()}"
-        )
-    return lengths[..., None] if by_row else lengths[..., None, None]
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, to) == to
-    except ValueError:
-        return False
-
-
-# How much is held at a time, by measurement: fewer keys cost calls, more leave the cache.
-_ROWS = 256
-_KEYS = 1 << 15
-_SCORES = 1 << 21
-# BLAS multiplies one query with this many numbers on one core: memory is the limit, so a second
-# gains little, and waiting for it when the machine is busy costs a hundred times the product.
-_NUMBERS = 3 << 17
-
-
-class Partial(NamedTuple):
-    """Attention over some of the keys, ready to be merged with that over others."""
-
-    max: Array  # (..., L, 1), the largest score; -inf without any
-    sum: Array  # (..., L, 1), of exp(score - max)
-    weighted: Array  # (..., L, Ev), the sum of exp(score - max) * value
-
-
-#: Attention over no keys, which changes nothing when merged.
-EMPTY = Partial(np.array(-np.inf, np.float32), np.array(0, np.float32), np.array(0, np.float32))
-
-
-def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
-    """Return the part of attention that these scores (..., L, S) and values (..., S, Ev) make.
-
-    Raises:
-        ShapeError: A score is NaN or +inf.
-
-    Example:
-        >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
-        >>> finish(merge(left, right))
-        array([[4.]])
-    """
-    return _partial(*as_floats(scores=scores, value=value))
-
-
-def _partial(scores: Array, value: Array) -> Partial:
-    tops = finite_tops(scores)
-    weights = scores - tops
-    np.exp(weights, out=weights)
-    total = weights.sum(-1, keepdims=True)
-    with np.errstate(over="ignore", invalid="ignore"):
-        weighted = weights @ value
-    return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
-
-
-def merge(a: Partial, b: Partial) -> Partial:
-    """Return attention over the keys of both parts; associative and commutative.
-
-    Example:
-        >>> part = partial([[1.0, 2.0]], [[10.0], [20.0]])
-        >>> finish(merge(part, EMPTY)) == finish(part)
-        array([[ True]])
-    """
-    top = np.maximum(a.max, b.max)
-    base = np.where(np.isneginf(top), top.dtype.type(0), top)
-    to_a, to_b = np.exp(a.max - base), np.exp(b.max - base)
-    return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
-
-
-def finish(part: Partial) -> Array:
-    """Return the output (..., L, Ev) of attention over all keys that were merged.
-
-    A query without keys has the output 0, and an EmptyRowWarning tells of it.
-    """
-    warn_of_empty_rows(part.sum)
-    output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
-    return output
-
-
-def stream(
-    query: Array, key: Array, value: Array, scorer: Scorer, mask: Mask, temperature: float = 1.0
-) -> Array:
-    """Attend with queries (..., L, E) to keys (..., S, E) and values (..., S, Ev), in blocks.
-
-    The arrays fit together and are of one dtype.
-
-    Returns:
-        The output (..., L, Ev) of softmax attention.
-    """
-    step = _keys_at_a_time(query, key, value)
-
-    def attend(rows: slice) -> Array:
-        def parts() -> Iterator[Partial]:
-            for keys in slices(key.shape[-2], step):
-                scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
-                scores = mask.apply(scores, rows, keys)
-                scores = scores if temperature == 1 else scores / temperature
-                yield _partial(scores, value[..., keys, :])
-
-        return finish(reduce(merge, parts()))
-
-    outputs = [attend(rows) for rows in slices(query.shape[-2], _ROWS)]
-    output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
-    require_finite(output, value=value)
-    return output
-
-
-def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
-    """Return how many keys make a block."""
-    lead = math.prod(broadcast_lead(query=query, key=key))
-    rows = max(1, lead * min(query.shape[-2], _ROWS))
-    count: int = min(_KEYS, _SCORES // rows)
-    if query.shape[-2] == 1:
-        count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
-    return max(count, 256)
-
-
 class AttentionGradients(NamedTuple):
-    """Gradients of a loss with respect to all that attention takes, each shaped like it."""
+    """Gradients of a loss with respect to the inputs of attention, each shaped like its input."""
 
     query: Array  # (..., L, E)
     key: Array  # (..., S, E)
@@ -331,32 +106,32 @@ def attention(
     need_weights: bool = False,
     valid_lens: ArrayLike | None = None,
 ) -> Array | tuple[Array, Array]:
-    """Answer each query with the mean of the values, weighted by how well it fits their keys.
+    """Return the mean of the values, weighted by how well each query matches their keys.
 
-    With its defaults this is equation 1 of Vaswani et al. 2017, ``softmax(Q K' / sqrt(E)) V``.
-    If no weights are asked for, long rows stream in blocks, in bounded memory (softmax only).
+    The defaults are equation 1 of Vaswani et al. 2017, ``softmax(Q K' / sqrt(E)) V``.
+    Softmax attention without ``need_weights`` is computed in blocks, in bounded memory.
 
     Args:
         query: Queries (..., L, E).
         key: Keys (..., S, E).
         value: Values (..., S, Ev), one for each key.
         scorer: A Scorer, the name of one, or a function (..., L, E), (..., S, E) -> (..., L, S).
-        attn_mask: Broadcasts to (..., L, S): bools (True = attend), or floats, which are added.
-        is_causal: Query i attends to the keys 0 to i alone.
-        scale: For the scaled dot product, what to use instead of ``1 / sqrt(E)``.
+        attn_mask: Broadcasts to (..., L, S): bool (True = attend), or float (added to the scores).
+        is_causal: Query i attends only to the keys 0 to i.
+        scale: Replaces ``1 / sqrt(E)`` in the scaled dot product.
         temperature: The scores are divided by it.
-        normalizer: "softmax", or "sparsemax" for weights most of which are exactly 0.
+        normalizer: "softmax", or "sparsemax", which makes most weights exactly 0.
         need_weights: Whether to return the weights too.
-        valid_lens: How many keys, from the first, are valid, by batch (...) or query (..., L).
+        valid_lens: How many of the first keys are valid, by batch (...) or query (..., L).
 
     Returns:
-        The output (..., L, Ev); with ``need_weights``, the pair of it and the weights (..., L, S).
-        Both are 0 for a query with nothing to attend to, and an EmptyRowWarning tells of it.
+        The output (..., L, Ev), or with ``need_weights`` the output and the weights (..., L, S).
+        Both are 0 for a query with nothing to attend to, which raises an EmptyRowWarning.
 
     Raises:
         ShapeError: The shapes do not fit together, or an array holds NaN or infinity.
-        ArgumentTypeError: An argument is of a type that it cannot be.
-        OptionError: A scorer, normalizer, scale or temperature that does not exist or fit.
+        ArgumentTypeError: An argument has the wrong type.
+        OptionError: The scorer or normalizer is unknown, or scale or temperature not valid.
 
     Example:
         >>> key = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
@@ -369,7 +144,7 @@ def attention(
     if need_weights or normalizer != "softmax":
         output, weights, _ = _forward(call)
         return (output, weights) if need_weights else output
-    return stream(call.query, call.key, call.value, call.scorer, call.mask, call.temperature)
+    return _stream(call)
 
 
 def attention_forward(
@@ -385,7 +160,7 @@ def attention_forward(
     normalizer: str = "softmax",
     valid_lens: ArrayLike | None = None,
 ) -> tuple[Array, Array, AttentionBackward]:
-    """Attend as ``attention`` does, and return also the way back.
+    """Compute ``attention``, and return the backward function too.
 
     Returns:
         The output (..., L, Ev), the weights (..., L, S), and a function from the gradient of a
@@ -400,20 +175,10 @@ def attention_forward(
         array([[0.269],
                [0.731]])
     """
-    return _forward(
-        _Call.of(
-            query,
-            key,
-            value,
-            scorer,
-            scale,
-            temperature,
-            normalizer,
-            attn_mask,
-            is_causal,
-            valid_lens,
-        )
+    call = _Call.of(
+        query, key, value, scorer, scale, temperature, normalizer, attn_mask, is_causal, valid_lens
     )
+    return _forward(call)
 
 
 def _forward(call: _Call) -> tuple[Array, Array, AttentionBackward]:
@@ -431,8 +196,62 @@ def _forward(call: _Call) -> tuple[Array, Array, AttentionBackward]:
     return output, weights, backward
 
 
+class _Call(NamedTuple):
+    """The arguments of one attention, checked and of one dtype."""
+
+    query: Array  # (..., L, E)
+    key: Array  # (..., S, E)
+    value: Array  # (..., S, Ev)
+    scorer: Scorer
+    temperature: float
+    normalize: Normalize
+    mask: _Mask
+
+    @classmethod
+    def of(
+        cls,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        scorer: ScorerLike,
+        scale: float | None,
+        temperature: float,
+        normalizer: str,
+        attn_mask: ArrayLike | None,
+        is_causal: bool,
+        valid_lens: ArrayLike | None,
+    ) -> _Call:
+        """Check and convert the arguments of `attention`."""
+        q, k, v = as_floats(query=query, key=key, value=value)
+        scorer = _scaled_scorer(scorer, scale)
+        check_matrices(q, k, same_size=scorer.same_size)
+        if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
+            raise ShapeError(
+                f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
+                f"S = {k.shape[-2]}, got value {v.shape}"
+            )
+        broadcast_lead(query=q, key=k, value=v)
+        shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
+        return cls(
+            *(q, k, v, scorer, positive("temperature", temperature)),
+            normalize=as_normalizer(normalizer),
+            mask=_Mask.of(shape, attn_mask, is_causal, valid_lens),
+        )
+
+
+def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
+    resolved = as_scorer(scorer)
+    if scale is None:
+        return resolved
+    if not isinstance(resolved, ScaledDot):
+        raise OptionError(
+            f"scale is for the scorer 'scaled_dot'; {resolved!r} has none: use temperature"
+        )
+    return ScaledDot(scale)
+
+
 def pool(weights: ArrayLike, value: ArrayLike) -> Array:
-    """Return the sums of the values (..., S, Ev), weighted by weights (..., L, S): (..., L, Ev).
+    """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
 
     Raises:
         ShapeError: The shapes do not fit together, or an array holds NaN or infinity.
@@ -454,54 +273,196 @@ def pool(weights: ArrayLike, value: ArrayLike) -> Array:
     return output
 
 
-class _Call(NamedTuple):
-    """The arguments of one attention, checked and of one dtype."""
+# ---- masks ----
 
-    query: Array  # (..., L, E)
-    key: Array  # (..., S, E)
-    value: Array  # (..., S, Ev)
-    scorer: Scorer
-    temperature: float
-    normalize: Normalize
-    mask: Mask
+_ALL = slice(None)
+
+
+@dataclass(frozen=True)
+class _Mask:
+    """All masks of one attention, which apply to the scores (..., L, S).
+
+    Attributes:
+        array: Bools, True to attend, or numbers to add; broadcasts to (..., L, S).
+        lengths: How many of the first keys are valid, (..., L or 1, 1).
+        is_causal: Whether query i attends only to the keys 0 to i.
+    """
+
+    array: NDArray[Any] | None
+    lengths: NDArray[np.integer[Any]] | None
+    is_causal: bool
 
     @classmethod
     def of(
         cls,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        scorer: ScorerLike,
-        scale: float | None,
-        temperature: float,
-        normalizer: str,
+        shape: tuple[int, ...],
         attn_mask: ArrayLike | None,
         is_causal: bool,
         valid_lens: ArrayLike | None,
-    ) -> _Call:
-        q, k, v = as_floats(query=query, key=key, value=value)
-        scorer = _scaled_scorer(scorer, scale)
-        check_matrices(q, k, same_size=scorer.same_size)
-        if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
-            raise ShapeError(
-                f"value must have shape (..., S, Ev) with one row for each key: key {k.shape} has "
-                f"S = {k.shape[-2]}, got value {v.shape}"
-            )
-        broadcast_lead(query=q, key=k, value=v)
-        shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
-        return cls(
-            *(q, k, v, scorer, positive("temperature", temperature)),
-            normalize=as_normalizer(normalizer),
-            mask=Mask.of(shape, attn_mask, is_causal, valid_lens),
-        )
+    ) -> _Mask:
+        """Check the masks of an attention whose scores have this shape (..., L, S).
+
+        Raises:
+            ArgumentTypeError: attn_mask is neither bool nor float, or valid_lens not integers.
+            ShapeError: A mask does not broadcast to the scores, or has an invalid number.
+        """
+        array = None if attn_mask is None else _checked_mask(attn_mask, shape)
+        lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
+        return cls(array, lengths, bool(is_causal))
+
+    def apply(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
+        """Return the masked scores of a block (..., rows, columns)."""
+        out = np.array(-np.inf, scores.dtype)
+        if self.array is not None:
+            block = _cut(self.array, rows, columns)
+            if block.dtype.kind == "b":
+                scores = np.where(block, scores, out)
+            else:
+                scores = scores + block.astype(scores.dtype, copy=False)
+        if self.lengths is None and not self.is_causal:
+            return scores
+        start = columns.start or 0
+        keys = np.arange(start, start + scores.shape[-1])
+        if self.lengths is not None:
+            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
+        if self.is_causal:
+            start = rows.start or 0
+            queries = np.arange(start, start + scores.shape[-2])
+            scores = np.where(keys <= queries[:, None], scores, out)
+        return scores
 
 
-def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
-    resolved = as_scorer(scorer)
-    if scale is None:
-        return resolved
-    if not isinstance(resolved, ScaledDot):
-        raise OptionError(
-            f"scale is for the scorer 'scaled_dot'; {resolved!r} has none: use temperature"
+def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
+    """Return rows and columns of an array (..., L, S), whose axes may be 1 to broadcast."""
+    if array.ndim and array.shape[-1] > 1:
+        array = array[..., columns]
+    if array.ndim > 1 and array.shape[-2] > 1:
+        array = array[..., rows, :]
+    return array
+
+
+def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    mask = np.asarray(attn_mask)
+    if mask.dtype.kind not in "bf":
+        raise ArgumentTypeError(
+            f"attn_mask must be bool (True = attend) or float (added to the scores), got "
+            f"dtype {mask.dtype}; for zeros and ones pass attn_mask.astype(bool)"
         )
-    return ScaledDot(scale)
+    if not _broadcasts(mask.shape, shape):
+        raise ShapeError(
+            f"attn_mask of shape {mask.shape} does not broadcast to the scores (..., L, S) {shape}"
+        )
+    if mask.dtype.kind == "f" and not (mask < np.inf).all():
+        raise ShapeError("attn_mask must not hold NaN or +inf; -inf excludes a key")
+    return mask
+
+
+def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return lengths given by batch (...) or by row (..., L) as (..., L or 1, 1)."""
+    lengths = np.asarray(valid_lens)
+    if lengths.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"valid_lens must be integers, got dtype {lengths.dtype}")
+    by_row = lengths.ndim == len(shape) - 1
+    if not _broadcasts(lengths.shape, shape[:-1] if by_row else shape[:-2]):
+        raise ShapeError(
+            f"valid_lens of shape {lengths.shape} must have the shape {shape[:-2]} (one "
+            f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
+        )
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
+        raise ShapeError(
+            f"valid_lens must be between 0 and S = {shape[-1]}, "
+            f"got {lengths.min()} to {lengths.max()}"
+        )
+    return lengths[..., None] if by_row else lengths[..., None, None]
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
+
+
+# ---- in blocks ----
+
+# Block sizes by measurement: smaller blocks cost calls, larger ones do not fit into the cache.
+_ROWS = 256
+_KEYS = 1 << 15
+_SCORES = 1 << 21
+# BLAS multiplies one query with this many numbers on one core. Memory is the limit there, and
+# waiting for a second core on a busy machine can take a hundred times as long as the product.
+_NUMBERS = 3 << 17
+
+
+class Partial(NamedTuple):
+    """Attention over some of the keys, which can be merged with attention over others."""
+
+    max: Array  # (..., L, 1), the largest score; -inf without keys
+    sum: Array  # (..., L, 1), of exp(score - max)
+    weighted: Array  # (..., L, Ev), the sum of exp(score - max) * value
+
+
+def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
+    """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev).
+
+    Raises:
+        ShapeError: A score is NaN or +inf.
+
+    Example:
+        >>> left, right = partial([[0.0]], [[1.0]]), partial([[0.0, 0.0]], [[4.0], [7.0]])
+        >>> finish(merge(left, right))
+        array([[4.]])
+    """
+    s, v = as_floats(scores=scores, value=value)
+    tops = finite_tops(s)
+    weights = s - tops
+    np.exp(weights, out=weights)
+    total = weights.sum(-1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = weights @ v
+    return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
+
+
+def merge(a: Partial, b: Partial) -> Partial:
+    """Return attention over the keys of both; associative and commutative."""
+    top = np.maximum(a.max, b.max)
+    base = np.where(np.isneginf(top), top.dtype.type(0), top)
+    to_a, to_b = np.exp(a.max - base), np.exp(b.max - base)
+    return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
+
+
+def finish(part: Partial) -> Array:
+    """Return the output (..., L, Ev) of attention over all merged keys.
+
+    The output of a query without keys is 0, and raises an EmptyRowWarning.
+    """
+    warn_of_empty_rows(part.sum)
+    output: Array = part.weighted / np.where(part.sum == 0, part.sum.dtype.type(1), part.sum)
+    return output
+
+
+def _stream(call: _Call) -> Array:
+    """Return the output (..., L, Ev) of softmax attention, computed in blocks."""
+    query, key, value = call.query, call.key, call.value
+    step = _keys_at_a_time(query, key, value)
+
+    def parts(rows: slice) -> Iterator[Partial]:
+        for keys in slices(key.shape[-2], step):
+            scores = call.scorer.score_checked(query[..., rows, :], key[..., keys, :])
+            scores = call.mask.apply(scores, rows, keys)
+            scores = scores if call.temperature == 1 else scores / call.temperature
+            yield partial(scores, value[..., keys, :])
+
+    outputs = [finish(reduce(merge, parts(rows))) for rows in slices(query.shape[-2], _ROWS)]
+    output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
+    require_finite(output, value=value)
+    return output
+
+
+def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
+    lead = math.prod(broadcast_lead(query=query, key=key))
+    rows = max(1, lead * min(query.shape[-2], _ROWS))
+    count: int = min(_KEYS, _SCORES // rows)
+    if query.shape[-2] == 1:
+        count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
+    return max(count, 256)

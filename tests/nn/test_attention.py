@@ -1,9 +1,12 @@
-"""Attention against a loop over queries, its masks, its gradient, and torch's."""
+"""Attention: against a loop over queries, with masks, in blocks, its gradients, and torch's."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+import tracemalloc
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
-from fuzzydict.errors import EmptyRowWarning
-from fuzzydict.nn.attention import attention, attention_forward
+from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
+from fuzzydict.nn.attention import (
+    Partial,
+    attention,
+    attention_forward,
+    finish,
+    merge,
+    partial,
+    pool,
+)
 from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian, ScorerLike
-from tests.nn.test_normalizers import slow_softmax
+from fuzzydict.nn.softmax import softmax
+from tests.nn.test_softmax import slow_softmax
 from tests.support.gradients import check_gradients
 
 
@@ -78,10 +90,9 @@ def test_batch_axes_broadcast() -> None:
     everything = np.ones((4, 5))
     expected = slow_attention(query[1, 0], key[0, 2], value[1, 2], everything)
     np.testing.assert_allclose(output[1, 2], expected)
-    np.testing.assert_allclose(attention(query[0, 0], key[0, 0], value)[1, 2].shape, (4, 2))
+    assert attention(query[0, 0], key[0, 0], value).shape == (2, 3, 4, 2)
 
 
-BOOLS = np.array([True, False, True, True, False])
 MASKS: dict[str, tuple[dict[str, Any], NDArray[Any]]] = {
     "causal": ({"is_causal": True}, np.tril(np.ones((4, 5)))),
     "one length": ({"valid_lens": 2}, np.arange(5) < np.full((4, 1), 2)),
@@ -99,7 +110,7 @@ MASKS: dict[str, tuple[dict[str, Any], NDArray[Any]]] = {
 
 
 @pytest.mark.parametrize("name", MASKS)
-def test_masks_leave_out_what_they_say(name: str) -> None:
+def test_masks_exclude_keys(name: str) -> None:
     options, allowed = MASKS[name]
     query, key, value = _inputs()
     output, weights = attention(query, key, value, need_weights=True, **options)
@@ -241,3 +252,178 @@ def test_the_arguments_are_left_as_they_were() -> None:
     attention(*arrays, scorer="cosine", temperature=2.0)
     for array, copy in zip((*arrays, scores), (*copies, np.zeros((4, 5))), strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+# ---- in blocks -----------------------------------------------------------------------------
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> Partial:
+    """Draw attention over up to five keys, for three queries; some of it may be masked."""
+    count = draw(st.integers(1, 5))
+    random = np.random.default_rng(draw(st.integers(0, 10_000)))
+    scores = random.standard_normal((3, count)) * draw(st.sampled_from([1.0, 300.0]))
+    scores[random.random((3, count)) < draw(st.sampled_from([0.0, 0.5, 1.0]))] = -np.inf
+    return partial(scores, random.standard_normal((count, 2)))
+
+
+def _check_same(a: Partial, b: Partial) -> None:
+    for left, right in zip(a, b, strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-12)
+
+
+@given(parts(), parts(), parts())
+def test_merging_is_associative(a: Partial, b: Partial, c: Partial) -> None:
+    _check_same(merge(merge(a, b), c), merge(a, merge(b, c)))
+
+
+@given(st.integers(1, 30), st.lists(st.integers(0, 30)), st.integers(0, 1000))
+def test_parts_of_any_sizes_make_the_whole(count: int, cuts: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    scores = random.standard_normal((2, count)) * 100
+    value = random.standard_normal((count, 3))
+    edges = sorted({0, count, *(c for c in cuts if c < count)})
+    pieces = [partial(scores[:, a:b], value[a:b]) for a, b in itertools.pairwise(edges)]
+    random.shuffle(pieces)
+    np.testing.assert_allclose(finish(reduce(merge, pieces)), softmax(scores) @ value, atol=1e-12)
+
+
+def test_a_part_without_keys_hides_no_low_scores() -> None:
+    low = partial([[-2000.0]], [[3.0]])
+    np.testing.assert_allclose(finish(merge(partial([[-np.inf]], [[7.0]]), low)), [[3]])
+
+
+def test_parts_keep_single_precision() -> None:
+    part = partial(np.ones((1, 2), np.float32), np.ones((2, 1), np.float32))
+    assert {a.dtype for a in merge(part, part)} == {np.dtype(np.float32)}
+    assert finish(part).dtype == np.float32
+
+
+N = 40_000  # keys, of several blocks for a single query
+
+
+@pytest.mark.parametrize(("rows", "count"), [(1, N), (260, 9_000)])
+@pytest.mark.parametrize("options", ["", "causal", "bool", "float", "lens", "row lens", "warm"])
+def test_long_rows_give_what_all_weights_at_once_give(rows: int, count: int, options: str) -> None:
+    random = np.random.default_rng(0)
+    query = random.standard_normal((2, rows, 2))
+    key, value = random.standard_normal((2, 2, count, 2))
+    kwargs: Any = {
+        "": {},
+        "causal": {"is_causal": True},
+        "bool": {"attn_mask": random.random((rows, count)) < 0.5},
+        "float": {"attn_mask": random.standard_normal((2, 1, count))},
+        "lens": {"valid_lens": [count - 5, 10]},
+        "row lens": {"valid_lens": random.integers(1, count, (2, rows))},
+        "warm": {"temperature": 3.0},
+    }[options]
+    whole, weights = attention(query, key, value, need_weights=True, **kwargs)
+    np.testing.assert_allclose(weights.sum(-1), 1)
+    np.testing.assert_allclose(attention(query, key, value, **kwargs), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 16])
+def test_torch_gives_the_same_for_long_rows(rows: int) -> None:
+    torch = pytest.importorskip("torch", reason="the comparison with torch needs torch")
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal((n, 64), dtype=np.float32) for n in (rows, N, N)]
+    theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, arrays))
+    np.testing.assert_allclose(attention(*arrays), theirs.numpy(), atol=1e-5)
+
+
+def test_one_query_over_many_keys_needs_little_memory() -> None:
+    key = np.ones((1_000_000, 8), np.float32)
+    tracemalloc.start()
+    output = attention(key[:1], key, key)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(output, 1, rtol=1e-5)
+    assert peak < key.nbytes / 10
+
+
+def test_a_long_row_without_keys_is_zero() -> None:
+    key = np.ones((N, 2))
+    mask = np.ones((2, N), bool)
+    mask[1] = False
+    with pytest.warns(EmptyRowWarning, match="1 of 2"):
+        output = attention(key[:2], key, key, attn_mask=mask)
+    np.testing.assert_allclose(output, [[1, 1], [0, 0]])
+
+
+@pytest.mark.parametrize("which", ["query", "key", "value"])
+def test_what_is_not_finite_in_a_long_row_is_named(which: str) -> None:
+    arrays: dict[str, Any] = {
+        "query": np.ones((1, 4)),
+        "key": np.ones((N, 4)),
+        "value": np.ones((N, 2)),
+    }
+    arrays[which][-1, 1] = np.nan
+    with pytest.raises(ShapeError, match=f"^{which} of shape"):
+        attention(**arrays)
+
+
+# ---- arguments -----------------------------------------------------------------------------
+
+
+Q, K, VALUE = (np.ones((2, n, size)) for n, size in ((4, 3), (5, 3), (5, 2)))
+Call = Callable[[], object]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: attention(Q, K, VALUE[:, :4]),
+            r"S = 5, got value \(2, 4, 2\)",
+        ),
+        (lambda: attention(Q, K, np.ones(5)), r"got value \(5,\)"),
+        (lambda: attention(Q, K[..., :2], VALUE), r"query \(2, 4, 3\) and key \(2, 5, 2\)"),
+        (lambda: attention(Q, K, np.ones((3, 5, 2))), "batch axes.*do not broadcast"),
+        (lambda: attention(Q, K, VALUE, attn_mask=np.ones((5, 4), bool)), r"\(2, 4, 5\)"),
+        (lambda: attention(Q, K, VALUE, attn_mask=np.ones((3, 2, 4, 5), bool)), "broadcast"),
+        (lambda: attention(Q, K, VALUE, attn_mask=np.full((4, 5), np.nan)), "attn_mask must not"),
+        (lambda: attention(Q, K, VALUE, valid_lens=[1, 2, 3]), r"shape \(2,\).*or \(2, 4\)"),
+        (lambda: attention(Q, K, VALUE, valid_lens=[1, 9]), "between 0 and S = 5, got 1 to 9"),
+        (lambda: attention(Q, K, VALUE * np.inf), r"^value of shape"),
+        (lambda: attention(Q, K, VALUE * np.nan, need_weights=True), r"^value of shape"),
+        (
+            lambda: attention(Q, K, VALUE, scorer=lambda q, k: 0 * q @ k.swapaxes(1, 2) + np.nan),
+            "look at the scorer",
+        ),
+        (
+            lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
+            r"weights \(2, 3\) and",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named(call: Call, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)), r"int64.*astype\(bool\)"),
+        (lambda: attention(Q, K, VALUE, valid_lens=[1.5, 2.0]), "valid_lens must be integers"),
+        (lambda: attention(Q, K, [["a"]] * 5), "value must be an array of real numbers"),
+    ],
+)
+def test_what_is_of_the_wrong_type_is_named(call: Call, message: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: attention(Q, K, VALUE, scorer="dots"), "scorer 'dots' is not known"),
+        (lambda: attention(Q, K, VALUE, normalizer="max"), "one of softmax, sparsemax, got 'max'"),
+        (lambda: attention(Q, K, VALUE, temperature=0), "temperature must be"),
+        (lambda: attention(Q, K, VALUE, scorer="dot", scale=1.0), "use temperature"),
+        (lambda: attention(Q, K, VALUE, scale=-1.0), "scale must be"),
+    ],
+)
+def test_an_option_that_does_not_exist_is_named(call: Call, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        call()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +23,7 @@ from fuzzydict.nn.kernel_regression import KernelRegression, leave_one_out
 from fuzzydict.nn.scorers import KERNELS
 
 ALL = pytest.mark.parametrize("kernel", KERNELS)
+NEEDS = "the comparison needs scikit-learn"
 FORMULAS: dict[str, Callable[[float], float]] = {  # of the distance over the width
     "gaussian": lambda u: math.exp(-u * u / 2),
     "boxcar": lambda u: float(u <= 1),
@@ -231,6 +230,32 @@ def test_parameters_are_read_and_set() -> None:
         model.set_params(width=1)
 
 
-def test_scikit_learn_is_not_imported() -> None:
-    code = "import sys, fuzzydict.regression; sys.exit('sklearn' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+# ---- with scikit-learn ---------------------------------------------------------------------
+
+
+def test_it_is_a_regressor_that_can_be_cloned() -> None:
+    base = pytest.importorskip("sklearn.base", reason=NEEDS)
+    model = KernelRegression("boxcar", 0.7).fit(*noisy())
+    copy = base.clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "bandwidth_")
+    assert base.is_regressor(model)
+
+
+def test_its_score_is_the_coefficient_of_determination() -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason=NEEDS)
+    x, y = noisy()
+    for targets in (y, np.stack([y, y**2, np.ones(100)], axis=1)):
+        model = KernelRegression().fit(x, targets)
+        assert model.score(x, targets) == pytest.approx(metrics.r2_score(targets, model.predict(x)))
+
+
+def test_a_grid_search_in_a_pipeline_chooses_its_bandwidth() -> None:
+    selection = pytest.importorskip("sklearn.model_selection", reason=NEEDS)
+    pipeline = pytest.importorskip("sklearn.pipeline", reason=NEEDS)
+    folds = selection.KFold(5, shuffle=True, random_state=0)
+    model = pipeline.Pipeline([("regression", KernelRegression())])
+    grid = {"regression__bandwidth": [0.3, 100.0], "regression__kernel": ["gaussian", "boxcar"]}
+    search = selection.GridSearchCV(model, grid, cv=folds).fit(*noisy())
+    assert search.best_params_["regression__bandwidth"] == 0.3
+    assert search.best_score_ > 0.7
