@@ -1,4 +1,4 @@
-"""Nadaraya-Watson regression: attention to the examples, as an estimator."""
+"""Nadaraya-Watson kernel regression: attention over examples, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -16,117 +16,17 @@ from fuzzydict.nn.softmax import softmax_forward
 __all__ = ["KernelRegression", "LeaveOneOut", "learn_bandwidth", "leave_one_out"]
 
 
-_ROWS = 512  # examples held out at a time, each beside all N
-_WIDTHS = 24  # of the first search
-_STEPS = 16  # of the second, between two of them
-
-
-class LeaveOneOut(NamedTuple):
-    """How far each example is from what the others predict for it."""
-
-    error: float  # mean squared
-    slope: float  # its derivative with respect to the logarithm of the width
-
-
-def learn_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
-    """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev).
-
-    The error has several minima, and jumps where a compact kernel reaches one more example. So a
-    coarse search over all sensible widths finds the valley, and within it the sign of the gradient
-    halves the interval. Where there is no gradient (the boxcar's error is a staircase), a second,
-    finer search takes its place.
-
-    Args:
-        kernel: The kernel to widen.
-        x: Two examples or more.
-        y: What to predict.
-
-    Returns:
-        The width; 1.0 if all x are equal, for then it makes no difference.
-    """
-    widths = [float(width) for width in _sensible_widths(x)]
-    if not widths:
-        return 1.0
-    errors: dict[float, float] = {}
-
-    def slope_at(width: float) -> float:
-        errors[width], slope = leave_one_out(kernel(width), x, y)
-        return slope
-
-    slopes = {width: slope_at(width) for width in widths}
-    middle = min(errors, key=errors.__getitem__)
-    low, high = _neighbours(widths, middle)
-    slope = slopes[middle]
-    for _ in range(_STEPS if slope else 0):
-        low, high = (low, middle) if slope > 0 else (middle, high)
-        middle = (low * high) ** 0.5
-        slope = slope_at(middle)
-    for width in np.geomspace(low, high, _STEPS) if not slope else ():
-        slope_at(float(width))
-    return min(errors, key=errors.__getitem__)
-
-
-def _neighbours(widths: list[float], width: float) -> tuple[float, float]:
-    """Return the widths before and after this one, or itself at an end."""
-    i = widths.index(width)
-    return widths[max(i - 1, 0)], widths[min(i + 1, len(widths) - 1)]
-
-
-def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
-    """Return the error of predicting each y (N, Ev) from all others, and its slope.
-
-    An example that the kernel brings no other near is predicted by the mean of the others: so
-    a narrow kernel does not look good by answering nothing.
-
-    Example:
-        >>> from fuzzydict.nn.scorers import Boxcar
-        >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
-        LeaveOneOut(error=6.0, slope=0.0)
-    """
-    error, slope = 0.0, 0.0
-    for rows in slices(len(x), _ROWS):
-        scores, kernel_backward = kernel.forward(x[rows], x)
-        self_pairs = (np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop))
-        others = scores.copy()  # (rows, N)
-        others[self_pairs] = -np.inf
-        others[np.isneginf(others).all(-1)] = 0
-        others[self_pairs] = -np.inf
-        weights, softmax_backward = softmax_forward(others)
-        residual = pool(weights, y) - y[rows]  # (rows, Ev)
-        d_scores, _ = softmax_backward(2 * residual @ y.T)
-        error += float((residual**2).sum())
-        # The kernel takes no gradient where its score is -inf, so neither do lonely examples.
-        slope += float(kernel_backward(d_scores).parameters["width"])
-    width = float(kernel.parameters["width"])
-    return LeaveOneOut(error / y.size, slope * width / y.size)
-
-
-def _sensible_widths(x: Array) -> Array:
-    """Return widths from less than the usual gap between x (N, E) to more than their extent."""
-    gaps, extent = [], 0.0
-    for rows in slices(len(x), _ROWS):
-        squared = squared_distances(x[rows], x)  # (rows, N)
-        extent = max(extent, float(squared.max()))
-        gaps.append(np.where(squared > 0, squared, np.inf).min(-1))
-    nearest = np.concatenate(gaps)  # (N,)
-    nearest = nearest[np.isfinite(nearest)]
-    if not nearest.size:
-        return np.empty(0)
-    widths: Array = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
-    return widths
-
-
 class KernelRegression:
-    """Predict by the mean of the examples' targets, each weighted by how near it is.
+    """Predict the mean of the examples' targets, weighted by a kernel of the distance.
 
-    From Nadaraya 1964 and Watson 1964: the examples are keys, their targets values, and a kernel
-    of the distance scores them. It has the interface of scikit-learn's estimators, and works in
-    its pipelines and searches. It computes in float64.
+    This is attention (Nadaraya 1964, Watson 1964): the examples are keys, and their targets are
+    values. The interface is that of scikit-learn's estimators, so it works in pipelines and
+    searches. Computes in float64.
 
     Args:
         kernel: "gaussian", "boxcar", "triangular" or "epanechnikov".
-        bandwidth: The kernel's width, in the units of X; or "fit", to learn the one with the least
-            leave-one-out error, in time that grows with the square of the number of examples.
+        bandwidth: The width of the kernel, in the units of X; or "fit", to learn the width with
+            the least leave-one-out error, in time quadratic in the number of examples.
 
     Attributes:
         bandwidth_: The width in use, after ``fit``.
@@ -150,14 +50,16 @@ class KernelRegression:
         self.bandwidth = bandwidth
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 -- scikit-learn's names
-        """Remember the examples X (N, E) and their targets y (N,) or (N, Ev).
+        """Store the examples X (N, E) and their targets y (N,) or (N, Ev).
 
         Raises:
-            OptionError: An unknown kernel, or a bandwidth that is not above 0.
-            ShapeError: X and y do not fit together, or hold NaN or infinity, or nothing; or there
-                is one example alone to learn the bandwidth from.
+            OptionError: The kernel is unknown, or the bandwidth is not above 0.
+            ShapeError: X and y do not fit together, are empty, or hold NaN or infinity; or the
+                bandwidth is to be learned from a single example.
         """
-        kernel = _kernel(self.kernel)
+        if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
+            raise OptionError(f"kernel must be one of {', '.join(KERNELS)}, got {self.kernel!r}")
+        kernel = KERNELS[self.kernel]
         examples, targets = _examples(X, y)
         centre = examples.mean(0)
         if not isinstance(self.bandwidth, str):
@@ -177,32 +79,28 @@ class KernelRegression:
     def predict(self, X: ArrayLike) -> Array:  # noqa: N803
         """Return the predictions (M,) or (M, Ev) for X (M, E).
 
-        A row that the kernel brings no example near is predicted 0, and an EmptyRowWarning says so.
+        The prediction of a row without examples inside the kernel is 0, with an EmptyRowWarning.
 
         Raises:
             NotFittedError: ``fit`` has not been called.
             ShapeError: X does not fit the examples, or holds NaN or infinity.
         """
-        query, key = self._centred(X)
-        values = self.y_.reshape(len(self.y_), -1)
-        predicted = attention(query, key, values, scorer=self._scorer)
-        return predicted.reshape(len(query), *self.y_.shape[1:])
+        predicted = attention(*self._centred(X), scorer=self._scorer)
+        return predicted.reshape(len(predicted), *self.y_.shape[1:])
 
     def attention(self, X: ArrayLike) -> Array:  # noqa: N803
-        """Return how much each prediction for X (M, E) owes to each example: weights (M, N).
+        """Return the weight (M, N) of each example in each prediction for X (M, E).
 
         Raises:
             FuzzyDictError: As ``predict`` does.
         """
-        query, key = self._centred(X)
-        values = self.y_.reshape(len(self.y_), -1)
-        return attention(query, key, values, scorer=self._scorer, need_weights=True)[1]
+        return attention(*self._centred(X), scorer=self._scorer, need_weights=True)[1]
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:  # noqa: N803
         """Return the coefficient of determination of the predictions for X (M, E), at most 1.
 
-        With several targets it is the mean over them; a target that does not vary counts 1 if
-        it is predicted exactly, else 0.
+        Several targets are averaged. A target that does not vary scores 1 if it is predicted
+        exactly, and 0 otherwise.
 
         Raises:
             FuzzyDictError: As ``predict`` does, or because y does not fit.
@@ -222,7 +120,7 @@ class KernelRegression:
         return {"kernel": self.kernel, "bandwidth": self.bandwidth}
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments; they hold from the next ``fit`` on.
+        """Change some of the constructor's arguments, with effect from the next ``fit``.
 
         Raises:
             OptionError: A name is not an argument of the constructor.
@@ -237,7 +135,7 @@ class KernelRegression:
         return f"KernelRegression(kernel={self.kernel!r}, bandwidth={self.bandwidth!r})"
 
     def __sklearn_tags__(self) -> Any:
-        # Only scikit-learn calls this, so it is there to import.
+        # Only scikit-learn calls this, so it is installed.
         from sklearn.utils import RegressorTags, Tags, TargetTags
 
         return Tags(
@@ -246,8 +144,11 @@ class KernelRegression:
             regressor_tags=RegressorTags(),
         )
 
-    def _centred(self, X: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
-        """Return X (M, E) and the examples (N, E) from their mean on, where products round less."""
+    def _centred(self, X: ArrayLike) -> tuple[Array, Array, Array]:  # noqa: N803
+        """Return query, key and value: X and the examples less their mean, and the targets.
+
+        Products of centred vectors have smaller rounding errors.
+        """
         if not hasattr(self, "X_"):
             raise NotFittedError(f"{self!r} has seen no examples yet; call fit(X, y) first")
         query = _matrix(X)
@@ -255,13 +156,8 @@ class KernelRegression:
             raise ShapeError(
                 f"X must have {self.n_features_in_} columns, as in fit, got shape {query.shape}"
             )
-        return query - self._centre, self.X_ - self._centre
-
-
-def _kernel(name: str) -> type[Kernel]:
-    if not isinstance(name, str) or name not in KERNELS:
-        raise OptionError(f"kernel must be one of {', '.join(KERNELS)}, got {name!r}")
-    return KERNELS[name]
+        value = self.y_.reshape(len(self.y_), -1)
+        return query - self._centre, self.X_ - self._centre, value
 
 
 def _matrix(X: ArrayLike) -> Array:  # noqa: N803
@@ -287,3 +183,95 @@ def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
         )
     require_finite(targets, y=targets)
     return matrix, targets.astype(np.float64)
+
+
+# ---- bandwidth ----
+
+_ROWS = 512  # examples held out at a time, each compared with all N
+_WIDTHS = 24  # of the first search
+_STEPS = 16  # of the second search, between two of these widths
+
+
+def learn_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
+    """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1.
+
+    The error has several minima, and jumps where a compact kernel reaches one more example. So a
+    coarse search over all sensible widths comes first. Between the neighbours of the best width,
+    bisection follows the sign of the gradient, or a finer search where the gradient is 0, as for
+    the boxcar.
+
+    Returns:
+        The width, or 1.0 if all x are equal, where any width predicts the same.
+    """
+    widths = _sensible_widths(x)
+    if not widths:
+        return 1.0
+    errors: dict[float, float] = {}
+
+    def slope_at(width: float) -> float:
+        errors[width], slope = leave_one_out(kernel(width), x, y)
+        return slope
+
+    slopes = [slope_at(width) for width in widths]
+    middle = min(errors, key=errors.__getitem__)
+    best = widths.index(middle)
+    low, high, slope = widths[max(best - 1, 0)], widths[min(best + 1, _WIDTHS - 1)], slopes[best]
+    for _ in range(_STEPS if slope else 0):
+        low, high = (low, middle) if slope > 0 else (middle, high)
+        middle = (low * high) ** 0.5
+        slope = slope_at(middle)
+    if not slope:
+        for width in np.geomspace(low, high, _STEPS).tolist():
+            slope_at(width)
+    return min(errors, key=errors.__getitem__)
+
+
+def _sensible_widths(x: Array) -> list[float]:
+    """Return widths from a quarter of the usual gap between x (N, E) to twice their extent."""
+    gaps, extent = [], 0.0
+    for rows in slices(len(x), _ROWS):
+        squared = squared_distances(x[rows], x)  # (rows, N)
+        extent = max(extent, float(squared.max()))
+        gaps.append(np.where(squared > 0, squared, np.inf).min(-1))
+    nearest = np.concatenate(gaps)  # (N,)
+    nearest = nearest[np.isfinite(nearest)]
+    if not nearest.size:
+        return []
+    widths = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
+    return [float(width) for width in widths]
+
+
+class LeaveOneOut(NamedTuple):
+    """The error of predicting each example from all others."""
+
+    error: float  # mean squared
+    slope: float  # its derivative with respect to the logarithm of the width
+
+
+def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
+    """Return the error of predicting each y (N, Ev) from all others, and its slope.
+
+    An example with no other inside the kernel is predicted by the mean of all others, so that a
+    narrow kernel is not rewarded for predicting nothing.
+
+    Example:
+        >>> from fuzzydict.nn.scorers import Boxcar
+        >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
+        LeaveOneOut(error=6.0, slope=0.0)
+    """
+    error, slope = 0.0, 0.0
+    for rows in slices(len(x), _ROWS):
+        scores, kernel_backward = kernel.forward(x[rows], x)
+        self_pairs = (np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop))
+        others = scores.copy()  # (rows, N)
+        others[self_pairs] = -np.inf
+        others[np.isneginf(others).all(-1)] = 0
+        others[self_pairs] = -np.inf
+        weights, softmax_backward = softmax_forward(others)
+        residual = pool(weights, y) - y[rows]  # (rows, Ev)
+        d_scores, _ = softmax_backward(2 * residual @ y.T)
+        error += float((residual**2).sum())
+        # Scores of -inf have no gradient, so examples without neighbours have none either.
+        slope += float(kernel_backward(d_scores).parameters["width"])
+    width = float(kernel.parameters["width"])
+    return LeaveOneOut(error / y.size, slope * width / y.size)

@@ -1,4 +1,4 @@
-"""From scores to weights: softmax and sparsemax, each with its gradient."""
+"""Normalizers, which turn scores into weights: softmax and sparsemax, each with its gradient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
-#: From scores and temperature to weights and the way back.
+#: From scores and temperature to weights and the backward function.
 Normalize: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
 
 
@@ -36,10 +36,10 @@ def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
 
     Args:
         scores: Any real numbers; -inf gives the weight 0.
-        temperature: Above 0. A low one favours the best score, a high one evens the weights out.
+        temperature: Above 0. A low one favours the best score, a high one makes weights equal.
 
     Returns:
-        The weights. A row of nothing but -inf has weights 0, and an EmptyRowWarning tells of it.
+        The weights. A row of only -inf has weights 0, and raises an EmptyRowWarning.
 
     Raises:
         ShapeError: A score is NaN or +inf.
@@ -55,8 +55,8 @@ def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
 def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
     """Turn scores (..., S) into weights (..., S) that sum to 1, most of them exactly 0.
 
-    It is the point of the simplex nearest to the scores (Martins and Astudillo 2016, algorithm 1).
-    Arguments, result and errors are those of ``softmax``.
+    The result is the point of the simplex nearest to the scores (Martins and Astudillo 2016,
+    algorithm 1). Arguments and errors are those of ``softmax``.
 
     Example:
         >>> sparsemax([[2.0, 4.0, 4.5]])
@@ -68,7 +68,7 @@ def sparsemax(scores: ArrayLike, temperature: float = 1.0) -> Array:
 def softmax_forward(
     scores: ArrayLike, temperature: float = 1.0
 ) -> tuple[Array, NormalizerBackward]:
-    """Return the weights (..., S) of ``softmax``, and the way back from their gradient."""
+    """Return the weights (..., S) of ``softmax``, and the backward function."""
     scaled, temperature = _scaled(scores, temperature)
     weights = scaled - finite_tops(scaled)
     np.exp(weights, out=weights)
@@ -87,13 +87,13 @@ def softmax_forward(
 def sparsemax_forward(
     scores: ArrayLike, temperature: float = 1.0
 ) -> tuple[Array, NormalizerBackward]:
-    """Return the weights (..., S) of ``sparsemax``, and the way back from their gradient."""
+    """Return the weights (..., S) of ``sparsemax``, and the backward function."""
     scaled, temperature = _scaled(scores, temperature)
     centred = scaled - finite_tops(scaled)
     best_first = -np.sort(-centred, axis=-1)
     sums = best_first.cumsum(-1)
     ranks = np.arange(1, centred.shape[-1] + 1, dtype=centred.dtype)
-    count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), of the support
+    count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), size of the support
     warn_of_empty_rows(count)
     support_sum = np.where(ranks <= count, best_first, 0).sum(-1, keepdims=True)
     threshold = (support_sum - 1) / np.maximum(count, 1)
@@ -120,18 +120,18 @@ def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
 def _backward(
     scaled: Array, temperature: float, inner: Callable[[Array], Array]
 ) -> NormalizerBackward:
-    """Return the way back through the division by the temperature."""
+    """Return the backward function of a normalizer, from that of its scaled scores."""
 
     def backward(d_weights: Array) -> tuple[Array, float]:
         d_scores = inner(d_weights) / temperature
-        reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 times -inf is no gradient
+        reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 * -inf is NaN
         return d_scores, -float((d_scores * reached).sum())
 
     return backward
 
 
 def finite_tops(scores: Array) -> Array:
-    """Return each row's largest score, (..., 1), with 0 for a row of nothing but -inf.
+    """Return the largest score of each row, (..., 1), or 0 for a row of only -inf.
 
     Raises:
         ShapeError: A score is NaN or +inf.
@@ -147,7 +147,7 @@ def finite_tops(scores: Array) -> Array:
 
 
 def warn_of_empty_rows(total: Array) -> None:
-    """Warn if the total (..., 1) of a row's weights is 0."""
+    """Warn of the rows whose total weight (..., 1) is 0."""
     empty = int((total == 0).sum())
     if empty:
         warnings.warn(
@@ -165,7 +165,7 @@ def as_normalizer(name: str) -> Normalize:
     """Return the forward function of the normalizer of this name.
 
     Raises:
-        OptionError: There is none of this name.
+        OptionError: The name is unknown.
     """
     if not isinstance(name, str) or name not in NORMALIZERS:
         raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {name!r}")
