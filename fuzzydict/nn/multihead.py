@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each in a space of its own."""
+"""Multi-head attention: several attentions in parallel, each with its own projections."""
 
 from __future__ import annotations
 
@@ -20,51 +20,11 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.attention import attention, attention_forward
 
-__all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention", "read_torch_heads"]
-
-
-def read_torch_heads(module: Any) -> dict[str, Array]:
-    """Return the parameters of a ``torch.nn.MultiheadAttention``.
-
-    Returns:
-        ``W_q`` (E, E), ``W_k`` (E, kdim), ``W_v`` (E, vdim), ``W_o`` (E, E) and, if it has biases,
-        ``b_q``, ``b_k``, ``b_v`` and ``b_o`` (E,).
-
-    Raises:
-        ArgumentTypeError: The argument is no such module.
-        OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
-    """
-    if not hasattr(module, "in_proj_weight") or not hasattr(module, "out_proj"):
-        raise ArgumentTypeError(
-            f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
-        )
-    if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
-        raise OptionError(
-            "module attends to keys that nobody gave it (add_bias_kv or add_zero_attn), which "
-            "MultiHeadAttention does not do; use a module without them"
-        )
-    # One matrix of all three if their sizes are equal, three if they are not.
-    if module.in_proj_weight is None:
-        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
-        weights = [_array(getattr(module, name)) for name in names]
-    else:
-        weights = list(np.split(_array(module.in_proj_weight), 3))
-    parameters = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
-    parameters["W_o"] = _array(module.out_proj.weight)
-    if module.in_proj_bias is not None:
-        biases = np.split(_array(module.in_proj_bias), 3)
-        parameters |= dict(zip(("b_q", "b_k", "b_v"), biases, strict=True))
-        parameters["b_o"] = _array(module.out_proj.bias)
-    return parameters
-
-
-def _array(tensor: Any) -> Array:
-    """Return a copy, for the module may be trained further."""
-    return np.array(tensor.detach().cpu().numpy())
+__all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
 
 
 class HeadsGradients(NamedTuple):
-    """Gradients of a loss, each shaped like what it belongs to."""
+    """Gradients of a loss with respect to inputs and parameters, each shaped like its array."""
 
     query: Array  # (..., L, E)
     key: Array  # (..., S, kdim)
@@ -77,20 +37,20 @@ HeadsBackward: TypeAlias = Callable[[Array], HeadsGradients]
 
 
 class MultiHeadAttention:
-    """Attention by H heads (Vaswani et al. 2017, section 3.2.2).
+    """Multi-head attention (Vaswani et al. 2017, section 3.2.2).
 
-    Queries, keys and values are projected (``x W' + b``), cut into H heads of E / H numbers each,
-    attended to head by head, joined and projected again. Self-attention is
-    ``heads(x, x, x)``, cross-attention ``heads(x, y, y)``.
+    Queries, keys and values are projected (``x W' + b``) and split into H heads of size E / H.
+    The outputs of the heads are joined and projected again. Self-attention is ``heads(x, x, x)``,
+    cross-attention ``heads(x, y, y)``.
 
     Args:
         embed_dim: E, the size of a query and of an output.
         num_heads: H, which divides E.
         bias: Whether the four projections add a bias.
-        kdim: The size of a key; None stands for E.
-        vdim: The size of a value; None stands for E.
-        dtype: Of the parameters.
-        seed: Of the first projections, random (uniform, Glorot and Bengio 2010, equation 16).
+        kdim: The size of a key, by default E.
+        vdim: The size of a value, by default E.
+        dtype: The dtype of the parameters.
+        seed: The seed of the initial projections (uniform, Glorot and Bengio 2010, equation 16).
 
     Attributes:
         parameters: ``W_q`` (E, E), ``W_k`` (E, kdim), ``W_v`` (E, vdim), ``W_o`` (E, E) and, with
@@ -98,7 +58,7 @@ class MultiHeadAttention:
 
     Raises:
         OptionError: A size is below 1, or num_heads does not divide embed_dim.
-        ArgumentTypeError: A size is no whole number, or the dtype is not floating.
+        ArgumentTypeError: A size is not a whole number, or the dtype is not floating.
 
     Example:
         >>> heads = MultiHeadAttention(embed_dim=8, num_heads=2)
@@ -171,21 +131,21 @@ class MultiHeadAttention:
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
     ) -> Array | tuple[Array, Array]:
-        """Attend with every head.
+        """Attend with all heads.
 
         Args:
-            query: Queries (..., L, E): the batch comes first.
+            query: Queries (..., L, E); batch axes come first.
             key: Keys (..., S, kdim).
             value: Values (..., S, vdim).
-            need_weights: Whether to return the weights too,
-            average_attn_weights: and whether those are the mean of the heads' weights.
-            attn_mask: As in ``attention``; with one axis more, (..., H, L, S), for each head.
+            need_weights: Whether to return the weights too.
+            average_attn_weights: Whether to average the weights over the heads.
+            attn_mask: As in ``attention``, or a mask for each head (..., H, L, S).
             is_causal: As in ``attention``.
             valid_lens: As in ``attention``.
 
         Returns:
-            The output (..., L, E); with ``need_weights``, the pair of it and the weights
-            (..., L, S), or (..., H, L, S) if they are not averaged.
+            The output (..., L, E), or with ``need_weights`` the output and the weights (..., L, S),
+            which are (..., H, L, S) if they are not averaged.
 
         Raises:
             FuzzyDictError: As ``attention`` does.
@@ -209,11 +169,12 @@ class MultiHeadAttention:
         is_causal: bool = False,
         valid_lens: ArrayLike | None = None,
     ) -> tuple[Array, Array, HeadsBackward]:
-        """Attend with every head, and return also the way back.
+        """Attend with all heads, and return the backward function too.
 
         Returns:
-            The output (..., L, E), each head's weights (..., H, L, S), and a function from a loss's
-            gradient for the output to its ``HeadsGradients``. (x in self-attention: sum all three.)
+            The output (..., L, E), the weights (..., H, L, S) of each head, and a function from the
+            gradient of a loss with respect to the output to its ``HeadsGradients``. The gradient
+            of x in ``heads(x, x, x)`` is the sum of the first three.
 
         Raises:
             FuzzyDictError: As ``attention`` does.
@@ -235,7 +196,7 @@ class MultiHeadAttention:
         return self._linear("o", joined), weights, backward
 
     def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
-        """Return a copy with these parameters in place of its own.
+        """Return a copy with some parameters replaced.
 
         Raises:
             OptionError: A name is not one of ``parameters``.
@@ -256,17 +217,16 @@ class MultiHeadAttention:
 
     @classmethod
     def from_torch(cls, module: Any) -> Self:
-        """Return the heads of a ``torch.nn.MultiheadAttention``: the same weights and numbers.
+        """Return the heads of a ``torch.nn.MultiheadAttention``, which compute the same numbers.
 
-        Only the weights are read: the batch comes first here whatever ``batch_first`` says,
-        dropout, which is for training, is left out, and a mask of bools says where to attend,
-        which in torch's module is where not to.
+        Only the weights are read. Batch axes come first, whatever ``batch_first`` says, and there
+        is no dropout. In a bool mask True means attend; in torch's module it means the opposite.
 
         Raises:
-            ArgumentTypeError: The argument is no such module.
+            ArgumentTypeError: The argument is not such a module.
             OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
         """
-        parameters = read_torch_heads(module)
+        parameters = _torch_parameters(module)
         heads = cls(
             module.embed_dim,
             module.num_heads,
@@ -277,7 +237,7 @@ class MultiHeadAttention:
         return heads.with_parameters(parameters)
 
     def _inputs(self, query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tuple[Array, ...]:
-        """Return the three as arrays whose last axis is the size that its projection takes."""
+        """Convert the inputs to arrays, and check the last axis of each."""
         arrays = as_floats(query=query, key=key, value=value)
         sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
         for (name, size), array in zip(sizes.items(), arrays, strict=True):
@@ -289,7 +249,7 @@ class MultiHeadAttention:
         return arrays
 
     def _heads(self, inputs: tuple[Array, ...]) -> list[Array]:
-        """Project queries, keys and values and cut them into heads: each (..., H, N, E / H)."""
+        """Project queries, keys and values and split them into heads, each (..., H, N, E / H)."""
         projected = []
         for name, x in zip(("query", "key", "value"), inputs, strict=True):
             y = self._linear(name[0], x)
@@ -298,7 +258,7 @@ class MultiHeadAttention:
         return projected
 
     def _linear(self, name: str, x: Array) -> Array:
-        """Return the projection of this name: (..., N, size) to (..., N, E)."""
+        """Apply the projection of this name: (..., N, size) to (..., N, E)."""
         return linear(x, self.parameters[f"W_{name}"], self.parameters.get(f"b_{name}"))
 
     def _linear_backward(self, name: str, d_y: Array, x: Array) -> tuple[Array, dict[str, Array]]:
@@ -309,7 +269,7 @@ class MultiHeadAttention:
 
 
 def _split(x: Array, heads: int) -> Array:
-    """Cut (..., N, E) into heads: (..., H, N, E / H)."""
+    """Split (..., N, E) into heads (..., H, N, E / H)."""
     return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3)
 
 
@@ -325,7 +285,7 @@ def _head_options(
     is_causal: bool,
     valid_lens: ArrayLike | None,
 ) -> dict[str, Any]:
-    """Return the options of an attention by head, whose scores have an axis H more."""
+    """Return the options for scores (..., H, L, S), which have the additional axis H."""
     batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
     mask = None if attn_mask is None else np.asarray(attn_mask)
     if mask is not None and 2 < mask.ndim <= batch_axes + 2:
@@ -335,3 +295,34 @@ def _head_options(
         by_query = lengths.ndim == batch_axes + 1
         lengths = lengths[..., None, :] if by_query else lengths[..., None]
     return {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
+
+
+def _torch_parameters(module: Any) -> dict[str, Array]:
+    """Return the parameters of a ``torch.nn.MultiheadAttention`` by their names here."""
+    if not hasattr(module, "in_proj_weight") or not hasattr(module, "out_proj"):
+        raise ArgumentTypeError(
+            f"module must be a torch.nn.MultiheadAttention, got {type(module).__name__}"
+        )
+    if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
+        raise OptionError(
+            "module has add_bias_kv or add_zero_attn, which adds keys of its own; "
+            "MultiHeadAttention has neither; use a module without them"
+        )
+    # torch keeps one matrix for all three if their sizes are equal, else three.
+    if module.in_proj_weight is None:
+        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+        weights = [_array(getattr(module, name)) for name in names]
+    else:
+        weights = list(np.split(_array(module.in_proj_weight), 3))
+    parameters = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
+    parameters["W_o"] = _array(module.out_proj.weight)
+    if module.in_proj_bias is not None:
+        biases = np.split(_array(module.in_proj_bias), 3)
+        parameters |= dict(zip(("b_q", "b_k", "b_v"), biases, strict=True))
+        parameters["b_o"] = _array(module.out_proj.bias)
+    return parameters
+
+
+def _array(tensor: Any) -> Array:
+    """Return a copy, because the module may be trained further."""
+    return np.array(tensor.detach().cpu().numpy())
