@@ -1,8 +1,8 @@
-"""Arguments made into arrays: their dtype, their shapes, and whether they are finite.
+"""Array helpers: conversion and checks of arguments, broadcasting, and linear maps.
 
-Axes have one letter each, the same in the whole package: L queries, S keys, E the size of a query
-and a key, Ev the size of a value, A the size of a hidden layer, H heads; ``...`` are batch axes,
-which broadcast.
+Each axis has one letter in the whole package: L queries, S keys, E the size of a query and a key,
+Ev the size of a value, A the size of a hidden layer, H heads. ``...`` stands for batch axes, which
+broadcast.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Array: TypeAlias = NDArray[np.floating[Any]]
 
 
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
-    """Turn the arguments into arrays of one floating dtype, without a copy where it fits already.
+    """Convert the arguments to arrays of one floating dtype, without a copy where possible.
 
-    The dtype is that of the floating arguments (half precision counts as float32); integers
-    follow them, and are float64 among themselves.
+    The dtype is that of the floating arguments, at least float32 and at most float64. Integers
+    take it too; without floating arguments it is float64.
 
     Raises:
         ArgumentTypeError: An argument does not hold real numbers.
@@ -84,7 +84,7 @@ def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
 
 
 def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
-    """Return the batch axes of matrices (..., rows, columns), broadcast together."""
+    """Return the broadcast batch axes of matrices (..., rows, columns)."""
     leads = [matrix.shape[:-2] for matrix in matrices.values()]
     if not any(leads):
         return ()
@@ -98,9 +98,9 @@ def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
 
 
 def require_finite(result: Array, **sources: Array) -> None:
-    """Raise ShapeError if result is not finite, naming the source that is to blame.
+    """Raise ShapeError if ``result`` is not finite; name the source that is not.
 
-    A result is smaller than its sources: these are looked at only once something is wrong.
+    The sources are larger than the result, so they are checked only if the result is not finite.
     """
     if np.isfinite(result).all():
         return
@@ -119,7 +119,7 @@ def require_finite(result: Array, **sources: Array) -> None:
 
 
 def positive(name: str, number: float) -> float:
-    """Return the number as a float, or raise if it is not a finite number above zero."""
+    """Return the number as a float; raise unless it is finite and above 0."""
     try:
         if isinstance(number, str | bytes):
             raise TypeError
@@ -134,7 +134,7 @@ def positive(name: str, number: float) -> float:
 
 
 def require_counts(**counts: int) -> None:
-    """Raise unless each argument is a whole number of 1 or more."""
+    """Raise unless each argument is a whole number of at least 1."""
     for name, count in counts.items():
         if not isinstance(count, (int, np.integer)):
             raise ArgumentTypeError(f"{name} must be a whole number, got {count!r}")
@@ -152,12 +152,12 @@ def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
 
 
 def slices(count: int, step: int) -> list[slice]:
-    """Cut a count into slices of at most the step; an empty one makes one empty slice."""
+    """Split ``range(count)`` into slices of at most ``step``; a count of 0 gives an empty slice."""
     return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]
 
 
 def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different numbers, sorted: what np.unique does, several times as fast.
+    """Return the distinct numbers, sorted; several times as fast as np.unique.
 
     >>> different(np.array([3, 1, 3])).tolist()
     [1, 3]
@@ -169,7 +169,7 @@ def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return vectors (n, E) scaled to the length of one, but for zero vectors, which stay so.
+    """Return vectors (n, E) scaled to unit length; zero vectors stay zero.
 
     >>> units(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [[0.0, -1.0], [0.0, 0.0]]
@@ -183,7 +183,7 @@ def units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x W' + b`` for x (..., N, I), weight (J, I) and bias (J,): (..., N, J).
 
-    The dtype is that of x. What overflows is infinite, without a warning.
+    The dtype is that of x. Overflow gives infinity, without a warning.
 
     Example:
         >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([5.0]))
@@ -195,7 +195,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
 
 
 def linear_backward(d_y: Array, x: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Return the gradients for x (..., N, I), weight (J, I) and bias (J,), from that for y."""
+    """Return the gradients of x (..., N, I), weight (J, I) and bias (J,), given that of y."""
     rows = d_y.reshape(-1, d_y.shape[-1])  # (N of all batches, J)
     d_weight: Array = rows.T @ x.reshape(-1, x.shape[-1])
     d_x: Array = d_y @ weight.astype(x.dtype, copy=False)
@@ -203,12 +203,12 @@ def linear_backward(d_y: Array, x: Array, weight: Array) -> tuple[Array, Array, 
 
 
 def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLike) -> Array:
-    """Draw a matrix (rows, columns) that keeps the spread (Glorot and Bengio 2010, equation 16).
+    """Draw a uniform random matrix (rows, columns) (Glorot and Bengio 2010, equation 16).
 
     Raises:
-        ArgumentTypeError: The dtype is not floating (as whole numbers, all would be 0).
+        ArgumentTypeError: The dtype is not floating.
     """
     if np.dtype(dtype).kind != "f":
-        raise ArgumentTypeError(f"dtype must be a floating one such as float32, got {dtype!r}")
+        raise ArgumentTypeError(f"dtype must be a floating dtype such as float32, got {dtype!r}")
     limit = (6 / (rows + columns)) ** 0.5
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)

@@ -1,22 +1,22 @@
-"""The exception tree: every error of this package, each also the built-in kind one expects.
+"""The exceptions of this package. Each is also the built-in exception that one expects.
 
 FuzzyDictError
 ├── NoMatchError          KeyError      no key is near enough to the query
-├── OptionError           ValueError    an option with a value that it does not take
-├── ArgumentTypeError     TypeError     an argument of the wrong type
-├── UnknownOptionError    TypeError     a keyword or attribute that is no option
+├── OptionError           ValueError    an option has an invalid value
+├── ArgumentTypeError     TypeError     an argument has the wrong type
+├── UnknownOptionError    TypeError     a keyword or attribute is not an option
 │                         AttributeError
-├── ReadOnlyError         AttributeError  an option that is fixed once the dict is made
-├── ShapeError            ValueError    arrays whose shapes do not fit, or that are not finite
-├── PoolingError          TypeError     values that cannot be pooled (of no number, or of
-│                         ValueError    shapes that differ)
-├── FileFormatError       ValueError    a file that is damaged, or of another kind or version
-├── MissingCorpusError    LookupError   a corpus that is not on this machine
-├── MissingExtraError     ImportError   a package that an optional part needs
-└── NotFittedError        ValueError    an estimator asked before it has learned anything
+├── ReadOnlyError         AttributeError  an option cannot change once the dict is made
+├── ShapeError            ValueError    the shapes of arrays do not fit, or one is not finite
+├── PoolingError          TypeError     values cannot be pooled: not numbers, or not of one shape
+│                         ValueError
+├── FileFormatError       ValueError    a file is damaged, or of another kind or version
+├── MissingCorpusError    LookupError   a corpus is not on this machine
+├── MissingExtraError     ImportError   an optional package is not installed
+└── NotFittedError        ValueError    an estimator was used before ``fit``
                           AttributeError
 
-EmptyRowWarning           RuntimeWarning    a query that had nothing to attend to
+EmptyRowWarning           RuntimeWarning    a query had nothing to attend to
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = [
 
 
 class FuzzyDictError(Exception):
-    """The root of the tree: ``except FuzzyDictError`` catches all that this package raises."""
+    """The base class of all errors of this package."""
 
 
 class NoMatchError(FuzzyDictError, KeyError):
     """No key is near enough to the query; the message names the best key and its score.
 
-    ``args`` is the query alone, as that of the KeyError of a plain dict is the key.
+    ``args`` holds only the query, as the KeyError of a plain dict holds the key.
 
     Attributes:
-        message: what is printed.
-        key, score, cutoff: the best key, its score, and what it fell short of; None where there
-            was no key to compare the query with.
+        message: the text of the error.
+        key, score, cutoff: the best key, its score, and the cutoff that the score is below; None
+            if there was no key to compare with.
     """
 
     def __init__(
@@ -77,51 +77,51 @@ class NoMatchError(FuzzyDictError, KeyError):
 
 
 class OptionError(FuzzyDictError, ValueError):
-    """An option with a value that it does not take; the message lists the valid ones."""
+    """An option has an invalid value; the message lists the valid ones."""
 
 
 class ArgumentTypeError(FuzzyDictError, TypeError):
-    """An argument of the wrong type."""
+    """An argument has the wrong type."""
 
 
 class UnknownOptionError(FuzzyDictError, TypeError, AttributeError):
-    """A keyword or an attribute that is no option; the message lists those that are."""
+    """A keyword or an attribute is not an option; the message lists the options."""
 
 
 class ReadOnlyError(FuzzyDictError, AttributeError):
-    """An option that cannot be changed once the dict is made."""
+    """An option cannot be changed once the dict is made."""
 
 
 class ShapeError(FuzzyDictError, ValueError):
-    """Arrays whose shapes do not fit together, or that hold NaN or infinity."""
+    """The shapes of arrays do not fit together, or an array holds NaN or infinity."""
 
 
 class PoolingError(FuzzyDictError, TypeError, ValueError):
-    """Values that cannot be pooled; the message names the first such key."""
+    """Values cannot be pooled; the message names the first such key."""
 
 
 class FileFormatError(FuzzyDictError, ValueError):
-    """A file that is damaged, of another kind, or of a version that this release cannot read."""
+    """A file is damaged, of another kind, or of a version that this release cannot read."""
 
 
 class MissingCorpusError(FuzzyDictError, LookupError):
-    """A corpus that is not on this machine; the message says how to get it."""
+    """A corpus is not on this machine; the message says how to get it."""
 
 
 class MissingExtraError(FuzzyDictError, ImportError):
-    """An optional part whose package is not installed; the message names the extra."""
+    """A package of an optional part is not installed; the message names the extra."""
 
 
 class NotFittedError(FuzzyDictError, ValueError, AttributeError):
-    """An estimator that is asked before it has learned anything; call its ``fit`` first."""
+    """An estimator was used before it was fitted; call its ``fit`` first."""
 
 
 class EmptyRowWarning(RuntimeWarning):
-    """A query whose mask or kernel left no key to attend to: its weights and output are zero."""
+    """The mask or kernel left a query no key to attend to: its weights and output are 0."""
 
 
 def quoted(value: object, width: int = 80) -> str:
-    """Return the ``repr`` of a value for a message, its middle left out if it is long.
+    """Return the ``repr`` of a value for a message, with the middle left out if it is long.
 
     >>> quoted("colour"), quoted("x" * 100, 20)
     ("'colour'", "'xxxxxxx...xxxxxxxx'")
