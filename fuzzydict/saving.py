@@ -24,16 +24,18 @@ from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
-from fuzzydict.options import OPTIONS, check_option
+from fuzzydict.options import OPTIONS
 from fuzzydict.search.backends.base import EXACT
-from fuzzydict.search.neighbours import COSINE, DOT, Neighbours
+from fuzzydict.search.neighbours import Neighbours
+from fuzzydict.search.score import COSINE, DOT
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from fuzzydict._files import Unchecked
-    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.search.key_index import KeyIndex, Keys
 
 __all__ = [
     "GRAPHS",
@@ -48,7 +50,6 @@ __all__ = [
     "graph_of",
     "read_options",
     "read_saved",
-    "restore_graph",
     "take_learned",
     "write_saved",
     "written_options",
@@ -156,7 +157,7 @@ class ValueReader:
 
 
 _LEARNED = "projections "  # before the names of the arrays that projections are made of
-_ENCODED = ("scorer", "projections")  # options that are no plain value
+_ENCODED = ("embedding", "scorer", "projections")  # options that are not written as they are
 _NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
 
 
@@ -202,10 +203,10 @@ def read_options(
         "scorer": _scorer(reader, saved["scorer"]),
         "projections": _projections(saved["projections"], learned),
     }
-    if options.keys() != OPTIONS - {"embedding"}:
+    if options.keys() != OPTIONS.keys() - {"embedding"}:
         raise ValueError("its options are not those of a dict")
     for name, value in options.items():
-        check_option(name, value)
+        OPTIONS[name].check(value)
     return options
 
 
@@ -297,10 +298,11 @@ class SavedKeys:
         if len(trust) and not 0 <= trust.min() <= trust.max() <= 1:
             raise ValueError("its trust is not from 0 to 1")
 
-    def restore(self, index: KeyIndex, engine: str) -> None:
-        """Fill an empty index: at once if the vectors are few, else when they are needed.
+    def restore(self, index: KeyIndex, engine: str) -> Neighbours | None:
+        """Fill an empty index: at once if the vectors are few, otherwise when they are needed.
 
-        Vectors that are left in the file are checked by then, and come into memory page by page.
+        Vectors that are left in the file are checked when they are needed. Return the engine with
+        its graph, if the file has one.
 
         Raises:
             OptionError: the index has another embedding; the message names both.
@@ -315,17 +317,21 @@ class SavedKeys:
                 f"{self._path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
-        index.defer(lambda index: self._fill(index, engine))
+        neighbours = None if self._graph is None else Neighbours(engine, self._graph.measure)
+        index.restore_later(lambda index: self._fill(index, neighbours))
         if self._at_once:
-            index.sync()
+            index.keys()
+        return neighbours
 
-    def _fill(self, index: KeyIndex, engine: str) -> None:
+    def _fill(self, index: KeyIndex, neighbours: Neighbours | None) -> None:
         with as_format_errors(self._path):
             vectors = self._checked_vectors()
             _require_finite("vectors", vectors)
-            if self._graph is not None:
-                restore_graph(index, engine, self._graph)
-            # A copy, where that is cheap, for what is mapped from a file may change with it.
+            if self._graph is not None and neighbours is not None:
+                # Copies, since what is mapped from a file may change or go.
+                saved, labels = self._graph.saved.checked(), self._graph.labels
+                neighbours.restore(index.generation, np.array(saved), np.array(labels))
+            # A copy, where that is cheap, since what is mapped from a file may change with it.
             kept = np.array(vectors) if self._at_once else vectors
             index.restore(self._keys, kept, self._trust)
 
@@ -360,12 +366,12 @@ class Graph(NamedTuple):
     labels: NDArray[np.int64]  # of each key that has a vector, and one of none, (S + 1,), rising
 
 
-def graph_arrays(index: KeyIndex, engine: str) -> dict[str, NDArray[Any]]:
+def graph_arrays(keys: Keys, neighbours: Neighbours | None, engine: str) -> dict[str, NDArray[Any]]:
     """Return what an engine saves of the keys, by the names of arrays; of another one, nothing."""
-    if index.neighbours is None or index.neighbours.engine != engine:
+    if neighbours is None or neighbours.engine != engine:
         return {}
-    saved, labels = index.neighbours.save(index)
-    return {GRAPHS[index.neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
+    saved, labels = neighbours.save(keys)
+    return {GRAPHS[neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
 
 
 def graph_of(
@@ -392,13 +398,6 @@ def graph_of(
     return graph
 
 
-def restore_graph(index: KeyIndex, engine: str, graph: Graph) -> None:
-    """Let the engine of an index begin with what was saved of its keys."""
-    # Copies, for what was read is mapped from a file, which may change or go.
-    index.neighbours = Neighbours(engine, graph.measure)
-    index.neighbours.restore(np.array(graph.saved.checked()), np.array(graph.labels))
-
-
 _KIND = "fuzzy dict"
 _LARGE = ("vectors", *GRAPHS.values())  # arrays that are read when they are needed
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -423,7 +422,9 @@ def write_saved(
     path: str | os.PathLike[str],
     items: Mapping[Any, Any],
     options: Mapping[str, Any],
-    index: KeyIndex,
+    embedding: Embedding,
+    indexed: Keys,
+    neighbours: Neighbours | None,
 ) -> None:
     """Write a dict to a file, atomically, with no pickle.
 
@@ -434,14 +435,14 @@ def write_saved(
     writer = ValueWriter()
     keys, values = (_encoded(writer, parts, items) for parts in (items, items.values()))
     plain_options, learned = written_options(writer, options)
-    meta = {"options": plain_options, "embedding": index.embedding.fingerprint()}
-    alive = index.alive
+    meta = {"options": plain_options, "embedding": embedding.fingerprint()}
+    alive = indexed.alive
     arrays: dict[str, NDArray[Any]] = {
         "keys": keys,
         "values": values,
-        "vectors": index.vectors if alive.all() else index.vectors[alive],
-        "trust": index.trust[alive],
-        **graph_arrays(index, options["index"]),
+        "vectors": indexed.vectors if alive.all() else indexed.vectors[alive],
+        "trust": indexed.trust[alive],
+        **graph_arrays(indexed, neighbours, options["index"]),
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
         **learned,
     }

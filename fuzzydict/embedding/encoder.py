@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzydict._arrays import as_floats
-from fuzzydict.embedding.background import Background, background_of
-from fuzzydict.embedding.calibration import OF_TEXTS, Calibration
+from fuzzydict.embedding.base import Background, Embedding, WordFeatures, background_of
+from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
@@ -21,45 +22,6 @@ __all__ = ["Embedding", "Encoder", "as_embedding", "require_same"]
 
 # What a function is asked to encode, to tell it from another.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]
-
-
-class Embedding(Protocol):
-    """What the dict asks of an embedding."""
-
-    @property
-    def calibration(self) -> Calibration:
-        """What nearness in this embedding, and likeness of spelling, say for a key."""
-
-    @property
-    def tells_words(self) -> bool:
-        """Whether its vectors are those of the words of `vocabulary`, or of what stands in."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words that are known, and how much each counts in a phrase."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each text, (n, E)."""
-
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, E), to be compared with those of keys."""
-
-    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far each vector can be believed, (n,), from 0 to 1."""
-
-    def encode_with_trust(
-        self, texts: Sequence[str]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` and `trust` do, (n, E) and (n,), with what both need done once."""
-
-    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:
-        """Return the vectors of single words, (n, E); (n, 0) where they would cost too much."""
-
-    def background(self, keys: NDArray[np.float32]) -> Background:
-        """Return the cosines to expect of unrelated texts, given vectors of keys, (n, E)."""
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what tells this embedding from others, as JSON: a name, and maybe probes."""
 
 
 class Encoder:
@@ -76,6 +38,7 @@ class Encoder:
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
         self._size: int | None = None  # E, once a call has shown it
+        self._learned: frozenset[str] = frozenset()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E).
@@ -104,28 +67,44 @@ class Encoder:
         self._size = vectors.shape[1]
         return vectors
 
-    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return 1 for each text, (n,): the model does not say which words it knows."""
-        return np.ones(len(texts), np.float32)
-
     def encode_with_trust(
-        self, texts: Sequence[str]
+        self,
+        texts: Sequence[str],
+        *,
+        of_queries: bool = False,  # noqa: ARG002
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` and `trust` do, (n, E) and (n,)."""
+        """Return what `encode` returns, and trust 1: the model does not tell which words it knows.
+
+        The shapes are (n, E) and (n,).
+        """
         return self.encode(texts), self.trust(texts)
+
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return 1 for each text, (n,)."""
+        return np.ones(len(texts), np.float32)
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words of the Brown corpus: the model does not say which are words, which slips."""
-        return Brown().vocabulary
+        """The words of the Brown corpus, since the model does not tell which words it knows."""
+        vocabulary = Brown().vocabulary
+        return vocabulary.with_learned(self._learned) if self._learned else vocabulary
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what `encode` does."""
-        return self.encode(texts)
+    def with_learned(self, words: Collection[str]) -> Encoder:
+        """Return the same encoder with a vocabulary that also knows these words."""
+        new = copy(self)
+        new._learned = frozenset(words)
+        return new
 
-    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
-        """Return none, (n, 0): a call of the model for each word would cost too much."""
-        return np.zeros((len(tokens), 0), np.float32)
+    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
+        """Return features of n words without vectors, (n, 0), which would cost a call a word."""
+        vocabulary = self.vocabulary
+        known = np.array([vocabulary.knows(word) for word in words], np.bool_)
+        trust, units = np.ones(len(words), np.float32), np.zeros((len(words), 0), np.float32)
+        return WordFeatures(known, vocabulary.weights(words), trust, units)
+
+    def projected_features(self, words: Sequence[str], project: Any) -> WordFeatures:  # noqa: ARG002
+        """Return what `word_features` returns, since there are no vectors to project."""
+        return self.word_features(words)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines among some of the keys, for there are no other texts to tell from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, units
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.embedding.background import Background, background_of, background_of_cosines
+from fuzzydict.embedding.base import (
+    Background,
+    WordCache,
+    WordFeatures,
+    background_of,
+    background_of_cosines,
+)
 from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
 from fuzzydict.embedding.maps import Factors, checked_factors, checked_matrix, project_forward
 from fuzzydict.embedding.subwords import Subwords
@@ -33,7 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.encoder import Encoder
     from fuzzydict.embedding.vocabulary import Vocabulary
 
 __all__ = [
@@ -49,7 +56,7 @@ __all__ = [
     "has_query_heads",
     "made_of",
     "project",
-    "seen_through",
+    "with_projections",
     "shown",
     "size_after",
 ]
@@ -202,6 +209,11 @@ class Projections:
         """Whether there is nothing to multiply with."""
         alone = self.query is None and self.key is None and self.value is None
         return alone and (self.base is None or self.base.is_identity)
+
+    @property
+    def are_alike(self) -> bool:
+        """Whether queries and keys are projected in the same way."""
+        return self.query is self.key and (self.base is None or self.base.are_alike)
 
     @property
     def reads_texts(self) -> bool:
@@ -410,11 +422,11 @@ class Projected:
     >>> from fuzzydict.embedding.projections import Projections
     >>> turned = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
     >>> projected = Projected(as_embedding({"ask": [0.0, 1.0], "key": [1.0, 0.0]}), turned)
-    >>> projected.encode_queries(["ask"]).tolist(), projected.encode(["key"]).tolist()
+    >>> projected.encode_with_trust(["ask"], of_queries=True)[0].tolist(), projected.encode(["key"]).tolist()
     ([[1.0, 0.0]], [[1.0, 0.0]])
     """
 
-    def __init__(self, embedding: Embedding, projections: Projections) -> None:
+    def __init__(self, embedding: WordVectors | Encoder, projections: Projections) -> None:
         self.embedding, self.projections = embedding, projections
 
     @property
@@ -427,47 +439,45 @@ class Projected:
         """Whether the vectors are those of the words of `vocabulary`."""
         return self.embedding.tells_words
 
-    @cached_property
+    @property
     def vocabulary(self) -> Vocabulary:
-        """The words that are known, by the embedding or by what was learned."""
-        if isinstance(self.embedding, WordVectors):
-            return self._knowing.vocabulary
-        vocabulary, learned = self.embedding.vocabulary, self.projections.words
-        return vocabulary.with_learned(learned) if learned else vocabulary
+        """The words that the embedding knows, and those that were learned."""
+        return self._knowing.vocabulary
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each key, (n, r)."""
         return self._keys(self.embedding.encode(texts), texts)
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, r)."""
-        return self._queries(self.embedding.encode_queries(texts), texts)
-
-    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:
-        """Return the vectors of single words of a query or of keys, or (n, 0)."""
-        vectors = self.embedding.token_vectors(tokens, of_query=of_query)
-        if not vectors.size:
-            return vectors
-        return (self._queries if of_query else self._keys)(vectors, tokens)
+    def encode_with_trust(
+        self, texts: Sequence[str], *, of_queries: bool = False
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return a vector for each key or query, (n, r), and how far to trust it, (n,)."""
+        vectors, trust = self._knowing.encode_with_trust(texts, of_queries=of_queries)
+        return (self._queries if of_queries else self._keys)(vectors, texts), trust
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far each vector can be believed, (n,)."""
+        """Return how far to trust the vector of each text, (n,)."""
         return self._knowing.trust(texts)
 
-    def encode_with_trust(
-        self, texts: Sequence[str]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` and `trust` do, (n, r) and (n,)."""
-        vectors, trust = self._knowing.encode_with_trust(texts)
-        return self._keys(vectors, texts), trust
+    def word_features(self, words: Sequence[str], *, of_query: bool) -> WordFeatures:
+        """Return what is needed to compare n words of queries, or of keys, with others."""
+        return (self._query_words if of_query else self._key_words)(words)
 
     @cached_property
-    def _knowing(self) -> Embedding:
-        """The embedding, with what was learned."""
+    def _key_words(self) -> WordCache:
+        return WordCache(partial(self._knowing.projected_features, project=self._keys))
+
+    @cached_property
+    def _query_words(self) -> WordCache:
+        if self.projections.are_alike:
+            return self._key_words
+        return WordCache(partial(self._knowing.projected_features, project=self._queries))
+
+    @cached_property
+    def _knowing(self) -> WordVectors | Encoder:
+        """The embedding, with the learned words."""
         words = self.projections.words
-        if words and isinstance(self.embedding, WordVectors):
-            return self.embedding.with_learned(words)
-        return self.embedding
+        return self.embedding.with_learned(words) if words else self.embedding
 
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines to expect of unrelated texts."""
@@ -478,8 +488,9 @@ class Projected:
         if not isinstance(self.embedding, WordVectors):
             return None
         words = self.embedding.some_words()
-        keys, asked = units(self.encode(words)), units(self.encode_queries(words))
-        return background_of_cosines(asked @ keys.T)
+        keys = units(self.encode(words))
+        asked, _ = self.encode_with_trust(words, of_queries=True)
+        return background_of_cosines(units(asked) @ keys.T)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what tells the embedding from others, and these projections."""
@@ -515,7 +526,9 @@ def as_projections(projections: Any) -> Projections | None:
     return Projections() if projections == "identity" else Projections.shipped(projections)
 
 
-def seen_through(embedding: Embedding, projections: Projections | None) -> Embedding:
+def with_projections(
+    embedding: WordVectors | Encoder, projections: Projections | None
+) -> Embedding:
     """Return the embedding seen through projections, by default those that ship for it.
 
     Raises:

@@ -1,22 +1,22 @@
-"""Words -> vectors: `WordVectors`, which gives every text a vector, words never seen included."""
+"""`WordVectors`: the vectors of words, and of texts made of known and unknown words."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, different, slices
+from fuzzydict._arrays import as_floats, different, slices, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
-from fuzzydict.embedding.background import SAMPLE, Background, background_of
+from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_WORDS
-from fuzzydict.embedding.vocabulary import FEW, Found, Phrases, Vocabulary, mean_trust, sums
+from fuzzydict.embedding.vocabulary import FEW, FoundWords, Phrases, Vocabulary, sums
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Brown", "Matrix", "Unseen", "WordVectors", "brown_sentences", "ngram_vector"]
+__all__ = ["Brown", "Matrix", "Project", "Unseen", "WordVectors", "brown_sentences", "ngram_vector"]
+
+#: Changes the vectors of texts, (n, E) -> (n, r).
+Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.float32]]"
 
 
 class Matrix:
@@ -121,7 +124,7 @@ class Unseen:
         found.flags.writeable = False
         return found
 
-    def vectors(self, found: Found) -> NDArray[np.float32]:
+    def vectors(self, found: FoundWords) -> NDArray[np.float32]:
         """Return the `vector` of each of the words that were found not to be there, (n, E)."""
         (mean, spread), words = self._of_rare_words, found.unseen
         vectors = np.empty((len(words), len(mean)), np.float32)
@@ -396,45 +399,54 @@ class WordVectors:
         _require_texts(texts)
         encoded = np.empty((len(texts), self.size), np.float32)
         for some, phrases in self.vocabulary.phrases(texts):
-            encoded[some] = self._means(phrases, Found(self.vocabulary, phrases.words))
+            encoded[some] = self._means(phrases, FoundWords(self.vocabulary, phrases.words))
         return encoded
 
     def encode_with_trust(
-        self, texts: Sequence[str]
+        self,
+        texts: Sequence[str],
+        *,
+        of_queries: bool = False,  # noqa: ARG002
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` and `trust` do; what stands in for a word is looked up once."""
+        """Return what `encode` returns, and how far to trust each vector, (n,), from 0 to 1.
+
+        The trust in a text is the weighted mean of the `Vocabulary.trust` in its words.
+        """
         _require_texts(texts)
         encoded = np.empty((len(texts), self.size), np.float32)
         trust = np.empty(len(texts), np.float32)
         for some, phrases in self.vocabulary.phrases(texts):
-            found = Found(self.vocabulary, phrases.words)
+            found = FoundWords(self.vocabulary, phrases.words)
             encoded[some] = self._means(phrases, found)
-            trust[some] = mean_trust(phrases, found)
+            means = phrases.means(found.trust[:, None], found.weights)[:, 0]
+            trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
         return encoded, trust
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what `encode` does: queries and keys are texts alike."""
-        return self.encode(texts)
-
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far each vector can be believed, (n,): its words' mean `Vocabulary.trust`."""
-        _require_texts(texts)
-        return self.vocabulary.trusts(texts)
+        """Return how far to trust the vector of each text, (n,), from 0 to 1."""
+        return self.encode_with_trust(texts)[1]
 
     def with_learned(self, words: Collection[str]) -> WordVectors:
-        """Return these vectors with a vocabulary that knows these words, too."""
+        """Return these vectors with a vocabulary that also knows these words."""
         new = copy(self)
+        new.__dict__.pop("_word_cache", None)
         new.vocabulary = self.vocabulary.with_learned(words)
         return new
 
-    def token_vectors(self, tokens: list[str], *, of_query: bool) -> NDArray[np.float32]:  # noqa: ARG002
-        """Return the vectors of single words, (n, E), seen or not."""
-        return self._vectors(Found(self.vocabulary, tokens))
+    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
+        """Return what is needed to compare n single words with others."""
+        return self._word_cache(words)
 
-    def _means(self, phrases: Phrases, found: Found) -> NDArray[np.float32]:
+    def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
+        """Return the features of n words, whose vectors ``project`` changes; they are not kept."""
+        found = FoundWords(self.vocabulary, words)
+        vectors = units(project(self._vectors(found), words))
+        return WordFeatures(found.known, found.weights, found.trust, vectors)
+
+    def _means(self, phrases: Phrases, found: FoundWords) -> NDArray[np.float32]:
         return phrases.means(self._vectors(found), found.weights)
 
-    def _vectors(self, found: Found) -> NDArray[np.float32]:
+    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         vectors = self._matrix.rows(found.rows)
         if found.unseen:
             vectors[found.places] = self._unseen.vectors(found)
@@ -443,6 +455,10 @@ class WordVectors:
     def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
         """Return the cosines to expect of unrelated words: the vocabulary's, whatever the keys."""
         return self._background
+
+    @cached_property
+    def _word_cache(self) -> WordCache:
+        return WordCache(partial(self.projected_features, project=_unchanged))
 
     @cached_property
     def _unseen(self) -> Unseen:
@@ -456,6 +472,10 @@ class WordVectors:
         """Return words from all over the vocabulary that it knows well."""
         known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
         return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
+
+
+def _unchanged(vectors: NDArray[np.float32], _: Sequence[str]) -> NDArray[np.float32]:
+    return vectors
 
 
 def _require_texts(texts: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ def slips_of(
             found.setdefault(slip, place)
     queries = list(found)[:most]
     try:
-        vectors = Projected(keys.embedding, start).encode_queries(queries)
+        vectors = Projected(keys.embedding, start).encode_with_trust(queries, of_queries=True)[0]
     except Exception:  # of a user's function, which may know its own texts alone
         return Slips([], np.zeros((0, 0), np.float32), [])
     return Slips(queries, vectors, [np.array([found[query]]) for query in queries])

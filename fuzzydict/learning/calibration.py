@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict.embedding.calibration import Calibration, Likeness, log_probabilities
+from fuzzydict.embedding.calibration import Calibration
+from fuzzydict.search.features import Features
+from fuzzydict.search.score import log_odds, log_odds_by_reason, log_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +28,7 @@ class Question(NamedTuple):
     """A query to n keys.
 
     Attributes:
-        alike: how alike the query and the keys are.
+        features: of the query and the keys.
         known: the share of its words that are.
         right: which keys are right, (r,); none if no key is.
         weight: how much the question counts.
@@ -34,7 +36,7 @@ class Question(NamedTuple):
             right: the score then tells "it is here" from "it is not".
     """
 
-    alike: Likeness
+    features: Features
     known: float
     right: NDArray[np.intp]
     weight: float = 1.0
@@ -84,9 +86,9 @@ def _answered(
     The gradient by a log-odds is the key's probability less what it should be; by a weight, that
     times the share of its reason in the odds of the key, times its likeness.
     """
-    alike, right = question.alike, question.right
-    odds = calibration.log_odds(alike, known=question.known)
-    whole = odds[alike.candidates]
+    features, right = question.features, question.right
+    odds = log_odds(features, question.known, calibration)
+    whole = odds[features.candidates]
     if gone:
         odds[right] = -np.inf
     logs = log_probabilities(odds)
@@ -99,25 +101,26 @@ def _answered(
         likely = np.logaddexp.reduce(logs[right])
         nll = -likely
         excess[right] -= np.exp(logs[right] - likely)
-    shares = np.exp(calibration.parts(alike, known=question.known) - whole)  # (3, c)
-    return float(nll), _by_weights(alike, excess, shares)
+    reasons = log_odds_by_reason(features, question.known, calibration)
+    shares = np.exp(reasons - whole)  # (3, c)
+    return float(nll), _by_weights(features, excess, shares)
 
 
 def _by_weights(
-    alike: Likeness, excess: NDArray[np.float64], shares: NDArray[np.float64]
+    features: Features, excess: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the gradient by the weights, from that by the log-odds, (n,)."""
-    near = alike.nearness[alike.candidates]
-    spelling, meaning, words = shares * excess[alike.candidates]
+    near = features.nearness[features.candidates]
+    spelling, meaning, words = shares * excess[features.candidates]
     others = excess.copy()
-    others[alike.candidates] = meaning  # of all other keys the meaning is the only reason
-    squared = np.square(np.maximum(alike.words, 0))
-    upwards = np.maximum(alike.nearness, 0)
+    others[features.candidates] = meaning  # of all other keys the meaning is the only reason
+    squared = np.square(np.maximum(features.words, 0))
+    upwards = np.maximum(features.nearness, 0)
     return np.array(
         [
-            *(spelling.sum(), spelling @ np.square(alike.spelling), spelling @ near, 0.0),
-            *(others.sum(), meaning @ np.square(alike.surface())),
-            *(others @ alike.nearness, others @ (upwards * alike.nearness)),
+            *(spelling.sum(), spelling @ np.square(features.spelling), spelling @ near, 0.0),
+            *(others.sum(), meaning @ np.square(features.surface())),
+            *(others @ features.nearness, others @ (upwards * features.nearness)),
             *(words.sum(), words @ squared, words @ near, 0.0),
         ]
     )

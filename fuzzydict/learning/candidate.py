@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.embedding.calibration import Calibration, line, log_probabilities
+from fuzzydict.embedding.calibration import Calibration
 from fuzzydict.embedding.projections import Projected, Projections
 from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.learning.calibration import Question
 from fuzzydict.learning.projections import Span, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.features import compare
-from fuzzydict.search.key_index import KeyIndex
-from fuzzydict.search.score import as_matching
-from fuzzydict.text.words import plain
+from fuzzydict.search import key_index
+from fuzzydict.search.features import Query, compare, encode, nearness
+from fuzzydict.search.score import as_score, log_odds, log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +69,7 @@ class Subject(NamedTuple):
     @property
     def cutoff(self) -> float:
         """The least score of a match, whether it was set or is the scorer's own."""
-        usual = as_matching(self.scorer).score_cutoff
+        usual = as_score(self.scorer).score_cutoff
         return usual if self.score_cutoff is None else self.score_cutoff
 
     @property
@@ -172,7 +171,7 @@ def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
 def _as_in_the_score(subject: Subject) -> float:
     """Return at which temperature the softmax of cosines is that of the evidence of meaning."""
     meaning, reach = subject.calibration.known.meaning, subject.calibration.reach
-    slope = float(line(meaning, 0, reach) - line(meaning, 0, 0)) / reach
+    slope = meaning[2] + meaning[3] * reach
     _, spread = subject.trial(subject.unfitted).index.background
     return float(np.clip(spread / max(slope, 1e-9), _COLD, _WARM))
 
@@ -246,12 +245,12 @@ class Trial:
         scorer: ScorerLike | None = None,
         temperature: float | None = None,
     ) -> None:
-        seen = Projected(keys.embedding, projections)
-        self.index, self.layer = KeyIndex(seen), layer
+        self._embedding, self.layer = Projected(keys.embedding, projections), layer
         vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
-        self.index.restore(keys.names, vectors, seen.trust(keys.names))
-        self.matching = as_matching(scorer)
-        self.temperature = temperature or self.matching.temperature
+        trust = self._embedding.trust(keys.names)
+        self.index = key_index.Keys.of(self._embedding, keys.names, vectors, trust)
+        self.score = as_score(scorer)
+        self.temperature = temperature or self.score.temperature
 
     def questions(
         self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
@@ -263,28 +262,31 @@ class Trial:
             vectors: theirs, (L, E), before the last projections,
             right: and which keys are right for each.
         """
-        projected = self.layer.project_queries(vectors).astype(np.float32, copy=False)
         found: list[Question] = []
-        step = max(1, _SCORES // len(self.index))
-        for start in range(0, len(queries), step):
-            some = slice(start, start + step)
-            texts = [plain(query) for query in queries[some]]
-            compared = compare(queries[some], texts, projected[some], self.index)
-            found += [
-                Question(alike._replace(nearness=alike.nearness.copy()), known, keys)
-                for (alike, known), keys in zip(compared, right[some], strict=True)
-            ]
+        for some, asked in self._in_blocks(queries, vectors):
+            for query, near, keys in zip(
+                asked, nearness(asked, self.index), right[some], strict=True
+            ):
+                features = compare(query, near.copy(), self.index)
+                found.append(Question(features, query.known, keys))
         return found
 
     def logits(self, queries: Sequence[str], vectors: Array) -> Iterator[NDArray[np.float64]]:
         """Yield what the softmax makes weights of, (S,) for each query, not yet divided."""
+        for _, asked in self._in_blocks(queries, vectors):
+            yield from self.score.log_weights(asked, self.index).astype(np.float64)
+
+    def _in_blocks(
+        self, queries: Sequence[str], vectors: Array
+    ) -> Iterator[tuple[slice, list[Query]]]:
+        """Yield queries, some at a time, with their places."""
         projected = self.layer.project_queries(vectors).astype(np.float32, copy=False)
         step = max(1, _SCORES // len(self.index))
         for start in range(0, len(queries), step):
             some = slice(start, start + step)
-            texts = [plain(query) for query in queries[some]]
-            scores = self.matching.log_weights(queries[some], texts, projected[some], self.index)
-            yield from scores.astype(np.float64)
+            asked = [Query.of(query, self._embedding) for query in queries[some]]
+            encode(asked, self._embedding, projected[some])
+            yield some, asked
 
     def outcomes(
         self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
@@ -307,7 +309,7 @@ def answered(questions: Sequence[Question], calibration: Calibration) -> list[Ou
     """Return what questions are answered by the default score."""
     found = []
     for question in questions:
-        logs = log_probabilities(calibration.log_odds(question.alike, known=question.known))
+        logs = log_probabilities(log_odds(question.features, question.known, calibration))
         outcome = _outcome(np.exp(logs), logs, question.right)
         if not len(question.right):
             none = max(1 - float(np.exp(logs).sum()), 1e-12)

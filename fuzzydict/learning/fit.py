@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from fuzzydict.embedding.projections import (
     Projected,
     Projections,
     as_projections,
-    seen_through,
+    with_projections,
 )
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
@@ -24,18 +25,16 @@ from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_exam
 from fuzzydict.learning.gradient_descent import Settings
 from fuzzydict.learning.validation import Lesson, lesson_of_keys, lesson_of_values
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
-from fuzzydict.options import Configured, check_option
-from fuzzydict.results.pooling import stack
+from fuzzydict.results.pooling import StackedValues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.encoder import Embedding
-    from fuzzydict.fits import FuzzyFits
     from fuzzydict.learning.report import FitReport
 
-__all__ = ["Learnt", "Plan", "set_learned", "taught", "unlearned"]
+__all__ = ["DictState", "Plan", "learn_from"]
 
 
 _VALIDATION = 0.2
@@ -125,119 +124,62 @@ def _slow_pace(count: int) -> dict[str, Any]:
     return {"epochs": passes, "patience": passes // 5, "learning_rate": 0.1}
 
 
-_LEARNED = ("projections", "scorer", "temperature", "score_cutoff")
-_NAME = "_learnt"  # of the attribute of a dict, which goes where its options go, but to no file
-
-
-class Learnt(NamedTuple):
-    """Options by name, as they were before a dict was fitted, and as `fit` left them."""
-
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # options are not copied either
-
-
-def unlearned(d: Configured) -> dict[str, Any]:
-    """Return the options as they would be if the dict had not been fitted.
-
-    What was set since then stays. Of a dict from a file, which remembers nothing, no more is
-    known than on what its projections were learned.
-
-    >>> from fuzzydict import FuzzyDict
-    >>> d = FuzzyDict()
-    >>> set_learned(d, {"score_cutoff": 0.5, "temperature": 2.0})
-    >>> d.temperature = 3.0  # not by fit
-    >>> unlearned(d)
-    {'projections': None, 'scorer': None, 'temperature': 3.0, 'score_cutoff': None}
-    """
-    options = {name: getattr(d, name) for name in _LEARNED}
-    learnt: Learnt | None = d.__dict__.get(_NAME)
-    if learnt is not None:
-        for name, value in options.items():
-            if _same(value, learnt.after[name]):
-                options[name] = learnt.before[name]
-    projections = options["projections"]
-    if isinstance(projections, Projections) and projections.base is not None:
-        options["projections"] = projections.base
-    return options
-
-
-def set_learned(d: Configured, options: Mapping[str, Any]) -> None:
-    """Set options, and remember what they were; hold the dict's lock, so that none reads amid."""
-    before = unlearned(d)
-    for name, value in options.items():
-        check_option(name, value)  # all of them, before one is set
-    for name, value in options.items():
-        if value is not getattr(d, name):  # for the keys would be encoded again
-            setattr(d, name, value)
-    d.__dict__[_NAME] = Learnt(before, {name: getattr(d, name) for name in _LEARNED})
-
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and isinstance(a, str | float | int) and a == b)
-
-
 _NUMBERS = 2**26  # of the queries' vectors, at most: a quarter of a gigabyte
 _TEXTS = 4096  # encoded at a time
 
 
-class _Pupil(NamedTuple):
-    """A dict before it learns."""
+@dataclass(frozen=True)
+class DictState:
+    """A dict as it learns: a snapshot of what `fit` needs to know of it.
 
-    subject: Subject
-    values: list[Any]  # of its keys, S of them
+    Attributes:
+        keys: all keys of the dict.
+        names: the keys that can be attended to, S of them, in order.
+        vectors: theirs, (S, E), with the projections of the options; None if they are not known.
+        values: theirs, S of them.
+        embedding: what encodes texts, without projections.
+        options: the options that `fit` may set, by name, as it starts from them.
+    """
+
+    keys: Collection[Any]
+    names: list[str]
+    vectors: NDArray[np.float32] | None
+    values: list[Any]
+    embedding: Any
+    options: Mapping[str, Any]
 
 
-def taught(
-    d: FuzzyFits[Any],
+def learn_from(
+    state: DictState,
     queries: Iterable[str] | Mapping[str, Any],
     targets: Iterable[Any] | None,
     plan: Plan,
 ) -> FitReport:
-    """Teach a dict as `FuzzyDict.fit` tells; what is kept is set at the end, and at once."""
-    pupil = _pupil(d, warm_start=plan.warm_start)
-    subject = pupil.subject
-    places = {name: place for place, name in enumerate(subject.keys.names)}
-    examples = checked_examples(queries, targets, places, d)
+    """Return what a dict learns from examples, as `FuzzyDict.fit` describes."""
+    subject = _subject(state)
+    places = {name: place for place, name in enumerate(state.names)}
+    examples = checked_examples(queries, targets, places, state.keys)
     size = subject.keys.vectors.shape[1]
-    lesson = _lesson(pupil, _some(examples, size, plan.seed), plan)
+    lesson = _lesson(subject, state.values, _some(examples, size, plan.seed), plan)
     onto = subject.start if plan.warm_start else None
     options = lesson.report.options | _projections(lesson, subject, onto)
-    if lesson.report.kept:
-        with d._lock:
-            set_learned(d, options if plan.warm_start else unlearned(d) | options)
     return replace(lesson.report, options=options)
 
 
-# ---- what the dict is -----------------------------------------------------------------------
-
-
-def _pupil(d: FuzzyFits[Any], *, warm_start: bool) -> _Pupil:
-    """Return the dict as it learns: as it is, or as it was before it learned."""
-    with d._lookup() as lookup:
-        index = lookup.index
-        index.sync()
-        names, vectors = index.living(), index.vectors[index.alive]
-        if not names:
-            raise OptionError("fit: the dict has no key with letters or digits to lead queries to")
-        values, adapted = d._values(names), d._adapted_embedding()
-        present = {name: getattr(d, name) for name in unlearned(d)}
-        options = present if warm_start else unlearned(d)
-    seen = seen_through(adapted, as_projections(options["projections"]))
-    start = seen.projections if isinstance(seen, Projected) else Projections()
-    if options["projections"] is not present["projections"]:
-        vectors = seen.encode(names)
-    subject = Subject(
-        Keys(names, vectors, adapted),
+def _subject(state: DictState) -> Subject:
+    """Return the dict with the projections from which it starts."""
+    options, embedding = state.options, state.embedding
+    projected = with_projections(embedding, as_projections(options["projections"]))
+    start = projected.projections if isinstance(projected, Projected) else Projections()
+    vectors = projected.encode(state.names) if state.vectors is None else state.vectors
+    return Subject(
+        Keys(state.names, vectors, embedding),
         start,
-        Projected(adapted, start).calibration,
+        Projected(embedding, start).calibration,
         scorer=options["scorer"],
         temperature=options["temperature"],
         score_cutoff=options["score_cutoff"],
     )
-    return _Pupil(subject, values)
 
 
 # ---- what it learns from --------------------------------------------------------------------
@@ -256,13 +198,15 @@ def _some(
     return ValueExamples([examples.queries[i] for i in rows.tolist()], examples.values[rows])
 
 
-def _lesson(pupil: _Pupil, examples: KeyExamples | ValueExamples, plan: Plan) -> Lesson:
-    subject, queries = pupil.subject, examples.queries
+def _lesson(
+    subject: Subject, held: list[Any], examples: KeyExamples | ValueExamples, plan: Plan
+) -> Lesson:
+    queries = examples.queries
     settings = plan.settings(subject, len(queries), pools=isinstance(examples, ValueExamples))
     x = _encoded(Projected(subject.keys.embedding, subject.start), queries)
     if isinstance(examples, KeyExamples):
         return lesson_of_keys(subject, examples, x, settings, plan.share)
-    stacked = stack(subject.keys.names, pupil.values, subject.keys.embedding)
+    stacked = StackedValues(subject.keys.names, held, subject.keys.embedding).array()
     values, wanted = _flat(stacked, examples.values)
     return lesson_of_values(subject, queries, x, values, wanted, settings, plan.share)
 
@@ -270,7 +214,8 @@ def _lesson(pupil: _Pupil, examples: KeyExamples | ValueExamples, plan: Plan) ->
 def _encoded(embedding: Projected, queries: Sequence[str]) -> Array:
     """Return the vectors of queries, (L, E), a part at a time, so that memory stays bounded."""
     starts = range(0, len(queries), _TEXTS)
-    return np.concatenate([embedding.encode_queries(queries[i : i + _TEXTS]) for i in starts])
+    encoded = partial(embedding.encode_with_trust, of_queries=True)
+    return np.concatenate([encoded(queries[i : i + _TEXTS])[0] for i in starts])
 
 
 def _flat(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
-from fuzzydict.results.pooling import as_output, pooled
+from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
 
 __all__ = ["Attention", "Match", "Matches"]
@@ -104,7 +104,8 @@ class Attention:
             PoolingError: the values cannot be pooled; it names the first such key.
         """
         scores, weights = self.scores[None], [self.weights[None]]
-        outputs = pooled(scores, weights, self.names, self.values, self.embedding, self.projections)
+        values = StackedValues(self.names, self.values, self.embedding)
+        outputs = pooled(scores, weights, values, self.projections)
         return as_output(outputs[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:

@@ -13,7 +13,7 @@ from fuzzydict.text.words import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.base import Embedding
     from fuzzydict.results.answers import Match
     from fuzzydict.search.score import Parts
 
@@ -68,7 +68,7 @@ class Explanation:
         best_parts: what makes its probability: ``spelling``, ``meaning`` and ``words`` are the
             probabilities that the key is right for this reason, and add up to its score;
             ``likeness``, ``nearness`` (in standard deviations) and ``coverage`` are what they
-            were told from. See `fuzzydict.evidence.Parts`.
+            were told from. See `search.score.Parts`.
         runner_up: the `Match` of the next best key; None if there is no other.
         runner_up_parts: what makes its probability.
         none: the probability that no key is right.

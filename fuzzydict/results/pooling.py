@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from numbers import Number
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.embedding.projections import Projections
 
-__all__ = ["as_output", "pooled", "stack", "weights_of"]
+__all__ = ["StackedValues", "as_output", "pooled", "weights_of"]
 
 _WEIGHTS = 1 << 19  # made at a time: 4 MB, which a processor's cache holds
 
@@ -37,29 +38,30 @@ def weights_of(scores: NDArray[np.float32], temperature: float) -> Iterator[NDAr
 def pooled(
     scores: NDArray[Any],
     weights: Iterable[NDArray[Any]],
-    keys: Sequence[str],
-    values: Sequence[Any],
-    embedding: Embedding,
+    values: StackedValues,
     projections: Projections | None = None,
 ) -> NDArray[np.float64]:
     """Return the sums of S values of one ``shape``, by weights (L, S): (L, *shape).
-
-    The weights come some rows at a time, as `weights_of` yields them.
 
     Keys that are masked, or beyond a kernel's width, for all queries (their scores, (L, S), are
     -inf) are left out: their values need not be such as can be pooled. V of the projections is
     applied to the sums, which is the same as to the values: (L, Ev') if it changes their size.
 
+    Args:
+        scores: the logits of the weights, (L, S).
+        weights: the weights, some rows at a time, as `weights_of` yields them.
+        values: the values.
+        projections: what was learned.
+
     Raises:
         PoolingError: a value cannot be pooled; it names the key.
         ShapeError: V takes values of another size.
     """
+    reached = None
     if scores.min(initial=0) == -np.inf:
-        reached = np.flatnonzero(~np.isneginf(scores).all(axis=0)).tolist()
-        if reached:
-            keys, values = [keys[i] for i in reached], [values[i] for i in reached]
-            weights = (rows[:, reached] for rows in weights)
-    stacked = stack(keys, values, embedding)
+        reached = np.flatnonzero(~np.isneginf(scores).all(axis=0))
+        weights = (rows[:, reached] for rows in weights)
+    stacked = values.array(reached)
     flat = stacked.reshape(len(stacked), -1)
     sums = np.concatenate([pool(rows, flat) for rows in weights])
     projected = sums if projections is None else projections.project_values(sums)
@@ -73,15 +75,51 @@ def as_output(pooled_value: NDArray[np.float64]) -> Any:
     return float(pooled_value) if pooled_value.ndim == 0 else pooled_value
 
 
-def stack(keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> NDArray[np.float64]:
-    """Return the values as one array (S, *shape); texts as their vectors, (S, E).
+class StackedValues:
+    """S values as one array, which is made when it is asked for, and kept.
 
-    Raises:
-        PoolingError: a value is no number, array or list of finite numbers, or has another shape
-            than the first; it names the key.
+    >>> StackedValues(["a", "b"], [1, 2.5], None).array().tolist()
+    [1.0, 2.5]
     """
+
+    def __init__(self, keys: Sequence[str], values: Sequence[Any], embedding: Any) -> None:
+        self._keys, self._values, self._embedding = keys, values, embedding
+        self._array: NDArray[np.float64] | None = None
+
+    def or_same(self, other: StackedValues | None) -> StackedValues:
+        """Return ``other`` if it has the same values, and none of them can change."""
+        if other is None or other._array is None or len(other._values) != len(self._values):
+            return self
+        same = all(map(is_, other._values, self._values)) and _never_change(self._values)
+        return other if same else self
+
+    def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Return the values, or those at these places, (S, *shape); texts as vectors, (S, E).
+
+        Raises:
+            PoolingError: a value is no number, array or list of finite numbers, or has another
+                shape than the first; it names the key.
+        """
+        if self._array is None and places is None:
+            self._array = _stacked(self._keys, self._values, self._embedding)
+        if self._array is not None:
+            return self._array if places is None else self._array[places]
+        assert places is not None
+        keys, values = ([some[i] for i in places.tolist()] for some in (self._keys, self._values))
+        return _stacked(keys, values, self._embedding)
+
+
+def _never_change(values: Sequence[Any]) -> bool:
+    kinds = set(map(type, values))
+    if kinds == {tuple}:
+        kinds = set(map(type, chain.from_iterable(values)))
+    return kinds <= {int, float, bool, str}
+
+
+def _stacked(keys: Sequence[str], values: Sequence[Any], embedding: Any) -> NDArray[np.float64]:
     if all(isinstance(value, str) for value in values):
-        return embedding.encode(list(values)).astype(np.float64)
+        encoded: NDArray[np.float32] = embedding.encode(list(values))
+        return encoded.astype(np.float64)
     at_once = _stacked_at_once(values)
     if at_once is not None:
         return at_once

@@ -1,13 +1,14 @@
-"""How alike queries and the keys of an index are: in spelling, in meaning, and word by word."""
+"""How alike a query and keys are: in spelling, in meaning, and word by word."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.embedding.calibration import Likeness
+from fuzzydict.text.ngrams import largest
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
     abbreviation_likeness,
@@ -15,157 +16,238 @@ from fuzzydict.text.similarity import (
     likenesses,
     with_other_numbers,
 )
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.embedding.base import Embedding, WordFeatures
+    from fuzzydict.search.key_index import Keys
 
 __all__ = [
-    "MEANT_ALIKE",
-    "MEANT_LIKENESS",
+    "NEAREST",
+    "NEAREST_LIKENESS",
     "SPELLED_ALIKE",
+    "Features",
+    "Query",
     "compare",
-    "looks_alike",
+    "encode",
     "nearness",
     "spelled_alike",
-    "words_alike",
+    "spelling_of",
+    "words_of",
 ]
 
-SPELLED_ALIKE = 48  # keys compared as strings, for they share n-grams with the query
-MEANT_ALIKE = 16  # and for they mean the most alike
-MEANT_LIKENESS = 0.6  # of spelling and of words, at most, of these: they share few n-grams
-_WORDS = 32  # of a text, its first, compared one by one: what has more is not a phrase
-_FAR = 12.0  # nearness at which two words are one
-_SHARPNESS = 4  # likeness of two words that are known to this power: they are the same, or hardly
-_DOUBTED = 0.4  # likeness at which a word never seen begins to count as a slip of another
+SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
+NEAREST = 16  # keys compared as strings, those nearest in meaning
+NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
+_WORDS = 32  # the first words of a text are compared one by one
+_SAME_WORD = 12.0  # nearness at which two words count as the same
+_SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
+_DOUBTED = 0.4  # likeness at which an unknown word begins to count as a misspelling of another
+
+
+@dataclass(slots=True, eq=False)
+class Query:
+    """A query, and all that the comparison needs to know of it, computed once.
+
+    `encode` sets the vector, the trust and the words, for many queries at once.
+
+    Attributes:
+        asked: the query as asked.
+        text: its plain words, joined by blanks.
+        known: the share of its words that the embedding knows.
+        is_word: whether the whole text is a known word.
+        is_encoded: whether the following attributes are set.
+        vector: its vector, (E,).
+        trust: how far to trust the vector, from 0 to 1.
+        words: the features of its first words, m of them.
+    """
+
+    asked: str
+    text: str
+    known: float
+    is_word: bool
+    is_encoded: bool = field(init=False, default=False)
+    vector: NDArray[np.float32] = field(init=False)
+    trust: float = field(init=False)
+    words: WordFeatures = field(init=False)
+
+    @classmethod
+    def of(cls, asked: str, embedding: Embedding) -> Query:
+        """Return a query that is not encoded yet; its text is empty if it has no words."""
+        text, vocabulary = plain(asked), embedding.vocabulary
+        return cls(asked, text, vocabulary.known_share(asked), vocabulary.knows(text))
+
+
+def encode(
+    queries: Sequence[Query],
+    embedding: Embedding,
+    vectors: NDArray[np.float32] | None = None,
+    *,
+    with_words: bool = True,
+) -> None:
+    """Set the vector, the trust and the words of each query that has none.
+
+    Args:
+        queries: L queries.
+        embedding: what encodes them.
+        vectors: theirs, (L, E), if they are known.
+        with_words: whether the words are needed.
+    """
+    new = [query for query in queries if not query.is_encoded]
+    if not new:
+        return
+    texts = [query.asked for query in new]
+    if vectors is None:
+        vectors, trusts = embedding.encode_with_trust(texts, of_queries=True)
+    else:
+        trusts = embedding.trust(texts)
+    for query, vector, trust in zip(new, vectors, trusts.tolist(), strict=True):
+        query.vector, query.trust, query.is_encoded = vector, trust, True
+        if with_words:
+            query.words = embedding.word_features(query.text.split()[:_WORDS], of_query=True)
+
+
+class Features(NamedTuple):
+    """How alike a query and n keys are; c of the keys, the candidates, were compared as strings.
+
+    Attributes:
+        nearness: in meaning, (n,): the cosine less the mean of unrelated texts, divided by their
+            standard deviation, times the trust in both vectors. It approaches the reach of the
+            calibration: the nearest words may be opposites or siblings, so that being very near
+            says no more than being near.
+        candidates: the slots of the candidates, (c,).
+        spelling: how alike the strings are spelled, (c,), from 0 to 1.
+        words: how well the words of query and key cover each other, (c,), from 0 to 1; -inf where
+            both are single words.
+    """
+
+    nearness: NDArray[np.float32]
+    candidates: NDArray[np.intp]
+    spelling: NDArray[np.float32]
+    words: NDArray[np.float32]
+
+    def surface(self) -> NDArray[np.float32]:
+        """Return how alike the texts look, (c,): by words if there are several."""
+        return np.where(self.words >= 0, self.words, self.spelling)
 
 
 def compare(
-    queries: Sequence[str], texts: Sequence[str], vectors: NDArray[np.float32], index: KeyIndex
-) -> Iterator[tuple[Likeness, float]]:
-    """Yield how alike each query and the n slots are, and which share of its words is known.
+    query: Query, near: NDArray[np.float32], keys: Keys, shared: NDArray[np.float32] | None = None
+) -> Features:
+    """Return the features of a query and n keys.
 
     Args:
-        queries: L of them, as asked.
-        texts: their plain words.
-        vectors: theirs, (L, E).
-        index: the keys; what is told of its dead slots is not looked at.
+        query: the query, with its vector and words.
+        near: its `nearness` to the keys, (n,).
+        keys: the keys; the features of dead slots mean nothing.
+        shared: the cosines of the n-grams of query and keys, (n,), if they are known.
     """
-    dead = index.dead
-    known_share = index.embedding.vocabulary.known_share
-    for query, text, near in zip(queries, texts, nearness(queries, vectors, index), strict=True):
-        yield _likeness(text, near, index, dead), known_share(query)
+    spelled = spelled_alike(query, keys, shared)
+    is_spelled = np.zeros(len(near), np.bool_)
+    is_spelled[spelled] = True
+    ranked = near
+    if len(keys.dead):
+        ranked = near.copy()
+        ranked[keys.dead] = -np.inf
+    nearest = largest(ranked, NEAREST)
+    slots = np.concatenate([spelled, nearest[~is_spelled[nearest]]])
+    plain = keys.plain
+    strings = [plain[slot] for slot in slots.tolist()]
+    spelling = spelling_of(query, strings)
+    words = words_of(query, strings, keys)
+    for alike in (spelling[len(spelled) :], words[len(spelled) :]):
+        np.minimum(alike, NEAREST_LIKENESS, out=alike)
+    return Features(near, slots, spelling, words)
 
 
 def nearness(
-    queries: Sequence[str],
-    vectors: NDArray[np.float32],
-    index: KeyIndex,
-    slots: NDArray[np.intp] | slice = slice(None),
+    queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp] | slice = slice(None)
 ) -> NDArray[np.float32]:
-    """Return how near queries and keys (all, or those of c slots) are in meaning, (L, n or c).
+    """Return how near queries and keys (all, or those of c slots) are, (L, n) or (L, c).
 
-    `evidence.Likeness` tells what it is.
+    See `Features.nearness`.
     """
-    mean, spread = index.background
-    near: NDArray[np.float32] = units(vectors) @ index.vectors[slots].T
-    near *= index.inverse_lengths[slots]
+    mean, spread = keys.background
+    vectors = np.array([query.vector for query in queries])
+    trust = np.array([query.trust for query in queries], np.float32)
+    near: NDArray[np.float32] = units(vectors) @ keys.vectors[slots].T
+    near *= keys.inverse_lengths[slots]
     near -= np.float32(mean)
-    near *= index.trust[slots] / np.float32(spread)
-    near *= index.embedding.trust(queries)[:, None]
-    # What is very near is no more likely than what is near: opposites and siblings are nearest.
-    reach = np.float32(index.embedding.calibration.reach)
+    near *= keys.trust[slots] / np.float32(spread)
+    near *= trust[:, None]
+    reach = np.float32(keys.calibration.reach)
     return np.where(near > 0, reach * np.tanh(near / reach), near)
 
 
-def _likeness(
-    text: str, near: NDArray[np.float32], index: KeyIndex, dead: NDArray[np.intp]
-) -> Likeness:
-    """Compare a query with the keys that are worth it, living ones where there are."""
-    spelled = spelled_alike(text, index, dead)
-    is_spelled = np.zeros(len(near), np.bool_)
-    is_spelled[spelled] = True
-    ranked = near.copy() if len(dead) else near
-    ranked[dead] = -np.inf
-    meant = _largest(ranked, MEANT_ALIKE)
-    slots = np.concatenate([spelled, meant[~is_spelled[meant]]])
-    plain = index.plain
-    strings = [plain[slot] for slot in slots.tolist()]
-    spelling = looks_alike(text, strings, index)
-    words = words_alike(text, strings, index)
-    for alike in (spelling, words):
-        np.minimum(alike, MEANT_LIKENESS, out=alike, where=np.arange(len(slots)) >= len(spelled))
-    return Likeness(near, slots, spelling, words)
+def spelled_alike(
+    query: Query, keys: Keys, shared: NDArray[np.float32] | None = None
+) -> NDArray[np.intp]:
+    """Return the slots that share the most n-grams with a query."""
+    if shared is None:
+        shared = keys.ngrams.similarities(query.text)
+    if len(keys.dead):
+        shared[keys.dead] = -1
+    return largest(shared, SPELLED_ALIKE)
 
 
-def spelled_alike(text: str, index: KeyIndex, dead: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the slots that share the most n-grams with a text, in no order."""
-    shared = index.ngrams.similarities(text)
-    shared[dead] = -1
-    return _largest(shared, SPELLED_ALIKE)
+def spelling_of(query: Query, strings: list[str]) -> NDArray[np.float32]:
+    """Return how alike a query and c keys are spelled, (c,); an unknown word may abbreviate one."""
+    alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
+    if query.is_word:
+        return alike
+    return np.maximum(alike, abbreviation_likeness(query.text, strings), out=alike)
 
 
-def looks_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
-    """Return how alike a query and c keys look, (c,)."""
-    alike: NDArray[np.float32] = likenesses([text], strings)[0]
-    return np.maximum(alike, _cut_short(text, strings, index), out=alike)
+def words_of(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
+    """Return how well the words of a query and of c keys cover each other, (c,).
 
-
-def _cut_short(word: str, others: list[str], index: KeyIndex) -> NDArray[np.float32] | float:
-    """Return how alike a word and others are if it abbreviates them: a known one means itself."""
-    known = index.embedding.vocabulary.knows(word)
-    return 0.0 if known else abbreviation_likeness(word, others)
-
-
-def words_alike(text: str, strings: list[str], index: KeyIndex) -> NDArray[np.float32]:
-    """Return how far the words of a query and of c keys have their like, (c,); see `Likeness`."""
-    words, *split = (string.split()[:_WORDS] for string in (text, *strings))
+    See `Features.words`.
+    """
+    split = [string.split()[:_WORDS] for string in strings]
     found = np.full(len(split), -np.inf, np.float32)
+    words = query.text.split()[:_WORDS]
     several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
     if not several:
         return found
-    place = {word: i for i, word in enumerate(dict.fromkeys(w for i in several for w in split[i]))}
-    weights = index.embedding.vocabulary.weights
-    found[several] = coverage(
-        _alike(words, list(place), index),
-        weights(words),
-        [[place[word] for word in split[i]] for i in several],
-        weights(list(place)),
-    )
-    found[with_other_numbers(text, strings)] *= OTHER_NUMBER
+    columns, different = _columns([split[i] for i in several])
+    features = keys.words(different)
+    alike = _words_alike(words, query.words, different, features, keys)
+    found[several] = coverage(alike, query.words.weights, columns, features.weights)
+    found[with_other_numbers(query.text, strings)] *= OTHER_NUMBER
     return found
 
 
-def _alike(words: list[str], others: list[str], index: KeyIndex) -> NDArray[np.float32]:
-    """Return how alike words are, (m, U): in spelling or in meaning, a "noisy or" of the two.
+def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the different words of c texts, U of them, and their numbers, (c, longest); then -1."""
+    columns = np.full((len(split), max(map(len, split))), -1)
+    numbers: dict[str, int] = {}
+    for row, words in zip(columns, split, strict=True):
+        for i, word in enumerate(words):
+            row[i] = numbers.setdefault(word, len(numbers))
+    return columns, list(numbers)
+
+
+def _words_alike(
+    words: list[str], asked: WordFeatures, others: list[str], found: WordFeatures, keys: Keys
+) -> NDArray[np.float32]:
+    """Return how alike m words and U others are, (m, U), in spelling or in meaning: a "noisy or".
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
-    embedding, (mean, spread) = index.embedding, index.background
-    alike, knows = likenesses(words, others), embedding.vocabulary.knows
-    for row, word in zip(alike, words, strict=True):
-        np.maximum(row, _cut_short(word, others, index), out=row)
-    known = np.array([knows(word) for word in words])[:, None]
+    alike = likenesses(words, others)
+    for row, word, is_known in zip(alike, words, asked.known, strict=True):
+        if not is_known:
+            np.maximum(row, abbreviation_likeness(word, others), out=row)
     slips = np.maximum(alike - _DOUBTED, 0) / np.float32(1 - _DOUBTED)
-    spelling = np.where(known, alike**_SHARPNESS, slips)
-    asked = embedding.token_vectors(words, of_query=True)
-    if not asked.shape[-1]:
+    spelling = np.where(asked.known[:, None], alike**_SHARPNESS, slips)
+    if not asked.units.shape[1]:
         return spelling
-    keys = units(embedding.token_vectors(others, of_query=False))
-    near = (units(asked) @ keys.T - mean) / spread
-    trust = embedding.vocabulary.trust
-    near *= np.outer([trust(word) for word in words], [trust(word) for word in others])
-    meaning = np.clip(near / _FAR, 0, 1)
+    mean, spread = keys.background
+    near = (asked.units @ found.units.T - mean) / spread
+    near *= np.outer(asked.trust, found.trust)
+    meaning = np.clip(near / _SAME_WORD, 0, 1)
     return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
-
-
-def _largest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """Return the places of the ``count`` largest values, in no order; of equals the first."""
-    if len(values) <= count:
-        return np.arange(len(values))
-    least = np.partition(values, -count)[-count]
-    above = np.flatnonzero(values > least)
-    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])

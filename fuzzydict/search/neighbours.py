@@ -1,4 +1,4 @@
-"""Which keys of an index lie near a query, by an engine that is told what was written."""
+"""The keys nearest to a query, found by an engine that is kept up to date with the keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzydict.errors import MissingExtraError
 from fuzzydict.search.backends.base import ENGINES, EXACT
-from fuzzydict.search.key_index import Shortlist
+from fuzzydict.search.score import COSINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,94 +17,87 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.search.backends.base import Index
-    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.search.key_index import Keys
 
-__all__ = ["COSINE", "DOT", "Neighbours", "Sample", "neighbours_of"]
+__all__ = ["Neighbours", "Sample"]
 
-#: What may be the largest: the cosine with a key's vector, or the dot product.
-COSINE, DOT = "cosine", "dot"
-
-_BLOCK = 1 << 16  # vectors that an engine is given at a time, so that little memory is taken
-_SAMPLE = 4096  # keys that stand for those that were not found
+_BLOCK = 1 << 16  # vectors that an engine is given at a time, to save memory
+_SAMPLE = 4096  # keys that stand for those that a search left out
 
 
 class Sample(NamedTuple):
-    """Some keys that stand for all of an index."""
+    """Some keys that stand for all: their slots, rising, and the keys."""
 
-    slots: NDArray[np.intp]  # rising
-    keys: Shortlist
+    slots: NDArray[np.intp]
+    keys: Keys
 
 
 class Neighbours:
-    """An engine, and which of its labels stands for which slot of a `KeyIndex`.
+    """An engine, and the label in it of each slot of the keys.
 
-    Writes only note what changed; the engine is told in one batch when it is asked.
+    The engine is brought up to date when it is asked, in one batch.
 
     Args:
-        engine: the name of one.
+        engine: the name of an engine.
         measure: `COSINE` or `DOT`.
     """
 
     def __init__(self, engine: str, measure: str) -> None:
         self.engine, self.measure = engine, measure
-        self.renumber()
+        self._generation: object = None  # of the keys whose slots are known
+        self._told: Keys | None = None  # the keys that the engine has
+        self._forget()
+
+    def _forget(self) -> None:
+        self._index: Index | None = None
+        self._labels = np.zeros(0, np.int64)  # of each slot that the engine was told of, rising
+        self._alive = np.zeros(0, np.bool_)  # which of these slots the engine has
+        self._unused = 0  # the least label that was never used
+        self._sample: tuple[Keys, Sample] | None = None
+        self._saved: NDArray[np.uint8] | None = None
 
     def __copy__(self) -> Self:
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
-        new._index, new._gone = copy(self._index), self._gone.copy()
+        new._index = copy(self._index)
         return new
 
-    # ---- writes ---------------------------------------------------------------------------
-
-    def renumber(self) -> None:
-        """Forget all, for slots have other numbers now: most were dead, and let go."""
-        self._index: Index | None = None
-        self._labels = np.zeros(0, np.int64)  # of each slot that the engine was told of, rising
-        self._unused = 0  # the least label that was never used
-        self._gone: list[int] = []  # labels of keys that were removed
-        self._sample: Sample | None = None
-        self._saved: NDArray[np.uint8] | None = None
-
-    def forget(self, slot: int) -> None:
-        """Note that a slot is dead."""
-        self._sample = None
-        if slot < len(self._labels):
-            self._gone.append(int(self._labels[slot]))
-
-    def tell(self, keys: KeyIndex) -> Index:
+    def update(self, keys: Keys) -> Index:
         """Bring the engine up to date with the keys, and return it."""
-        if self._index is not None and not self._gone and len(self._labels) == len(keys):
+        if self._index is not None and self._told is keys:
             return self._index
+        if self._generation is not keys.generation:
+            if self._generation is not None:  # the slots are numbered anew
+                self._forget()
+            self._generation = keys.generation
         index = self._made(keys) if self._index is None else self._index
-        self._index = None  # and none it is if what follows is broken off
-        if self._gone:
-            index.remove(np.array(self._gone, np.int64))
+        self._index = None  # and it stays so if what follows is interrupted
         told = len(self._labels)
+        gone = np.flatnonzero(self._alive & ~keys.alive[:told])
+        if len(gone):
+            index.remove(self._labels[gone])
         fresh = np.arange(self._unused, self._unused + len(keys) - told)
-        all_labels = np.concatenate([self._labels, fresh])
-        for labels, vectors in self._blocks(keys, all_labels, told, keys.alive):
-            index.add(labels, vectors)
-        self._labels, self._unused = all_labels, self._unused + len(fresh)
-        self._gone, self._sample = [], None
-        self._index = index
+        labels = np.concatenate([self._labels, fresh])
+        for some, vectors in self._blocks(keys, labels, told, keys.alive):
+            index.add(some, vectors)
+        self._labels, self._unused = labels, self._unused + len(fresh)
+        self._alive, self._told, self._index = keys.alive.copy(), keys, index
         return index
 
-    def _made(self, keys: KeyIndex) -> Index:
-        """Return the engine that was saved, if it is one of these keys, or an empty one."""
+    def _made(self, keys: Keys) -> Index:
+        """Return the engine that was saved, if it fits these keys, or an empty one."""
         index = ENGINES[self.engine](self.measure == COSINE)
         saved, self._saved = self._saved, None
         if saved is not None:
-            told = np.ones(len(self._labels), np.bool_)  # those that died since as well
-            blocks = self._blocks(keys, self._labels, 0, told)
+            blocks = self._blocks(keys, self._labels, 0, self._alive)
             if index.restore(saved, blocks, keys.vectors.shape[1]):
                 return index
-        self._labels, self._unused, self._gone = np.zeros(0, np.int64), 0, []
+        self._labels, self._alive, self._unused = self._labels[:0], self._alive[:0], 0
         return index
 
     def _blocks(
         self,
-        keys: KeyIndex,
+        keys: Keys,
         labels: NDArray[np.int64],
         start: int,
         wanted: NDArray[np.bool_],
@@ -120,14 +113,12 @@ class Neighbours:
 
     # ---- reads ----------------------------------------------------------------------------
 
-    def near(
-        self, keys: KeyIndex, queries: NDArray[np.float32], count: int
-    ) -> list[NDArray[np.intp]]:
+    def near(self, keys: Keys, queries: NDArray[np.float32], count: int) -> list[NDArray[np.intp]]:
         """Return the slots of the ``count`` keys nearest to each query (L, E), nearest first.
 
         There are fewer only if the keys are.
         """
-        index = self.tell(keys)
+        index = self.update(keys)
         # Their lengths decide nothing, and products of large numbers may be beyond 32 bits.
         largest = np.abs(queries).max(axis=1, initial=0, keepdims=True)
         asked = np.divide(queries, np.where(largest > 0, largest, 1), dtype=np.float32)
@@ -142,56 +133,47 @@ class Neighbours:
         return np.searchsorted(self._labels, labels)
 
     def _compared_with_all(
-        self, keys: KeyIndex, asked: NDArray[np.float32], count: int
+        self, keys: Keys, asked: NDArray[np.float32], count: int
     ) -> NDArray[np.int64]:
-        """Do what an engine should have done that did not find so many as there are."""
+        """Compare all keys, if the engine returned too few."""
         exact = ENGINES[EXACT]()
         for labels, vectors in self._blocks(keys, self._labels, 0, keys.alive):
             exact.add(labels, vectors)
         return exact.search(asked, count)
 
-    def sample(self, keys: KeyIndex) -> Sample:
-        """Return some keys, drawn at random but always the same of the same; all if they are few.
-
-        Ask `near` first.
-        """
-        if self._sample is None:
+    def sample(self, keys: Keys) -> Sample:
+        """Return some keys, drawn at random but the same each time; all keys if they are few."""
+        if self._sample is None or self._sample[0] is not keys:
             alive = np.flatnonzero(keys.alive)
             if len(alive) > _SAMPLE:
                 places = np.random.default_rng(0).choice(
                     len(alive), _SAMPLE, replace=False, shuffle=False
                 )
                 alive = np.sort(alive[places])
-            self._sample = Sample(alive, Shortlist(keys, alive))
-        return self._sample
+            self._sample = keys, Sample(alive, keys.some(alive))
+        return self._sample[1]
 
     # ---- files ----------------------------------------------------------------------------
 
-    def save(self, keys: KeyIndex) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return what the engine saves, if it has anything to, and labels, (S + 1,).
+    def save(self, keys: Keys) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return what the engine saves, if there is anything, and labels, (S + 1,).
 
-        These are the label of each key, and the least that was never used.
+        These are the label of each living key, and the least label that was never used.
         """
-        unchanged = not self._gone and len(self._labels) == len(keys)
-        if self._saved is not None and unchanged:  # not even asked yet
-            return self._saved, np.append(self._labels, self._unused)
+        if self._saved is not None and np.array_equal(self._alive, keys.alive):  # not asked yet
+            return self._saved, np.append(self._labels[keys.alive], self._unused)
         nothing = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if self._index is None and self._saved is None:
             return nothing
         try:
-            saved = self.tell(keys).save()
-        except MissingExtraError:  # what was saved elsewhere cannot be brought up to date here
+            saved = self.update(keys).save()
+        except MissingExtraError:  # what another machine saved cannot be brought up to date here
             return nothing
         return saved, np.append(self._labels[keys.alive], self._unused)
 
-    def restore(self, saved: NDArray[np.uint8], labels: NDArray[np.int64]) -> None:
-        """Keep what was saved until the engine is asked; ``labels`` are those that `save` told."""
+    def restore(
+        self, generation: object, saved: NDArray[np.uint8], labels: NDArray[np.int64]
+    ) -> None:
+        """Keep what `save` returned for keys of this generation until the engine is asked."""
         self._saved, self._labels, self._unused = saved, labels[:-1], int(labels[-1])
-
-
-def neighbours_of(keys: KeyIndex, engine: str, measure: str) -> Neighbours:
-    """Return what finds the keys of an index by this engine and measure; it has one at a time."""
-    found = keys.neighbours
-    if found is None or (found.engine, found.measure) != (engine, measure):
-        found = keys.neighbours = Neighbours(engine, measure)
-    return found
+        self._generation, self._alive = generation, np.ones(len(labels) - 1, np.bool_)

@@ -1,56 +1,154 @@
-"""Queries against the keys of an index: by meaning and spelling, or by a scorer that is named."""
+"""How likely each key is the right one: from features to log-odds, probabilities and reasons."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fuzzydict.embedding.calibration import Likeness, log_probabilities, of_nearness
+from fuzzydict.embedding.calibration import REASONS
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
-from fuzzydict.search.features import SPELLED_ALIKE, compare, nearness
-from fuzzydict.search.neighbours import COSINE, DOT
+from fuzzydict.search.features import (
+    NEAREST,
+    NEAREST_LIKENESS,
+    SPELLED_ALIKE,
+    Features,
+    compare,
+    encode,
+    nearness,
+    spelled_alike,
+    spelling_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from fuzzydict.embedding.calibration import Calibration, Weights
-    from fuzzydict.embedding.encoder import Embedding
+    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.calibration import Calibration, Evidence, Weights
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.key_index import KeyIndex, Others, Shortlist
+    from fuzzydict.search.features import Query
+    from fuzzydict.search.key_index import Keys
 
 __all__ = [
-    "ByScorer",
+    "COSINE",
+    "DOT",
+    "LEAST_COVERAGE",
+    "SAME",
+    "DefaultScore",
     "Judgement",
-    "Matching",
-    "MeaningAndSpelling",
+    "NamedScore",
+    "OtherKeys",
     "Parts",
     "Reasons",
-    "as_matching",
-    "log_odds_by_meaning",
-    "log_odds_together",
+    "Score",
+    "as_score",
+    "best_by_bounds",
+    "log_odds",
+    "log_odds_by_reason",
+    "log_probabilities",
     "weight_left_out",
 ]
 
+# ---- from features to probabilities --------------------------------------------------------
+
+#: Log-odds of a key with the very words of the query: "top_speed" for "topSpeed".
+SAME = 30.0
+#: Coverage from which on most words of query and key may be the same, for words never seen: any
+#: two strings have some letters in common. If some words are known, less coverage is enough.
+LEAST_COVERAGE = 0.25
+_TIE = 1e-4  # log-probabilities of keys with equal words may differ by less, by rounding
+
+
+def log_odds(features: Features, known: float, calibration: Calibration) -> NDArray[np.float64]:
+    """Return the log-odds of each of n keys being right to no key being right, (n,).
+
+    The odds are the sum of the odds of three reasons: the query is the key misspelled or
+    abbreviated, it means the same, or most of its words are the same.
+
+    Args:
+        features: of the query and the keys.
+        known: the share of the query's words that are known. "maximum spede" is judged half like
+            known words, and half like misspelled ones.
+        calibration: the weights.
+    """
+    evidence = _evidence(calibration, known)
+    odds = np.asarray(_line(evidence.meaning, 0, features.nearness.astype(np.float64)))
+    parts = log_odds_by_reason(features, known, calibration)
+    odds[features.candidates] = np.logaddexp.reduce(parts, axis=0)
+    return odds
+
+
+def log_odds_by_reason(
+    features: Features, known: float, calibration: Calibration
+) -> NDArray[np.float64]:
+    """Return the log-odds of the c candidates for each of `REASONS`, (3, c)."""
+    evidence = _evidence(calibration, known)
+    near = features.nearness[features.candidates].astype(np.float64)
+    parts = np.empty((len(REASONS), len(near)))
+    parts[0] = _line(evidence.spelling, features.spelling, near)
+    parts[0][features.spelling == 1] = SAME
+    parts[1] = _line(evidence.meaning, features.surface(), near)
+    parts[2] = -np.inf
+    some = features.words >= LEAST_COVERAGE * (1 - known)
+    parts[2, some] = _line(evidence.words, features.words[some], near[some])
+    return parts
+
+
+def _evidence(calibration: Calibration, known: float) -> Evidence:
+    if known in (0, 1):
+        return calibration.known if known else calibration.unknown
+    return calibration.mixed(known)
+
+
+def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
+    """Return ``bias + a like^2 + b near + c max(near, 0)^2``: the log-odds for one reason."""
+    bias, of_likeness, slope, of_square = weights
+    likeness = np.asarray(like, np.float64)
+    by_nearness = near * (slope + of_square * np.maximum(near, 0) if of_square else slope)
+    return bias + of_likeness * likeness * likeness + by_nearness
+
+
+def log_probabilities(odds: NDArray[np.float64], count: int | None = None) -> NDArray[np.float64]:
+    """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
+
+    Before anything is known, no key is right as likely as not, and each key is as likely as any
+    other: one in 2 n. The more keys there are, the more evidence a key needs.
+
+    Args:
+        odds: the log-odds of each key being right to none being right, (n,); -inf for dead slots.
+        count: the number of keys, if one of the odds stands for several keys.
+    """
+    if count is None:
+        count = max(int(np.count_nonzero(odds > -np.inf)), 1)
+    none = math.log(count)
+    top = float(odds.max(initial=none))
+    total = np.exp(odds - top).sum() + math.exp(none - top)
+    probabilities: NDArray[np.float64] = odds - (top + np.log(total))
+    return probabilities
+
+
+# ---- reasons --------------------------------------------------------------------------------
+
 
 class Parts(NamedTuple):
-    """What a key's probability is made of, and what it was told from.
+    """The parts of a key's probability, and the features they were computed from.
 
     Attributes:
-        spelling, meaning, words: the probability that the key is right, and for this reason: the
-            query is the key misspelled; it means the same; most of its words are the same. They
-            add up to the key's probability. Where nearness has a say in the first or the last,
-            its share of that is the meaning's.
-        likeness: how alike the two strings look, from 0 to 1; None if they were not compared.
-        nearness: in meaning, in standard deviations of the cosines of unrelated texts from their
-            mean, times the trust in both vectors; less and less, to the calibration's reach.
-        coverage: how far each word of one has its like in the other, from 0 to 1; None if both
-            are single words, or were not compared.
+        spelling, meaning, words: the probability that the key is right for this reason: the query
+            is the key misspelled; it means the same; most of its words are the same. They add up
+            to the key's probability. Nearness also supports the first and the last reason; that
+            share of them counts as meaning.
+        likeness: how alike the strings are spelled, from 0 to 1; None if they were not compared.
+        nearness: how near the vectors are, see `Features.nearness`.
+        coverage: how well the words cover each other, from 0 to 1; None if both are single words,
+            or were not compared.
     """
 
     spelling: float
@@ -62,271 +160,396 @@ class Parts(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """The key's probability, for one reason or another."""
+        """The key's probability, for any of the reasons."""
         return self.spelling + self.meaning + self.words
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """What the log-odds of n keys, (n,), -inf for those that are gone, were made from.
+    """What the log-odds of n keys were computed from.
 
-    Where keys were left out, those of all of these together follow, and ``count`` is how many keys
-    there are with them.
+    Attributes:
+        calibration: the weights.
+        features: of the query and the keys.
+        known: the share of the query's words that are known.
+        log_odds: of the keys, (n,), -inf for dead slots. If keys were left out, one more number
+            follows for all of them together.
+        count: the number of all keys, if some were left out.
     """
 
     calibration: Calibration
-    alike: Likeness
+    features: Features
     known: float
     log_odds: NDArray[np.float64]
     count: int | None = None
 
     def none(self) -> float:
-        """Return the probability that no key is right: what those of the keys leave of 1."""
+        """Return the probability that no key is right."""
         return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds, self.count)).sum()))
 
     def parts(self, slot: int, probability: float) -> Parts:
-        """Return what the probability of a key is made of: each reason has the share of its odds.
+        """Return the parts of a key's probability; each reason has the share of its odds.
 
-        >>> from fuzzydict.embedding.calibration import Calibration, Evidence, Likeness
-        >>> same = Calibration(*[Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))] * 2)
-        >>> alike = Likeness(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
-        >>> reasons = Reasons(same, alike, 1, same.log_odds(alike, known=1))
+        >>> from fuzzydict.embedding.calibration import Calibration, Evidence
+        >>> lines = Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))
+        >>> features = Features(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
+        >>> calibration = Calibration(lines, lines)
+        >>> reasons = Reasons(calibration, features, 1, log_odds(features, 1, calibration))
         >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
         ([0.48, 0.02, 0.0], (0.0, 0.5, 0.0))
         """
-        alike = self.alike
-        nearness = float(alike.nearness[slot])
-        compared = np.flatnonzero(alike.candidates == slot)
-        if not len(compared):  # as a string, so that meaning is all that counts
-            return Parts(0.0, probability, 0.0, None, nearness, None)
+        features = self.features
+        near = float(features.nearness[slot])
+        compared = np.flatnonzero(features.candidates == slot)
+        if not len(compared):  # so that only meaning counts
+            return Parts(0.0, probability, 0.0, None, near, None)
         place = int(compared[0])
-        odds = self.calibration.parts(alike, known=self.known)[:, place]
+        evidence = _evidence(self.calibration, self.known)
+        odds = log_odds_by_reason(features, self.known, self.calibration)[:, place]
         shares = np.exp(odds - np.logaddexp.reduce(odds))
-        looked, meant, worded = (probability * shares).tolist()
-        covered = float(alike.words[place])
-        # Nearness has a say in each line of weights; that share of it belongs to the meaning.
-        evidence = self.calibration.mixed(self.known)
-        spelling = looked * _of_surface(evidence.spelling, float(alike.spelling[place]), nearness)
-        words = worded * _of_surface(evidence.words, covered, nearness) if worded else 0.0
-        meaning = meant + (looked - spelling) + (worded - words)
-        coverage = covered if covered >= 0 else None
-        return Parts(spelling, meaning, words, float(alike.spelling[place]), nearness, coverage)
+        by_spelling, by_meaning, by_words = (probability * shares).tolist()
+        likeness, covered = float(features.spelling[place]), float(features.words[place])
+        spelling = by_spelling * _share_of_likeness(evidence.spelling, likeness, near)
+        words = by_words * _share_of_likeness(evidence.words, covered, near) if by_words else 0.0
+        meaning = by_meaning + (by_spelling - spelling) + (by_words - words)
+        return Parts(spelling, meaning, words, likeness, near, covered if covered >= 0 else None)
 
 
-def _of_surface(weights: Weights, like: float, near: float) -> float:
-    """Return which share of a line of weights comes from the likeness, the rest from nearness."""
-    by_likeness, by_nearness = weights[1] * like * like, of_nearness(weights, max(near, 0.0))
+def _share_of_likeness(weights: Weights, like: float, near: float) -> float:
+    """Return the share of a line of weights that comes from the likeness, not from nearness."""
+    bias, of_likeness, slope, of_square = weights
+    near = max(near, 0.0)
+    by_likeness, by_nearness = of_likeness * like * like, near * (slope + of_square * near)
     return 1.0 if like == 1 or not by_nearness else by_likeness / (by_likeness + by_nearness)
 
 
-def log_odds_by_meaning(
-    query: str, near: NDArray[np.float32], embedding: Embedding
-) -> NDArray[np.float64]:
-    """Return the log-odds of keys so near to a query, (n,), whose strings are not compared."""
-    nothing = np.zeros(0, np.float32)
-    alike = Likeness(near, np.zeros(0, np.intp), nothing, nothing)
-    known = embedding.vocabulary.known_share(query)
-    return embedding.calibration.log_odds(alike, known=known)
-
-
-def log_odds_together(log_odds: NDArray[np.float64], others: Others) -> float:
-    """Return the log-odds of the keys left out, all together, from those of the sample, (r,).
-
-    Of 4,096 keys drawn from a million, the mean is within some hundredths of that of all.
-    """
-    log_odds[others.listed] = -np.inf
-    top = log_odds.max()
-    mean = np.exp(log_odds - top).sum() / (len(log_odds) - len(others.listed))
-    return float(top + np.log(others.left * mean))
-
-
-def weight_left_out(
-    log_weights: NDArray[np.floating], most: float, left: int, temperature: float
-) -> float:
-    """Return the share of the weight that so many keys left out have at the most, each ``most``.
-
-    >>> weight_left_out(np.zeros(4), 0.0, 4, 1.0)
-    0.5
-    """
-    if not left:
-        return 0.0
-    top = max(most, float(log_weights.max()))
-    found = float(np.exp((log_weights.astype(np.float64) - top) / temperature).sum())
-    rest = left * math.exp((most - top) / temperature)
-    return rest / (found + rest)
-
-
-_TIE = 1e-4  # keys of equal words differ by less: their vectors are rounded, each in its own way
-_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
-
-
 class Judgement(NamedTuple):
-    """The log-weights of a query for the n slots of an index, (n,), and what they were made from.
-
-    A named scorer gives no reasons.
-    """
+    """The log-weights of a query for n slots, (n,), and their reasons; a named scorer has none."""
 
     log_weights: NDArray[np.float32]
     reasons: Reasons | None
 
 
-class Matching(Protocol):
-    """What compares queries with keys."""
+# ---- scores ---------------------------------------------------------------------------------
 
-    temperature: float  # where none is given
-    score_cutoff: float  # where none is given
-    measure: str | None  # by which its best keys are near the query; None if by none of them
-    spare: int  # how many keys more than are wanted an engine is asked for, to be scored
-    spelled_alike: int  # how many keys are worth a comparison for their spelling
+#: What is largest for the best keys of a score: the cosine of the vectors, or their dot product.
+COSINE, DOT = "cosine", "dot"
+_MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 
-    def log_weights(
-        self,
-        queries: Sequence[str],
-        texts: Sequence[str],
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> NDArray[np.float32]:
-        """Return what a softmax makes weights of, for the n slots of an index, (L, n).
 
-        Args:
-            queries: L of them, as asked.
-            texts: their plain words.
-            vectors: theirs, (L, E).
-            index: the keys; what is returned for its dead slots is not looked at.
-        """
+class OtherKeys(NamedTuple):
+    """The keys that a search left out.
+
+    Attributes:
+        total: the number of all keys.
+        left: the number of keys left out, 1 or more.
+        sample: a sample of all keys.
+        listed: the places in the sample of keys that were not left out.
+    """
+
+    total: int
+    left: int
+    sample: Keys
+    listed: NDArray[np.intp]
+
+
+class Score(Protocol):
+    """Compares queries with keys.
+
+    Attributes:
+        temperature: the default temperature of the weights.
+        score_cutoff: the default cutoff.
+        measure: `COSINE` or `DOT`, by which the best keys are near the query; None if by neither.
+        spare: how many more keys than wanted an engine is asked for, to be scored.
+        spelled_alike: how many keys are compared for their spelling.
+    """
+
+    temperature: float
+    score_cutoff: float
+    measure: str | None
+    spare: int
+    spelled_alike: int
+
+    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return the logits of the weights for n slots, (L, n); those of dead slots mean nothing."""
 
     def judge(
         self,
-        queries: Sequence[str],
-        texts: Sequence[str],
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> Iterator[Judgement]:
-        """Yield what `log_weights` returns, query by query, with the reasons."""
+        query: Query,
+        keys: Keys,
+        shared: NDArray[np.float32] | None = None,
+        others: OtherKeys | None = None,
+    ) -> Judgement:
+        """Return the log-weights of one query, with the reasons.
 
-    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
-        """Return what a key can score that is no nearer to a query, (1, E), than one, twice listed.
+        Args:
+            query: the query, encoded.
+            keys: n keys, all or those that a search found.
+            shared: the cosines of the n-grams of query and keys, (n,), if they are known.
+            others: the keys that the search left out.
+        """
 
-        It is a log-weight; or where there are reasons, log-odds.
+    def at_most(self, query: Query, keys: Keys, last: int) -> float:
+        """Return an upper bound on the score of any key at most as near as the one in a slot.
+
+        It is a log-weight, or log-odds if there are reasons.
         """
 
     def score(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
 
 
-class ByScorer:
-    """A scorer's scores, as they are."""
+class NamedScore:
+    """The scores of a scorer, unchanged."""
 
-    spare = 16  # for an engine compares rounded numbers
+    spare = 16  # since an engine compares rounded numbers
     spelled_alike = 0
 
     def __init__(self, scorer: ScorerLike) -> None:
         self.scorer = as_scorer(scorer)
-        # Low for scores that end at 1: an exact key among a thousand then has most of the weight.
+        # Low for scores that end at 1, so that an exact key among a thousand has most weight.
         self.temperature = 0.05 if isinstance(self.scorer, Cosine) else 1.0
         self.score_cutoff = -np.inf  # the scale of a scorer is the user's to know
         self.measure = _MEASURES.get(type(self.scorer))
 
-    def log_weights(
-        self,
-        queries: Sequence[str],  # noqa: ARG002
-        texts: Sequence[str],  # noqa: ARG002
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> NDArray[np.float32]:
+    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the scores, (L, n).
 
         Raises:
-            ShapeError: the scorer gives NaN or +inf.
+            ShapeError: the scorer returns NaN or +inf.
         """
+        vectors = np.array([query.vector for query in queries])
         if type(self.scorer) is Cosine:
-            return self.scorer.with_norms(vectors, index.vectors, index.inverse_lengths)
-        scores = np.asarray(self.scorer(vectors, index.vectors), np.float32)
-        if self.measure is None:  # else it is a new array, and finite
+            return self.scorer.with_norms(vectors, keys.vectors, keys.inverse_lengths)
+        scores = np.asarray(self.scorer(vectors, keys.vectors), np.float32)
+        if self.measure is None:  # otherwise it is a new array, and finite
             scores = scores.copy()
-            finite_tops(scores)  # or raise: no key may win, or be left out, by a NaN
+            finite_tops(scores)  # no key may win, or be left out, by a NaN
         return scores
 
     def judge(
         self,
-        queries: Sequence[str],
-        texts: Sequence[str],
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> Iterator[Judgement]:
-        """Yield the scores, query by query."""
-        for scores in self.log_weights(queries, texts, vectors, index):
-            yield Judgement(scores, None)
+        query: Query,
+        keys: Keys,
+        shared: NDArray[np.float32] | None = None,  # noqa: ARG002
+        others: OtherKeys | None = None,  # noqa: ARG002
+    ) -> Judgement:
+        """Return the scores of one query."""
+        return Judgement(self.log_weights([query], keys)[0], None)
 
-    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
+    def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return the score of the one key."""
-        return float(self.log_weights([query], [query], vector, last).max())
+        return float(self.log_weights([query], keys.some(np.array([last])))[0, 0])
 
     def score(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
 
 
-class MeaningAndSpelling:
-    """The default: how probable it is that a key is the right one, by all that can be told.
+class DefaultScore:
+    """The probability that a key is the right one, from spelling, meaning and words."""
 
-    A key may be the query misspelled, mean the same, or be made of words that do; `evidence`
-    tells what each says, and how they and the other keys compete.
-    """
-
-    temperature = 1.0  # weights are then the keys' shares of the probability
-    score_cutoff = 0.02  # loses next to no right answer; docs/guides/cutoffs.md
+    temperature = 1.0  # so that the weights are the keys' shares of the probability
+    score_cutoff = 0.02  # loses next to no right answer, see the documentation of cutoffs
     measure: str | None = COSINE
-    spare = 64  # for what is nearest in meaning need not be the best
+    spare = 64  # since the nearest key in meaning need not be the best
     spelled_alike = SPELLED_ALIKE
 
-    def log_weights(
-        self,
-        queries: Sequence[str],
-        texts: Sequence[str],
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> NDArray[np.float32]:
+    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
-        logs = np.empty((len(texts), len(index)), np.float32)
-        for i, judgement in enumerate(self.judge(queries, texts, vectors, index)):
-            logs[i] = judgement.log_weights
+        logs = np.empty((len(queries), len(keys)), np.float32)
+        for row, query, near in zip(logs, queries, nearness(queries, keys), strict=True):
+            row[:] = self._judged(query, near, keys, None, None).log_weights
         return logs
 
     def judge(
         self,
-        queries: Sequence[str],
-        texts: Sequence[str],
-        vectors: NDArray[np.float32],
-        index: KeyIndex,
-    ) -> Iterator[Judgement]:
-        """Yield the logarithms of the keys' probabilities, query by query, and the reasons."""
-        calibration = index.embedding.calibration
-        for i, (alike, known) in enumerate(compare(queries, texts, vectors, index)):
-            odds, count = calibration.log_odds(alike, known=known), None
-            odds[index.dead] = -np.inf
-            if index.others is not None:
-                others, sample = index.others, index.others.sample
-                told = self._by_meaning(queries[i], vectors[i : i + 1], sample)
-                odds, count = np.append(odds, log_odds_together(told, others)), others.total
-            logs = log_probabilities(odds, count)[: len(index)].astype(np.float32)
-            logs[logs > logs.max() - _TIE] = logs.max()
-            yield Judgement(logs, Reasons(calibration, alike, known, odds, count))
+        query: Query,
+        keys: Keys,
+        shared: NDArray[np.float32] | None = None,
+        others: OtherKeys | None = None,
+    ) -> Judgement:
+        """Return the logarithms of the keys' probabilities for one query, and the reasons."""
+        return self._judged(query, nearness([query], keys)[0], keys, shared, others)
 
-    def most(self, query: str, vector: NDArray[np.float32], last: Shortlist) -> float:
+    def _judged(
+        self,
+        query: Query,
+        near: NDArray[np.float32],
+        keys: Keys,
+        shared: NDArray[np.float32] | None,
+        others: OtherKeys | None,
+    ) -> Judgement:
+        features = compare(query, near, keys, shared)
+        odds, count = log_odds(features, query.known, keys.calibration), None
+        odds[keys.dead] = -np.inf
+        if others is not None:
+            odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
+        logs = log_probabilities(odds, count)[: len(keys)].astype(np.float32)
+        top = logs.max()
+        logs[logs > top - _TIE] = top
+        return Judgement(logs, Reasons(keys.calibration, features, query.known, odds, count))
+
+    def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return the log-odds by meaning alone, whatever the trust in the vector of the key."""
-        return float(self._by_meaning(query, vector, last.believed([0.0, 1.0])).max())
-
-    def _by_meaning(
-        self, query: str, vector: NDArray[np.float32], index: KeyIndex
-    ) -> NDArray[np.float64]:
-        return log_odds_by_meaning(query, nearness([query], vector, index)[0], index.embedding)
+        one = keys.some(np.array([last]))
+        one.trust = np.ones(1, np.float32)
+        near = max(float(nearness([query], one)[0, 0]), 0.0)
+        return float(_line(_evidence(keys.calibration, query.known).meaning, 0, near))
 
     def score(self, log_weight: float) -> float:
         """Return the probability."""
-        return float(np.exp(log_weight))
+        return math.exp(log_weight)
 
 
-def as_matching(scorer: ScorerLike | None) -> Matching:
+def as_score(scorer: ScorerLike | None) -> Score:
     """Return what a ``scorer=`` argument stands for; None is the default score."""
-    return MeaningAndSpelling() if scorer is None else ByScorer(scorer)
+    return DefaultScore() if scorer is None else NamedScore(scorer)
+
+
+# ---- keys that a search left out -------------------------------------------------------------
+
+
+def _log_odds_left_out(query: Query, others: OtherKeys) -> float:
+    """Return the log-odds that any key is right that the search did not return.
+
+    They are estimated from a sample. With a sample of 4,096 of a million keys, the estimated mean
+    is within some hundredths of that of all keys.
+    """
+    near = nearness([query], others.sample)[0].astype(np.float64)
+    odds = np.asarray(_line(_evidence(others.sample.calibration, query.known).meaning, 0, near))
+    odds[others.listed] = -np.inf
+    top = odds.max()
+    mean = np.exp(odds - top).sum() / (len(odds) - len(others.listed))
+    return float(top + np.log(others.left * mean))
+
+
+def weight_left_out(
+    log_weights: NDArray[np.floating], at_most: float, left: int, temperature: float
+) -> float:
+    """Return an upper bound on the weight of ``left`` keys that a search left out.
+
+    >>> weight_left_out(np.zeros(4), 0.0, 4, 1.0)
+    0.5
+    """
+    if not left:
+        return 0.0
+    top = max(at_most, float(log_weights.max()))
+    found = float(np.exp((log_weights.astype(np.float64) - top) / temperature).sum())
+    rest = left * math.exp((at_most - top) / temperature)
+    return rest / (found + rest)
+
+
+# ---- the best key by bounds ------------------------------------------------------------------
+
+_MANY = 4096  # keys; with more of them, encoding the query costs less than comparing them all
+_MARGIN = 0.01  # log-odds; more than the rounding errors
+
+
+def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding) -> int | None:
+    """Return the slot of the best key by the default score, if bounds prove it; otherwise None.
+
+    A read needs to know which key is best, and that its probability reaches the cutoff, but not
+    the probability itself. Nearness is bounded, and so are the log-odds. For a misspelled word,
+    the spelling of a few keys often outweighs any nearness. (Bounds before a search: A. H. Land
+    and A. G. Doig, 1960, "An Automatic Method of Solving Discrete Programming Problems".)
+
+    Args:
+        query: the query; it is encoded only if there are many keys.
+        keys: the keys, one or more.
+        cutoff: the least probability of a match.
+        embedding: what encodes the query.
+    """
+    mean, spread = keys.background
+    reach = keys.calibration.reach
+    farthest = min((-1 - mean) / spread, 0.0)
+    several = keys.has_phrases or " " in query.text
+    limits = _limits(keys.calibration, query.known, several)
+    is_encoded = keys.count > _MANY and _may_win(limits, reach)
+    if not (is_encoded or _may_win(limits, farthest)):
+        return None
+    slots = spelled_alike(query, keys)
+    if len(keys.dead):
+        slots = slots[keys.alive[slots]]
+    strings = [keys.plain[slot] for slot in slots.tolist()]
+    spelling = spelling_of(query, strings)
+    if _may_win(limits, farthest):
+        evidence = limits.evidence
+        low = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, farthest))
+        words = np.full(len(spelling), -np.inf)
+        if several:
+            words[[" " in query.text or " " in string for string in strings]] = 1.0
+        high = _highest(evidence, reach, spelling, words)
+        best = _winner(low, high, limits, keys.count, cutoff)
+        if best is not None:
+            return int(slots[best])
+    if not is_encoded:
+        return None
+    encode([query], embedding)
+    near = nearness([query], keys, slots)[0]
+    features = Features(near, np.arange(len(near)), spelling, words_of(query, strings, keys))
+    odds = log_odds(features, query.known, keys.calibration)
+    best = _winner(odds, odds, limits, keys.count, cutoff)
+    return None if best is None else int(slots[best])
+
+
+class _Limits(NamedTuple):
+    """The evidence, and upper bounds on the log-odds of keys that share few n-grams."""
+
+    evidence: Evidence
+    nearest: float  # of a key that is compared as a string, since it is near
+    other: float  # of any other key
+
+
+@lru_cache(maxsize=64)
+def _limits(calibration: Calibration, known: float, several: bool) -> _Limits:
+    evidence, reach = _evidence(calibration, known), calibration.reach
+    like, words = np.array(NEAREST_LIKENESS), np.array(NEAREST_LIKENESS if several else -np.inf)
+    nearest = float(_highest(evidence, reach, like, words))
+    return _Limits(evidence, nearest, float(_line(evidence.meaning, 0.0, reach)))
+
+
+def _highest(
+    evidence: Evidence, reach: float, spelling: NDArray[Any], words: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return upper bounds on log-odds, whatever the nearness."""
+    spelled = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, reach))
+    meant = _line(evidence.meaning, 0.0, reach)
+    worded = np.where(words >= 0, _line(evidence.words, np.maximum(words, 0), reach), -np.inf)
+    return np.asarray(np.logaddexp(np.logaddexp(spelled, meant), worded))
+
+
+def _may_win(limits: _Limits, near: float) -> bool:
+    """Tell whether a key with a likeness of nearly 1 and this nearness would win."""
+    return bool(_line(limits.evidence.spelling, 1.0, near) > limits.nearest + _MARGIN)
+
+
+def _winner(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    limits: _Limits,
+    count: int,
+    cutoff: float,
+) -> int | None:
+    """Return the key that is best and reaches the cutoff for any log-odds between the bounds.
+
+    Args:
+        low, high: bounds on the log-odds of the c keys that share the most n-grams, (c,).
+        limits: bounds on the log-odds of the other keys.
+        count: the number of all keys.
+        cutoff: the least probability of a match.
+    """
+    best = int(low.argmax())
+    least, rivals = low[best] - _MARGIN, high.copy()
+    rivals[best] = -np.inf
+    others = count - len(low)
+    one, together = -math.inf, -math.inf
+    if others:
+        one, few = limits.nearest, limits.nearest + math.log(NEAREST)
+        together = np.logaddexp(few, limits.other + math.log(others))
+    if least <= rivals.max(initial=one):
+        return None
+    most = np.logaddexp(np.logaddexp.reduce(rivals), together)
+    most = np.logaddexp(most, math.log(count))
+    reaches = cutoff <= 0 or least - np.logaddexp(least, most) >= math.log(cutoff)
+    return best if reaches else None

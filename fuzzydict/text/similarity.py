@@ -1,17 +1,17 @@
-"""How alike two strings look: an exact comparison of pairs, and an index of n-grams for many."""
+"""How similar two strings are: spelling, numbers, abbreviations, and words aligned one by one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rapidfuzz.distance import OSA, JaroWinkler
+from rapidfuzz.distance import OSA, JaroWinkler, LCSseq
 from rapidfuzz.process import cdist
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = [
@@ -20,61 +20,27 @@ __all__ = [
     "coverage",
     "likeness",
     "likenesses",
-    "sound",
+    "sounds",
     "with_other_numbers",
 ]
 
+# ---- spelling -------------------------------------------------------------------------------
 
-#: What is left of a likeness if the numbers differ.
-OTHER_NUMBER = 0.5
-_LONG = 5  # digits that blanks may part: 1 5 is not 15
-_DIGITS = re.compile(r"\d+")
-
-
-def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
-    """Return the places of strings that have numbers, as the query has, and not the same.
-
-    Blanks do not part the digits of a long one, as of a telephone or a date. But two parts of
-    which one is a single digit may be a fraction: 3.14159 is not 314159.
-
-    >>> with_other_numbers("5551234", ["555 1234", "555 1235", "5 551234", "phone"])
-    [1, 2]
-    """
-    asked = _DIGITS.findall(query)
-    if not asked:
-        return []
-    pairs = ((i, string, _DIGITS.findall(string)) for i, string in enumerate(strings))
-    return [
-        i
-        for i, string, found in pairs
-        if found
-        and found != asked
-        and not (_parted(string, found, asked) or _parted(query, asked, found))
-    ]
-
-
-def _parted(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
-    """Tell whether the numbers of a text are parts of the one other number."""
-    if ["".join(numbers)] != others or len(others[0]) < _LONG:
-        return False
-    may_be_fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
-    return not may_be_fraction and " ".join(numbers) in text
-
-
-_HEARD = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
-_LETTERS_HEARD = str.maketrans("zcqyieou", "skkaaaaa")
+# Letters that sound alike in English are written alike; repeated letters count once.
+_SAME_SOUND = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
+_SAME_LETTER = str.maketrans("zcqyieou", "skkaaaaa")
 _REPEATED = re.compile(r"(.)\1+")
-_SHORT = 40  # characters of a string whose sound is kept: words and phrases, so the cache is small
 
 
 def likeness(a: str, b: str) -> float:
-    """Return how alike ``a`` and ``b`` look, from 0 (nothing in common) to 1 (equal).
+    """Return how alike ``a`` and ``b`` are spelled, from 0 (nothing in common) to 1 (equal).
 
-    Half of it is the edit similarity, in which two neighbours swapped count as one edit (optimal
-    string alignment); a quarter is the Jaro-Winkler similarity, which trusts beginnings (W. E.
-    Winkler, 1990, "String Comparator Metrics and Enhanced Decision Rules"); and a quarter is the
-    edit similarity of how the two sound in English. It is halved if both have numbers, and not the
-    same: 1961 is no slip for 1962. What differs by blanks alone is equal, but for short numbers.
+    The likeness is a weighted mean of three similarities: one half is the edit similarity, in
+    which two swapped neighbours count as one edit (optimal string alignment); one quarter is the
+    Jaro-Winkler similarity, which favours equal beginnings (W. E. Winkler, 1990, "String
+    Comparator Metrics and Enhanced Decision Rules"); one quarter is the edit similarity of the
+    two `sounds`. It is halved if both strings have numbers and the numbers differ. Strings that
+    differ only by blanks are equal, except for short numbers.
 
     >>> likeness("color", "color"), likeness("java script", "javascript"), likeness("1 5", "15")
     (1.0, 1.0, 0.5)
@@ -85,79 +51,117 @@ def likeness(a: str, b: str) -> float:
 
 
 def likenesses(
-    queries: Sequence[str], strings: Sequence[str], sounds: Sequence[str] | None = None
+    queries: Sequence[str], strings: Sequence[str], known_sounds: Sequence[str] | None = None
 ) -> NDArray[np.float32]:
     """Return the `likeness` of each of L queries and S strings, (L, S).
 
-    ``sounds`` are the strings', each `sound`, where they are known.
+    Args:
+        queries: L strings.
+        strings: S strings.
+        known_sounds: the `sounds` of the S strings, if they are known.
 
     >>> print(likenesses(["colour", "1961"], ["color", "1962"]).round(2))
     [[0.91 0.  ]
      [0.   0.39]]
     """
-    alike = cdist(queries, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
+    if known_sounds is None:
+        known_sounds = sounds(strings)
+    edits = OSA.normalized_similarity
+    alike = cdist(queries, strings, scorer=edits, dtype=np.float32)
     alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
-    heard, known = _sounds(queries), _sounds(strings) if sounds is None else sounds
-    alike += cdist(heard, known, scorer=OSA.normalized_similarity, dtype=np.float32) / 2
+    alike += cdist(sounds(queries), known_sounds, scorer=edits, dtype=np.float32) / 2
     alike /= 2
-    _join(alike, queries, strings)
+    _ignore_blanks(alike, queries, strings)
     for row, query in zip(alike, queries, strict=True):
         if others := with_other_numbers(query, strings):
             row[others] *= OTHER_NUMBER
     return alike
 
 
-def _join(alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]) -> None:
-    """Make equal what differs by blanks alone: "java script" is "javascript"."""
+def _ignore_blanks(
+    alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]
+) -> None:
+    """Set the likeness of strings that differ only by blanks to 1, in place."""
     if " " not in "".join((*queries, *strings)):
         return
-    whole = [string.replace(" ", "") for string in strings]
+    joined_strings = [string.replace(" ", "") for string in strings]
     for row, query in zip(alike, queries, strict=True):
         joined = query.replace(" ", "")
-        if joined in whole:
-            row[[i for i, string in enumerate(whole) if string == joined]] = 1
+        if joined in joined_strings:
+            row[[i for i, string in enumerate(joined_strings) if string == joined]] = 1
 
 
-def sound(string: str) -> str:
-    """Return a rough sketch of how ``string`` sounds in English: letters that sound alike as one.
+def sounds(strings: Sequence[str]) -> list[str]:
+    """Return a rough phonetic form of each string: English letters that sound alike become one.
 
-    >>> sound("emphasise") == sound("emphasize"), sound("stories") == sound("storeys")
-    (True, True)
+    >>> sounds(["emphasise", "emphasize", "stories", "storeys"])
+    ['amfasasa', 'amfasasa', 'staras', 'staras']
     """
-    return _short_sound(string) if len(string) <= _SHORT else _sound(string)
+    if not strings:
+        return []
+    joined = "\n".join(strings)  # all strings in one pass
+    if joined.count("\n") != len(strings) - 1:
+        return sounds([string.replace("\n", " ") for string in strings])
+    for spelled, heard in _SAME_SOUND:
+        joined = joined.replace(spelled, heard)
+    return _REPEATED.sub(r"\1", joined.translate(_SAME_LETTER)).split("\n")
 
 
-def _sounds(strings: Sequence[str]) -> list[str]:
-    if max(map(len, strings), default=0) <= _SHORT:
-        return list(map(_short_sound, strings))
-    return list(map(sound, strings))
+# ---- numbers --------------------------------------------------------------------------------
+
+#: The factor for a likeness of two strings whose numbers differ.
+OTHER_NUMBER = 0.5
+_LONG = 5  # digits of a number that blanks may split: "1 5" is not "15"
+_DIGITS = re.compile(r"\d+")
 
 
-def _sound(string: str) -> str:
-    for spelled, heard in _HEARD:
-        string = string.replace(spelled, heard)
-    return _REPEATED.sub(r"\1", string.translate(_LETTERS_HEARD))
+def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
+    """Return the places of the strings whose numbers differ from those of the query.
+
+    Strings without numbers, and queries without numbers, never differ. Blanks may split a number
+    of five digits or more, such as a telephone number or a date. Two parts of which one is a
+    single digit may be a fraction, and are not joined: 3.14159 is not 314159.
+
+    >>> with_other_numbers("5551234", ["555 1234", "555 1235", "5 551234", "phone"])
+    [1, 2]
+    """
+    asked = _DIGITS.findall(query)
+    if not asked:
+        return []
+    places = []
+    for i, string in enumerate(strings):
+        found = _DIGITS.findall(string)
+        if found and found != asked:
+            if not (_is_split(string, found, asked) or _is_split(query, asked, found)):
+                places.append(i)
+    return places
 
 
-@lru_cache(maxsize=1 << 16)
-def _short_sound(string: str) -> str:
-    return _sound(string)
+def _is_split(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether ``others`` is one long number and ``text`` has it split by blanks."""
+    if ["".join(numbers)] != others or len(others[0]) < _LONG:
+        return False
+    may_be_fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
+    return not may_be_fraction and " ".join(numbers) in text
 
 
-_LEAST = 3  # letters of an abbreviation of a word; initials may be two
-_BEGUN, _DRAWN = 0.7, 0.55  # likeness to a long word that it begins, or is drawn together from
-_OF_LENGTH = 0.3  # more of it, if little is cut off
-_INITIALS = 0.7
+# ---- abbreviations --------------------------------------------------------------------------
+
+_SHORTEST = 3  # letters of the abbreviation of one word; initials may have two
+_PREFIX, _CONTRACTION = 0.7, 0.55  # likeness of the abbreviation of a very long word
+_BY_LENGTH = 0.3  # what is added in proportion to the share of the word that is kept
+_INITIALS = 0.7  # likeness of initials and their phrase
 _DIGIT = re.compile(r"\d")
-_VOWELS = re.compile(r"(?<!^)[aeiou]")
+_INNER_VOWELS = re.compile(r"(?<!^)[aeiou]")
 
 
 def abbreviation_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words or phrases are if it abbreviates them, (n,).
 
-    It is the beginning of a word, with its vowels or without; or a word drawn together, with its
-    first and last letter; or the initials of a phrase. It is 0 where it is none of these, or has a
-    digit: 902 is no short form of 90210. All are plain, and none is empty.
+    An abbreviation is the beginning of a word, with its vowels or without ("temp", "spd"); a
+    contraction that keeps the first and the last letter ("govt"); or the initials of a phrase
+    ("dob"). The likeness is 0 where ``word`` is none of these, or has a digit: 902 is no
+    abbreviation of 90210. All strings are plain and not empty.
 
     >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
     [0.81 0.   0.  ]
@@ -171,59 +175,55 @@ def abbreviation_likeness(word: str, others: Sequence[str]) -> NDArray[np.float3
     alike = np.zeros(len(others), np.float32)
     if _DIGIT.search(word) or " " in word:
         return alike
-    first, length, is_bare = word[0], len(word), not _VOWELS.search(word)
+    first, last, length = word[0], word[-1], len(word)
+    has_no_vowels = not _INNER_VOWELS.search(word)
     for i, other in enumerate(others):
-        if other[0] == first and len(other) > length:  # few do
-            alike[i] = _shortened(word, other, is_bare)
+        if other[0] != first or len(other) <= length:  # as most are
+            continue
+        if " " in other:
+            if word == "".join([part[0] for part in other.split()]):
+                alike[i] = _INITIALS
+        elif length < _SHORTEST:
+            continue
+        elif other.startswith(word) or (
+            has_no_vowels and _INNER_VOWELS.sub("", other).startswith(word)
+        ):
+            alike[i] = _PREFIX + _BY_LENGTH * length / len(other)
+        elif last == other[-1] and LCSseq.similarity(word, other) == length:
+            alike[i] = _CONTRACTION + _BY_LENGTH * length / len(other)
     return alike
 
 
-def _shortened(word: str, other: str, is_bare: bool) -> float:
-    if " " in other:
-        return _INITIALS if word == "".join(part[0] for part in other.split()) else 0.0
-    if len(word) < _LEAST:
-        return 0.0
-    if other.startswith(word) or (is_bare and _VOWELS.sub("", other).startswith(word)):
-        return _BEGUN + _OF_LENGTH * len(word) / len(other)
-    if word[-1] == other[-1] and _is_drawn(word, other):
-        return _DRAWN + _OF_LENGTH * len(word) / len(other)
-    return 0.0
-
-
-def _is_drawn(word: str, other: str) -> bool:
-    """Tell whether the letters of a word stand in another in their order."""
-    left = iter(other)
-    return all(letter in left for letter in word)
+# ---- words aligned one by one ---------------------------------------------------------------
 
 
 def coverage(
     alike: NDArray[np.float32],
     query_weights: NDArray[np.float32],
-    keys: Sequence[Sequence[int]],
+    columns: NDArray[np.intp],
     key_weights: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Return how far the words of a query and of each key have their like in the other, (c,).
+    """Return how well the words of a query and of each of c keys cover each other, (c,).
 
-    It is the mean of two shares: of the query's words in the key, and of the key's words in the
-    query; words that carry more of a phrase weigh more.
+    The coverage is the mean of two weighted shares: how well the words of the query are found in
+    the key, and how well the words of the key are found in the query.
 
     Args:
-        alike: how alike each of the query's m words and of U words are, (m, U).
-        query_weights: of the query's words, (m,).
-        keys: the words of c keys, one or more each, as columns of ``alike``.
-        key_weights: of the U words, (U,).
+        alike: how alike each of the m words of the query and each of U words are, (m, U).
+        query_weights: the weights of the words of the query, (m,).
+        columns: the words of c keys as columns of ``alike``, (c, longest), one or more for each
+            key, then -1.
+        key_weights: the weights of the U words, (U,).
 
     >>> alike = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]], np.float32)  # "top speed" and
-    >>> ones = np.ones(3, np.float32)  # "top", "speed", "highest": which is half like "top"
-    >>> coverage(alike, ones[:2], [[0, 1], [2, 1], [2]], ones).tolist()
+    >>> ones = np.ones(3, np.float32)  # "top", "speed", "highest", which is half like "top"
+    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, -1]]), ones).tolist()
     [1.0, 0.75, 0.375]
     """
-    longest = max(map(len, keys))
-    columns = np.array([[*key, *[-1] * (longest - len(key))] for key in keys])
     is_word = columns >= 0
-    of_keys = np.where(is_word, key_weights[columns], 0)
+    weights = np.where(is_word, key_weights[columns], 0)
     pairs = np.where(is_word, alike[:, columns], 0)  # (m, c, longest)
     found = query_weights @ pairs.max(axis=2) / query_weights.sum()
-    covered = (pairs.max(axis=0) * of_keys).sum(axis=1) / of_keys.sum(axis=1)
+    covered = (pairs.max(axis=0) * weights).sum(axis=1) / weights.sum(axis=1)
     mean: NDArray[np.float32] = (found + covered) / 2
     return mean

@@ -20,7 +20,7 @@ from fuzzydict import (
     ShapeError,
 )
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.score import MeaningAndSpelling
+from fuzzydict.search.score import DefaultScore
 from fuzzydict.text.words import words
 from tests.support.reference import assert_probabilities
 
@@ -164,7 +164,7 @@ def test_equal_values_pool_to_themselves() -> None:
 def test_a_miss_tells_what_was_nearest() -> None:
     with pytest.raises(NoMatchError) as caught:
         FuzzyDict({"color": 1})["qwzzt"]
-    cutoff = MeaningAndSpelling.score_cutoff
+    cutoff = DefaultScore.score_cutoff
     assert (caught.value.key, caught.value.cutoff) == ("color", cutoff)
     assert caught.value.score is not None
     assert 0 <= caught.value.score < cutoff

@@ -12,7 +12,7 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
-from fuzzydict.embedding.background import background_of
+from fuzzydict.embedding.base import background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.encoder import Encoder, as_embedding
 

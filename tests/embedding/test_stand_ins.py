@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding import vocabulary as stand_ins
-from fuzzydict.embedding.vocabulary import Found, Spellings, StandInsOfEach, Vocabulary
+from fuzzydict.embedding.vocabulary import FoundWords, Spellings, StandInsOfEach, Vocabulary
 
 SMALL = Spellings(
     ["the", "color", "new york", "zoe", "iphone", "don't", "colors", "cooler", "collar"],
@@ -50,9 +50,9 @@ def test_for_slips_and_for_words_made_up_as_well(
 def test_many_words_are_compared_together_and_few_are_remembered() -> None:
     vocabulary = Vocabulary(["color", "speed"], [140, 60])
     many = [f"colo{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(stand_ins.FEW + 1)]
-    assert len(Found(vocabulary, many).stand_ins.rows) == len(many)
+    assert len(FoundWords(vocabulary, many).stand_ins.rows) == len(many)
     assert vocabulary.stand_ins.cache_info().currsize == 0
-    few = Found(vocabulary, many[:9])
+    few = FoundWords(vocabulary, many[:9])
     np.testing.assert_array_equal(
         few.stand_ins.rows, vocabulary._spellings.stand_ins_of_each(many[:9]).rows
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding import word_vectors as unseen
-from fuzzydict.embedding.vocabulary import Found, Vocabulary
+from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
 from fuzzydict.embedding.word_vectors import Matrix, Unseen, ngram_vector, ngram_vectors
 
 WORDS = Vocabulary(["color", "organize", "emphasis", "speed"], [9, 5, 3, 2])
@@ -56,7 +56,7 @@ def test_many_words_have_the_vectors_that_each_has(
     brown: WordVectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["colour", "organised", "xyzzy", "日本語", "x9", "speed", "goverment"]
-    found, of_brown = Found(brown.vocabulary, words), brown._unseen
+    found, of_brown = FoundWords(brown.vocabulary, words), brown._unseen
     assert found.unseen == [word for word in words if word != "speed"]
     expected = of_brown.vectors(found)
     monkeypatch.setattr(unseen, "FEW", 0)

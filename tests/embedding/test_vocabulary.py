@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding.vocabulary import Found, StandIns, Vocabulary
+from fuzzydict.embedding.vocabulary import FoundWords, StandIns, Vocabulary
 from fuzzydict.text.similarity import likeness
 from fuzzydict.text.words import words
 
@@ -100,7 +100,7 @@ def test_frequent_words_hardly_count(brown: WordVectors) -> None:
 @given(st.lists(st.sampled_from([*SMALL.words, "colour", "zoe", "1961", "hue"]), max_size=9))
 def test_words_looked_up_at_once_are_those_looked_up_one_by_one(words: list[str]) -> None:
     vocabulary = SMALL.with_learned(["hue"])
-    found = Found(vocabulary, words)
+    found = FoundWords(vocabulary, words)
     assert found.rows.tolist() == [-1 if vocabulary.row(w) is None else SMALL.row(w) for w in words]
     assert found.unseen == [word for word in words if vocabulary.row(word) is None]
     assert found.weights.tolist() == [np.float32(vocabulary.weight(word)) for word in words]

@@ -16,7 +16,7 @@ from fuzzydict.embedding.word2vec import Model
 from fuzzydict.evaluation.datasets import JudgedPair
 from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.learning.wordnet import Recipe, Synset, related_pairs
-from fuzzydict.search.score import MeaningAndSpelling
+from fuzzydict.search.score import DefaultScore
 from tests.benchmarks import __main__ as speed
 from tests.benchmarks import (
     engines,
@@ -225,7 +225,7 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "among 30 keys" in output
     assert output.count("(default)") == 2
     rows = _rows(output)
-    temperature, cutoff = MeaningAndSpelling.temperature, MeaningAndSpelling.score_cutoff
+    temperature, cutoff = DefaultScore.temperature, DefaultScore.score_cutoff
     least, _, middle, share = map(float, rows[f"**{temperature:g}** (default)"])
     assert 0 < least <= middle <= 1
     assert 0 <= share <= 1

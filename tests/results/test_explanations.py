@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import Boxcar, Brown, Explanation, FuzzyDict, Match, NoMatchError
-from fuzzydict.embedding.background import background_of
+from fuzzydict.embedding.base import background_of
 from fuzzydict.text.similarity import likeness
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000, 5: "five", "?!": 0}

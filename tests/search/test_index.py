@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzydict.embedding.background import SAMPLE
+from fuzzydict.embedding.base import SAMPLE
 from fuzzydict.embedding.encoder import Encoder, as_embedding
 from fuzzydict.embedding.projections import Projected, Projections
 from fuzzydict.search.key_index import KeyIndex

@@ -138,7 +138,7 @@ def test_a_named_scorer_indexes_no_ngrams_until_the_default_one_asks() -> None:
     d = FuzzyDict({"color": 1, "brand": 2}, scorer="cosine")
     assert d["colour"] == 1
     assert d._index is not None
-    assert d._index.ngrams._parts == []
+    assert d._index._ngrams._parts == []
     d.scorer = None
     assert d["colour"] == 1
-    assert [part.size for part in d._index.ngrams._parts] == [2]
+    assert [part.size for part in d._index._ngrams._parts] == [2]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.search.score import MeaningAndSpelling
+from fuzzydict.search.score import DefaultScore
 from tests.support.reference import Reference, assert_probabilities
 
 WORDS = ["color", "colour", "the", "engine", "motor", "1961", "Porsche", "of", "speed", "xyzzy"]
@@ -114,5 +114,5 @@ def test_an_embedding_whose_texts_lie_close_together_tells_them_apart_all_the_sa
 
 def test_a_key_that_is_all_a_dict_has_may_still_be_wrong() -> None:
     d = FuzzyDict({"color": 1})
-    assert d.most_similar("qwzzt")[0].score < MeaningAndSpelling.score_cutoff
+    assert d.most_similar("qwzzt")[0].score < DefaultScore.score_cutoff
     assert d.nearest("colour").score > 0.5

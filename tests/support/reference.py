@@ -11,10 +11,12 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.embedding.calibration import FEWEST, SAME
-from fuzzydict.search.features import _DOUBTED, _FAR, _SHARPNESS, _WORDS
-from fuzzydict.text.similarity import sound
+from fuzzydict.search.score import LEAST_COVERAGE, SAME
+from fuzzydict.text.similarity import sounds
 from fuzzydict.text.words import plain
+
+# The constants of the score, as `search.features` has them.
+WORDS, SAME_WORD, SHARPNESS, DOUBTED = 32, 12.0, 4, 0.4
 
 __all__ = [
     "Reference",
@@ -31,7 +33,7 @@ def likeness_of(a: str, b: str) -> float:
     alike = (
         OSA.normalized_similarity(a, b) / 2
         + JaroWinkler.normalized_similarity(a, b) / 4
-        + OSA.normalized_similarity(sound(a), sound(b)) / 4
+        + OSA.normalized_similarity(*sounds([a, b])) / 4
     )
     if a.replace(" ", "") == b.replace(" ", ""):
         alike = 1
@@ -121,9 +123,9 @@ class Reference:
         likeness = surface = self.looks_alike(plain(query), plain(key))
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
-            surface = self.coverage(words[:_WORDS], others[:_WORDS])
+            surface = self.coverage(words[:WORDS], others[:WORDS])
             surface *= of_numbers(plain(query), plain(key))
-            by_words = [line("words", surface)] if surface >= FEWEST * (1 - known) else []
+            by_words = [line("words", surface)] if surface >= LEAST_COVERAGE * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         return [spelling, line("meaning", surface), *by_words]
 
@@ -135,7 +137,7 @@ class Reference:
 
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
-        (vector,) = self.embedding.encode_queries([query])
+        (vector,), _ = self.embedding.encode_with_trust([query], of_queries=True)
         cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
         near = (cosine - self.mean) / self.spread * trust * trust_in_key
@@ -154,16 +156,16 @@ class Reference:
 
     def words_alike(self, a: str, b: str) -> float:
         """Return how alike two words are, in spelling or in meaning."""
-        (vector,) = self.embedding.token_vectors([a], of_query=True)
-        (other,) = self.embedding.token_vectors([b], of_query=False)
+        (vector,) = self.embedding.word_features([a], of_query=True).units
+        (other,) = self.embedding.word_features([b], of_query=False).units
         meaning, vocabulary = 0.0, self.embedding.vocabulary
         if len(vector):
             cosine = cosine_of(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
-            meaning = min(max(near / _FAR, 0), 1)
+            meaning = min(max(near / SAME_WORD, 0), 1)
         alike = self.looks_alike(a, b)
-        slip = max(alike - _DOUBTED, 0) / (1 - _DOUBTED)
-        spelling = alike**_SHARPNESS if vocabulary.knows(a) else slip
+        slip = max(alike - DOUBTED, 0) / (1 - DOUBTED)
+        spelling = alike**SHARPNESS if vocabulary.knows(a) else slip
         return 1 - (1 - spelling) * (1 - meaning)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,8 @@ import pytest
 from fuzzydict import FuzzyDict, mapping
 from fuzzydict.search.backends.base import ENGINES
 from fuzzydict.search.lookup import Approximate, Lookup
+from fuzzydict.search.neighbours import Neighbours
+from fuzzydict.search.score import COSINE, as_score
 
 #: The engines by name; one that is not installed is skipped, and the reason is printed.
 EACH_ENGINE = [
@@ -36,9 +36,14 @@ COPIES: list[Any] = [copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dum
 
 def search_always(patch: pytest.MonkeyPatch) -> None:
     """Let every dict ask its engine, the exact one too, which compares with all keys as it is."""
-    patch.setattr(
-        mapping, "lookup_by", lambda engine, keys, scorer: Approximate(keys, scorer, engine)
-    )
+
+    def always(engine: str, index: Any, scorer: Any, neighbours: Any) -> Any:
+        measure = as_score(scorer).measure or COSINE
+        if neighbours is None or (neighbours.engine, neighbours.measure) != (engine, measure):
+            neighbours = Neighbours(engine, measure)
+        return Approximate(index, scorer, neighbours), neighbours
+
+    patch.setattr(mapping, "lookup_by", always)
 
 
 def hashed(texts: list[str]) -> Any:
@@ -51,10 +56,11 @@ def hashed(texts: list[str]) -> Any:
 class Compared(FuzzyDict[Any]):
     """A dict that compares a query with every key, whatever its engine."""
 
-    @contextmanager
-    def _lookup(self) -> Iterator[Lookup]:
-        with super()._lookup() as found:
-            yield Lookup(found.index, self.scorer)
+    def _current_reader(self) -> Any:
+        reader = super()._current_reader()
+        assert self._index is not None
+        reader.lookup = Lookup(self._index, self.scorer)
+        return reader
 
 
 def compared(d: FuzzyDict[Any]) -> Compared:
