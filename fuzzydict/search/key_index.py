@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Background, Embedding, WordFeatures
-    from fuzzydict.embedding.calibration import Calibration
 
 __all__ = ["KeyIndex", "Keys"]
 
@@ -43,6 +42,11 @@ class Keys:
         ngrams: an index of ``plain``.
         has_phrases: whether a key has, or had, several words.
         generation: changes when the slots are numbered anew.
+
+    Attributes:
+        calibration: the weights that turn features into log-odds.
+        count: the number of living slots.
+        dead: the dead slots, rising.
     """
 
     def __init__(
@@ -60,7 +64,7 @@ class Keys:
         has_phrases: bool,
         generation: object = None,
     ) -> None:
-        self._embedding = embedding
+        self._embedding, self.calibration = embedding, embedding.calibration
         self.names, self.plain, self.slots, self.ngrams = names, plain, slots, ngrams
         self.vectors, self.inverse_lengths, self.trust = vectors, inverse_lengths, trust
         self.alive, self.has_phrases, self.generation = alive, has_phrases, generation
@@ -84,11 +88,6 @@ class Keys:
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
         return len(self.names)
-
-    @property
-    def calibration(self) -> Calibration:
-        """The weights that turn features into log-odds."""
-        return self._embedding.calibration
 
     @cached_property
     def background(self) -> Background:
