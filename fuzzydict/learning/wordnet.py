@@ -1,4 +1,4 @@
-"""WordNet -> pairs of texts that mean alike: synonyms, broader words, definitions, derivations."""
+"""Learn the projections named "wordnet" from pairs of texts that WordNet relates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import MissingCorpusError, ShapeError
-from fuzzydict.learning.gradient_descent import Adam
+from fuzzydict.learning.gradient_descent import Adam, NamedGradients
 from fuzzydict.learning.projections import lengths_forward, retrieval_loss
 from fuzzydict.text.words import plain
 
@@ -36,96 +36,6 @@ __all__ = [
 ]
 
 
-_WARM_UP = 50  # steps until Adam knows how large gradients are
-_LIGHT = 0.9  # words that count this much or more, and those never seen, count as 1
-_SPREAD = 0.3  # of what is learned at its start, beside the vectors' length of 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How to learn; ``data/README.md`` tells how these were chosen, and what others give.
-
-    Args:
-        buckets: Rows N for n-grams.
-        size: Numbers r that are learned beside a vector.
-        steps: How many.
-        batch: Pairs a step, each of which is told apart from all others.
-        temperature: What cosines are divided by before the softmax.
-        keep: How strongly the cosines of words are held where they were.
-        kept_words: Words that this is asked of in a step, all pairs of them.
-        decay: How strongly all numbers are drawn to 0.
-        learning_rate: Adam's, after the warm-up; it falls to 0 with the root of what is left.
-        seed: Another seed, another start and other batches.
-    """
-
-    buckets: int = 12288
-    size: int = 64
-    steps: int = 4000
-    batch: int = 1024
-    temperature: float = 0.07
-    keep: float = 0.1
-    kept_words: int = 384
-    decay: float = 1e-4
-    learning_rate: float = 5e-3
-    seed: int = 1
-
-
-def retrofit(
-    vectors: WordVectors,
-    pairs: Sequence[tuple[str, str]],
-    weights: Sequence[float] | None = None,
-    recipe: Recipe | None = None,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-) -> Subwords:
-    """Learn a projection by which the texts of each pair find each other among others.
-
-    It is one for queries and keys, for "means alike" holds in both directions. The loss of a pair
-    is that of `objectives.retrieval_loss`, over the other pairs of its batch; whatever is paired
-    with a text in any way counts as right for it. Beside it the squared differences between the
-    cosines of words, after and before, are made small.
-
-    (Vectors fitted to a lexicon: Faruqui et al. 2015, "Retrofitting Word Vectors to Semantic
-    Lexicons"; the other pairs of a batch as what is wrong: Henderson et al. 2017.)
-
-    Args:
-        vectors: What texts have before.
-        pairs: Texts in plain words, n pairs.
-        weights: How often each pair is drawn, (n,), in any unit; None for all alike.
-        recipe: How to learn; None for the defaults.
-        progress: Is told ``(done, total)`` steps.
-
-    Raises:
-        ShapeError: There are no pairs, or not as many weights.
-    """
-    recipe = recipe or Recipe()
-    if not pairs or (weights is not None and len(weights) != len(pairs)):
-        raise ShapeError(
-            f"expected pairs and as many weights, got {len(pairs)} pairs and "
-            f"{'no' if weights is None else len(weights)} weights"
-        )
-    random = np.random.default_rng(recipe.seed)
-    texts, numbers = _numbered(pairs)
-    weighing = _light_words(vectors)
-    learner = _Learner(_features(vectors, texts, recipe.buckets, weighing), recipe, random)
-    words = _features(vectors, vectors.words, recipe.buckets, weighing)
-    drawn_words = _Draw(np.sqrt(vectors.counts.astype(np.float64)), random)
-    known = _Known(numbers, len(texts))
-    drawn = _Draw(np.ones(len(pairs)) if weights is None else np.asarray(weights), random)
-    for step in range(recipe.steps):
-        batch = numbers[drawn(recipe.batch)]
-        # The order of a pair says nothing: either text may be the query.
-        turned = random.random(len(batch)) < 0.5
-        batch[turned] = batch[turned, ::-1]
-        gradients = learner.pairs_gradients(batch, *known(batch))
-        if recipe.keep:
-            learner.add_keeping(gradients, words, drawn_words(recipe.kept_words))
-        learner.step(gradients, step)
-        if progress:
-            progress(step + 1, recipe.steps)
-    return Subwords(learner.parameters["matrix"], learner.parameters["table"], weighing)
-
-
 def wordnet_projections(
     vectors: WordVectors,
     *,
@@ -133,13 +43,13 @@ def wordnet_projections(
     recipe: Recipe | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Projections:
-    """Learn from WordNet what ships as ``projections="wordnet"``: one for queries and keys.
+    """Learn one projection for queries and keys from WordNet, as in ``projections="wordnet"``.
 
     Args:
-        vectors: The embedding that it is for.
-        excluded: Pairs in plain words that are not learned from, so that they can be asked.
-        recipe: How to learn; None for the defaults.
-        progress: Is told ``(done, total)`` steps.
+        vectors: The embedding to project.
+        excluded: Pairs of plain texts not to learn from, such as those of a test set.
+        recipe: Hyper-parameters; None for the defaults.
+        progress: Called with ``(done, total)`` steps.
 
     Raises:
         MissingCorpusError: WordNet is not on this machine.
@@ -151,148 +61,9 @@ def wordnet_projections(
     return Projections(subwords, subwords, embedding=vectors.fingerprint()["name"])
 
 
-class _Features(NamedTuple):
-    """What a projection reads of T texts."""
+# ---- pairs from WordNet ----------------------------------------------------------------------
 
-    unit: Array  # (T, E), their vectors, of length one
-    letters: Any  # (T, N) in compressed rows, f(text) of `Subwords`
-
-    def take(self, rows: NDArray[np.intp]) -> _Features:
-        return _Features(self.unit[rows], self.letters[rows])
-
-
-class _Learner:
-    """The parameters of `Subwords`, and the gradients of both losses."""
-
-    def __init__(self, texts: _Features, recipe: Recipe, random: np.random.Generator) -> None:
-        self._texts, self._recipe = texts, recipe
-        sizes = {"matrix": texts.unit.shape[1], "table": recipe.buckets}
-        self.parameters: dict[str, Array] = {}
-        for name, rows in sizes.items():
-            spread = _SPREAD / (rows if name == "matrix" else recipe.size) ** 0.5
-            drawn = random.standard_normal((rows, recipe.size), dtype=np.float32)
-            self.parameters[name] = drawn * np.float32(spread)
-        self._adam = Adam(self.parameters)
-
-    def pairs_gradients(
-        self, batch: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> dict[str, Array]:
-        """Return those of a batch of pairs (B, 2), of which these are right, (n,) and (n,)."""
-        unit, back = self._forward(self._texts.take(batch.T.ravel()))
-        query, key = np.split(unit, 2)
-        _, slopes = retrieval_loss(query, key, rows, columns, self._recipe.temperature)
-        return back(np.concatenate([slopes.query, slopes.key]))
-
-    def add_keeping(
-        self, gradients: dict[str, Array], words: _Features, rows: NDArray[np.intp]
-    ) -> None:
-        """Add those of the squared differences of cosines, for words in these rows."""
-        before = words.take(rows)
-        unit, back = self._forward(before)
-        moved = unit @ unit.T - before.unit @ before.unit.T
-        for name, gradient in back(
-            moved @ unit * np.float32(4 * self._recipe.keep / len(rows))
-        ).items():
-            gradients[name] += gradient
-
-    def _forward(self, texts: _Features) -> tuple[Array, Callable[[Array], dict[str, Array]]]:
-        """Return projected texts, of length one, and the way back to the parameters."""
-        added = texts.unit @ self.parameters["matrix"] + texts.letters @ self.parameters["table"]
-        unit, lengths_back = lengths_forward(np.concatenate([texts.unit, added], 1), "cosine")
-
-        def back(d_unit: Array) -> dict[str, Array]:
-            d_added = lengths_back(d_unit)[:, -self._recipe.size :]
-            return {"matrix": texts.unit.T @ d_added, "table": texts.letters.T @ d_added}
-
-        return unit, back
-
-    def step(self, gradients: dict[str, Array], done: int) -> None:
-        for name, gradient in gradients.items():
-            gradient += np.float32(self._recipe.decay) * self.parameters[name]
-        left = (1 - done / self._recipe.steps) ** 0.5
-        self._adam.learning_rate = self._recipe.learning_rate * left * min(1, (done + 1) / _WARM_UP)
-        self._adam.step(gradients)
-
-
-class _Known:
-    """Which texts are paired with which, so that no batch calls right ones wrong."""
-
-    def __init__(self, pairs: NDArray[np.intp], texts: int) -> None:
-        from scipy import sparse
-
-        ones = np.ones(2 * len(pairs), np.bool_)
-        both = np.concatenate([pairs, pairs[:, ::-1]])
-        self._paired = sparse.csr_matrix((ones, both.T), shape=(texts, texts))
-        self._sparse = sparse
-
-    def __call__(self, batch: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the queries' rows and the columns of the keys that are right for them."""
-        count = len(batch)
-        places = (batch[:, 1], np.arange(count))
-        shown = self._sparse.csr_matrix(
-            (np.ones(count, np.bool_), places), shape=(self._paired.shape[0], count)
-        )
-        right = self._paired[batch[:, 0]] @ shown
-        right.sort_indices()
-        return np.repeat(np.arange(count), np.diff(right.indptr)), right.indices
-
-
-class _Draw:
-    """Numbers drawn by weights."""
-
-    def __init__(self, weights: NDArray[Any], random: np.random.Generator) -> None:
-        self._sums, self._random = np.cumsum(weights, dtype=np.float64), random
-
-    def __call__(self, count: int) -> NDArray[np.intp]:
-        places = self._random.random(count) * self._sums[-1]
-        drawn: NDArray[np.intp] = np.searchsorted(self._sums, places, "right")
-        return np.minimum(drawn, len(self._sums) - 1)
-
-
-def _numbered(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the different texts, and the pairs by their numbers, (n, 2)."""
-    texts = sorted({text for pair in pairs for text in pair})
-    number = {text: i for i, text in enumerate(texts)}
-    return texts, np.array([[number[first], number[second]] for first, second in pairs])
-
-
-def _light_words(vectors: WordVectors) -> dict[str, float]:
-    """Return the words that count less than others in a phrase, and how much."""
-    weights = {word: vectors.vocabulary.weight(word) for word in vectors.words}
-    return {word: weight for word, weight in weights.items() if weight < _LIGHT}
-
-
-def _features(
-    vectors: WordVectors, texts: Sequence[str], buckets: int, weights: Mapping[str, float]
-) -> _Features:
-    unit, _ = lengths_forward(vectors.encode(texts), "cosine")
-    return _Features(unit, _letters(texts, buckets, weights))
-
-
-def _letters(texts: Sequence[str], buckets: int, weights: Mapping[str, float]) -> Any:
-    """Return f(text) of `Subwords` for each text, (T, N) in compressed rows."""
-    split = [text.split() for text in texts]
-    words = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
-    ngrams = [ngram_rows(word, buckets) for word in words]
-    of_words = _rows(ngrams, [np.full(len(n), len(n) ** -0.5) for n in ngrams], buckets)
-    weighed = [np.array([weights.get(word, 1.0) for word in s]) for s in split]
-    shares = [w / w.sum() for w in weighed]
-    return (
-        _rows([[words[word] for word in s] for s in split], shares, len(words)) @ of_words
-    ).tocsr()
-
-
-def _rows(columns: Sequence[Sequence[int]], shares: Sequence[NDArray[Any]], width: int) -> Any:
-    """Return a matrix in compressed rows: in each row these shares in these columns."""
-    from scipy import sparse
-
-    starts = np.cumsum([0, *map(len, columns)])
-    values = np.concatenate([np.zeros(0), *shares]).astype(np.float32)
-    flat = np.concatenate([np.zeros(0, np.int64), *columns]).astype(np.int64)
-    return sparse.csr_matrix((values, flat, starts), shape=(len(columns), width))
-
-
-#: What each kind of pair says about likeness, beside a pair of synonyms.
+#: How often each kind of pair is drawn, relative to synonyms.
 WEIGHTS: Mapping[str, float] = {
     "synonym": 1.0,
     "similar": 0.7,  # adjectives around one: wet - damp, moist
@@ -305,7 +76,7 @@ _DOWNLOAD = "python -m nltk.downloader wordnet"
 
 
 class Synset(NamedTuple):
-    """Words of one meaning, and where it stands among the others."""
+    """The words of one meaning, and its relations to others."""
 
     name: str
     lemmas: tuple[str, ...]
@@ -315,7 +86,7 @@ class Synset(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two texts in plain words that mean alike, and of which kind that is."""
+    """Two related plain texts, and the kind of their relation."""
 
     first: str
     second: str
@@ -323,7 +94,7 @@ class Pair(NamedTuple):
 
 
 def wordnet_synsets() -> list[Synset]:
-    """Return the 117,659 synsets of WordNet 3.0 (Princeton University, 2006), as nltk finds it.
+    """Return the 117,659 synsets of WordNet 3.0 (Princeton University, 2006), found by nltk.
 
     Raises:
         MissingCorpusError: WordNet is not on this machine.
@@ -342,7 +113,7 @@ def wordnet_synsets() -> list[Synset]:
 
 
 def _synset(synset: Any) -> Synset:
-    """Return what we use of a synset of nltk."""
+    """Return the parts of an nltk synset that are used here."""
     kinds = {
         "broader": (*synset.hypernyms(), *synset.instance_hypernyms()),
         "similar": synset.similar_tos(),
@@ -369,13 +140,13 @@ def related_pairs(
     excluded: Collection[frozenset[str]] = (),
     without: Container[str] = frozenset(),
 ) -> list[Pair]:
-    """Return the pairs that synsets make, each once and in one direction, as its best kind.
+    """Return the pairs of texts that synsets relate, each once, as the kind of the largest weight.
 
     Args:
-        synsets: Meanings.
-        known: Words. Lemmas with another word are left out, and of definitions those words are.
-        excluded: Pairs, in plain words, that are not returned whatever their kind.
-        without: Names of synsets that nothing is to be known of.
+        synsets: The synsets to relate.
+        known: Words with a vector. Lemmas with other words are skipped; definitions lose them.
+        excluded: Pairs of plain texts to leave out.
+        without: Names of synsets to leave out.
 
     Example:
         >>> car = Synset("car", ("car", "motor_car"), "A car, on wheels!", (("broader", "thing"),))
@@ -420,13 +191,13 @@ def _pairs_of(
 
 
 def _known_lemmas(lemmas: Iterable[str], known: Container[str]) -> list[str]:
-    """Return those lemmas, different and in plain words, of which every word is known."""
+    """Return the distinct lemmas, as plain text, all of whose words are known."""
     texts = dict.fromkeys(plain(lemma.replace("_", " ").lower()) for lemma in lemmas)
     return [text for text in texts if text and all(word in known for word in text.split())]
 
 
 def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
-    """Return the pairs that retrieval sets ask, in plain words: a query and a key it accepts.
+    """Return the pairs of a query and an accepted key in retrieval sets, as plain text.
 
     Example:
         >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
@@ -440,3 +211,220 @@ def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
         for query in one.queries
         for key in query.accept
     }
+
+
+# ---- a projection from pairs -----------------------------------------------------------------
+
+_WARM_UP = 50  # steps in which the learning rate rises
+_FULL_WEIGHT = 0.9  # words with this weight or more, and unknown words, count as 1
+_START = 0.3  # length of the learned part of a vector at the start; the other part has length 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Hyper-parameters of `retrofit`; ``data/README.md`` compares others.
+
+    Args:
+        buckets: Rows N of the table of hashed n-grams.
+        size: Learned dimensions r, next to the vector's own.
+        steps: Number of steps.
+        batch: Pairs a step; each is told apart from all others.
+        temperature: Divisor of the cosines before the softmax.
+        keep: Weight of the penalty on changes of the cosines between words.
+        kept_words: Words drawn for that penalty in each step.
+        decay: Weight decay.
+        learning_rate: Adam's, after the warm-up. It falls to 0 with the root of the steps left.
+        seed: Seed of the start and of the batches.
+    """
+
+    buckets: int = 12288
+    size: int = 64
+    steps: int = 4000
+    batch: int = 1024
+    temperature: float = 0.07
+    keep: float = 0.1
+    kept_words: int = 384
+    decay: float = 1e-4
+    learning_rate: float = 5e-3
+    seed: int = 1
+
+
+def retrofit(
+    vectors: WordVectors,
+    pairs: Sequence[tuple[str, str]],
+    weights: Sequence[float] | None = None,
+    recipe: Recipe | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Subwords:
+    """Learn a projection under which the texts of each pair are near each other.
+
+    It serves queries and keys alike. The loss of a pair is `retrieval_loss` over the other pairs
+    of its batch (Henderson et al. 2017); every text paired with a query counts as right for it.
+    A penalty on changed cosines keeps words where they were, as in Faruqui et al. 2015,
+    "Retrofitting Word Vectors to Semantic Lexicons".
+
+    Args:
+        vectors: The embedding to project.
+        pairs: n pairs of plain texts.
+        weights: Relative frequency of each pair, (n,); None if all are equal.
+        recipe: Hyper-parameters; None for the defaults.
+        progress: Called with ``(done, total)`` steps.
+
+    Raises:
+        ShapeError: There are no pairs, or not as many weights.
+    """
+    recipe = recipe or Recipe()
+    if not pairs or (weights is not None and len(weights) != len(pairs)):
+        raise ShapeError(
+            f"expected pairs and as many weights, got {len(pairs)} pairs and "
+            f"{'no' if weights is None else len(weights)} weights"
+        )
+    random = np.random.default_rng(recipe.seed)
+    texts = sorted({text for pair in pairs for text in pair})
+    number = {text: i for i, text in enumerate(texts)}
+    rows = np.array([[number[first], number[second]] for first, second in pairs])  # (n, 2)
+    word_weights = {word: vectors.vocabulary.weight(word) for word in vectors.words}
+    word_weights = {w: weight for w, weight in word_weights.items() if weight < _FULL_WEIGHT}
+    learner = _Learner(_inputs(vectors, texts, recipe.buckets, word_weights), recipe, random)
+    words = _inputs(vectors, vectors.words, recipe.buckets, word_weights)
+    draw_words = _weighted_draw(np.sqrt(vectors.counts.astype(np.float64)), random)
+    right_keys = _RightKeys(rows, len(texts))
+    draw = _weighted_draw(np.ones(len(pairs)) if weights is None else np.asarray(weights), random)
+    for step in range(recipe.steps):
+        batch = rows[draw(recipe.batch)]
+        swapped = random.random(len(batch)) < 0.5  # either text may be the query
+        batch[swapped] = batch[swapped, ::-1]
+        gradients = learner.pair_gradients(batch, *right_keys.of(batch))
+        if recipe.keep:
+            learner.add_cosine_penalty(gradients, words, draw_words(recipe.kept_words))
+        learner.step(gradients, step)
+        if progress:
+            progress(step + 1, recipe.steps)
+    return Subwords(learner.parameters["matrix"], learner.parameters["table"], word_weights)
+
+
+class _Inputs(NamedTuple):
+    """The inputs of a projection for T texts."""
+
+    unit: Array  # (T, E), vectors of length 1
+    ngrams: Any  # sparse (T, N), f(text) of `Subwords`
+
+    def take(self, rows: NDArray[np.intp]) -> _Inputs:
+        return _Inputs(self.unit[rows], self.ngrams[rows])
+
+
+class _Learner:
+    """The parameters of `Subwords`, and the gradients of both losses."""
+
+    def __init__(self, texts: _Inputs, recipe: Recipe, random: np.random.Generator) -> None:
+        self._texts, self._recipe = texts, recipe
+        sizes = {"matrix": texts.unit.shape[1], "table": recipe.buckets}
+        self.parameters: dict[str, Array] = {}
+        for name, rows in sizes.items():
+            spread = _START / (rows if name == "matrix" else recipe.size) ** 0.5
+            drawn = random.standard_normal((rows, recipe.size), dtype=np.float32)
+            self.parameters[name] = drawn * np.float32(spread)
+        self._adam = Adam(self.parameters)
+
+    def pair_gradients(
+        self, batch: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NamedGradients:
+        """Return the gradients of the loss of pairs (B, 2), with right keys as `_RightKeys.of`."""
+        unit, back = self._forward(self._texts.take(batch.T.ravel()))
+        query, key = np.split(unit, 2)
+        _, d = retrieval_loss(query, key, rows, columns, self._recipe.temperature)
+        return back(np.concatenate([d.query, d.key]))
+
+    def add_cosine_penalty(
+        self, gradients: NamedGradients, words: _Inputs, rows: NDArray[np.intp]
+    ) -> None:
+        """Add the gradients of the squared changes of the cosines between these words."""
+        before = words.take(rows)
+        unit, back = self._forward(before)
+        change = unit @ unit.T - before.unit @ before.unit.T
+        scale = np.float32(4 * self._recipe.keep / len(rows))
+        for name, gradient in back(change @ unit * scale).items():
+            gradients[name] += gradient
+
+    def _forward(self, texts: _Inputs) -> tuple[Array, Callable[[Array], NamedGradients]]:
+        """Return the projected texts, scaled to length 1, and the backward function."""
+        added = texts.unit @ self.parameters["matrix"] + texts.ngrams @ self.parameters["table"]
+        unit, lengths_back = lengths_forward(np.concatenate([texts.unit, added], 1), "cosine")
+
+        def back(d_unit: Array) -> NamedGradients:
+            d_added = lengths_back(d_unit)[:, -self._recipe.size :]
+            return {"matrix": texts.unit.T @ d_added, "table": texts.ngrams.T @ d_added}
+
+        return unit, back
+
+    def step(self, gradients: NamedGradients, done: int) -> None:
+        for name, gradient in gradients.items():
+            gradient += np.float32(self._recipe.decay) * self.parameters[name]
+        left = (1 - done / self._recipe.steps) ** 0.5
+        self._adam.learning_rate = self._recipe.learning_rate * left * min(1, (done + 1) / _WARM_UP)
+        self._adam.step(gradients)
+
+
+class _RightKeys:
+    """Which texts are paired, so that a batch does not treat a right key as wrong."""
+
+    def __init__(self, pairs: NDArray[np.intp], texts: int) -> None:
+        from scipy import sparse
+
+        ones = np.ones(2 * len(pairs), np.bool_)
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        self._paired = sparse.csr_matrix((ones, both.T), shape=(texts, texts))
+        self._sparse = sparse
+
+    def of(self, batch: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows of queries and the columns of their right keys, for pairs (B, 2)."""
+        count = len(batch)
+        places = (batch[:, 1], np.arange(count))
+        keys = self._sparse.csr_matrix(
+            (np.ones(count, np.bool_), places), shape=(self._paired.shape[0], count)
+        )
+        right = self._paired[batch[:, 0]] @ keys
+        right.sort_indices()
+        return np.repeat(np.arange(count), np.diff(right.indptr)), right.indices
+
+
+def _weighted_draw(
+    weights: NDArray[Any], random: np.random.Generator
+) -> Callable[[int], NDArray[np.intp]]:
+    """Return a function that draws so many places, with replacement, by their weights."""
+    sums = np.cumsum(weights, dtype=np.float64)
+    last = len(sums) - 1
+
+    def draw(count: int) -> NDArray[np.intp]:
+        places: NDArray[np.intp] = np.searchsorted(sums, random.random(count) * sums[-1], "right")
+        return np.minimum(places, last)
+
+    return draw
+
+
+def _inputs(
+    vectors: WordVectors, texts: Sequence[str], buckets: int, weights: Mapping[str, float]
+) -> _Inputs:
+    """Return the vectors of length 1 and the n-grams of texts."""
+    unit, _ = lengths_forward(vectors.encode(texts), "cosine")
+    split = [text.split() for text in texts]
+    words = {word: i for i, word in enumerate(dict.fromkeys(w for s in split for w in s))}
+    rows = [ngram_rows(word, buckets) for word in words]
+    of_words = _sparse_rows(rows, [np.full(len(r), len(r) ** -0.5) for r in rows], buckets)
+    in_text = [np.array([weights.get(word, 1.0) for word in s]) for s in split]
+    shares = [w / w.sum() for w in in_text]
+    of_texts = _sparse_rows([[words[word] for word in s] for s in split], shares, len(words))
+    return _Inputs(unit, (of_texts @ of_words).tocsr())
+
+
+def _sparse_rows(
+    columns: Sequence[Sequence[int]], values: Sequence[NDArray[Any]], width: int
+) -> Any:
+    """Return a sparse matrix with these values in these columns of each row."""
+    from scipy import sparse
+
+    starts = np.cumsum([0, *map(len, columns)])
+    flat = np.concatenate([np.zeros(0), *values]).astype(np.float32)
+    places = np.concatenate([np.zeros(0, np.int64), *columns]).astype(np.int64)
+    return sparse.csr_matrix((flat, places, starts), shape=(len(columns), width))

@@ -31,11 +31,11 @@ def vectors(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fuzzydict.learning import retrofitting
+    from fuzzydict.learning import wordnet
 
-    few = retrofitting.Recipe(steps=3, batch=4, buckets=16, size=2, kept_words=4)
-    monkeypatch.setattr(retrofitting, "wordnet_synsets", lambda: SYNSETS)
-    monkeypatch.setattr(retrofitting, "Recipe", lambda seed: replace(few, seed=seed))
+    few = wordnet.Recipe(steps=3, batch=4, buckets=16, size=2, kept_words=4)
+    monkeypatch.setattr(wordnet, "wordnet_synsets", lambda: SYNSETS)
+    monkeypatch.setattr(wordnet, "Recipe", lambda seed: replace(few, seed=seed))
 
 
 @pytest.mark.usefixtures("tiny")
