@@ -1,4 +1,4 @@
-"""What `fit` has learned, and whether it helps: a report to read, to show and to draw."""
+"""`FitReport`: what `fit` learned, and how much better the answers are."""
 
 from __future__ import annotations
 
@@ -13,39 +13,42 @@ from fuzzydict.learning.gradient_descent import Epoch
 __all__ = ["Change", "FitReport", "Measures"]
 
 _SHOWN = 10  # queries that got better, and as many that got worse
+_NAN = float("nan")
 
 
 class Measures(NamedTuple):
-    """How good answers are, over some examples.
+    """How good the answers to some examples are; NaN where a measure does not apply.
 
-    Of examples with keys: the share of queries whose best key is right, the mean reciprocal rank
-    of the best right key, the mean logarithm of the probability of the right keys, and the share
-    that the dict answers right, by a right key at the cutoff or above it or, where no key is
-    right, by none. Of examples with values: the root of the mean squared error. What does not
-    apply is NaN, and all is where there are no examples.
+    Attributes:
+        hit_at_1: share of queries whose best key is right.
+        mrr: mean reciprocal rank of the best right key.
+        log_probability: mean logarithm of the probability of the right keys, or of "none".
+        rmse: root mean squared error of pooled values.
+        right_at_cutoff: share of queries that the dict answers correctly: with a right key at or
+            above the cutoff, or with none where no key is right.
     """
 
-    hit_at_1: float
-    mrr: float
-    log_probability: float
-    rmse: float
-    right_at_cutoff: float = float("nan")
+    hit_at_1: float = _NAN
+    mrr: float = _NAN
+    log_probability: float = _NAN
+    rmse: float = _NAN
+    right_at_cutoff: float = _NAN
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """Yield those that apply, each with its name, as they are shown."""
+        """Yield name and text of those that apply."""
         if self.rmse == self.rmse:
             yield "root mean squared error", f"{self.rmse:.4g}"
-        if self.hit_at_1 == self.hit_at_1:
-            yield "hit@1", f"{self.hit_at_1:.3f}"
-            yield "MRR", f"{self.mrr:.3f}"
-        if self.log_probability == self.log_probability:
-            yield "log-probability", f"{self.log_probability:.3f}"
-        if self.right_at_cutoff == self.right_at_cutoff:
-            yield "right at the cutoff", f"{self.right_at_cutoff:.3f}"
+        shown = {
+            "hit@1": self.hit_at_1,
+            "MRR": self.mrr,
+            "log-probability": self.log_probability,
+            "right at the cutoff": self.right_at_cutoff,
+        }
+        yield from ((name, f"{number:.3f}") for name, number in shown.items() if number == number)
 
 
 class Change(NamedTuple):
-    """A query whose right key, or pooled value, is nearer or farther than before."""
+    """A query whose answer changed, with the answers before and after."""
 
     query: str
     before: str
@@ -57,18 +60,18 @@ class FitReport:
     """What `FuzzyDict.fit` learned.
 
     Attributes:
-        kept: whether what was learned is kept in the dict's options.
+        kept: whether the dict now has the learned options.
         reason: why, or why not.
-        examples: how many examples were given, and
-        validated: how many were asked that had not been learned from, each by itself or in turn.
-        training_before: how good the dict was on the examples to learn from,
-        training_after: and is with what was learned; of many examples, on some of them.
-        held_out_before: the same on examples not learned from,
-        held_out_after: where what is measured had not seen them.
+        examples: number of examples.
+        validated: number of examples that were held out, at once or in turn.
+        training_before: how good the answers to the training examples were,
+        training_after: and are with the learned options (if there are many, for some of them).
+        held_out_before: the same for the held-out examples,
+        held_out_after: each measured with options learned without it.
         history: mean losses before the first pass over the examples, and after each.
-        better: examples held out that got better (of those learned from, where none was held out),
-        worse: and those that got worse.
-        options: the options that were set, by name; those that would have been, if it is not kept.
+        better: held-out examples with a better answer (training examples, if none are held out),
+        worse: and those with a worse one.
+        options: the learned options by name, whether they are kept or not.
     """
 
     kept: bool
@@ -86,42 +89,38 @@ class FitReport:
 
     @property
     def score_cutoff(self) -> float | None:
-        """The cutoff that was learned; None if none was."""
+        """The learned cutoff; None if none was learned."""
         cutoff: float | None = self.options.get("score_cutoff")
         return cutoff
 
     def __str__(self) -> str:
-        verb = "kept" if self.kept else "not kept"
-        lines = [f"{verb}: {self.reason}", *self._facts()]
-        width = max(len(name) for name, *_ in self._rows())
-        for name, cells in self._rows():
-            lines.append(f"  {name:{width}}  " + "  ".join(f"{cell:>10}" for cell in cells))
-        for title, changes in self._changes():
-            lines.append(f"{title}:")
-            lines += [f"  {_changed(change)}" for change in changes[:_SHOWN]]
-            lines += _left_out(changes)
-        return "\n".join(lines)
+        rows = self._rows()
+        width = max(len(name) for name, *_ in rows)
+        table = [f"  {name:{width}}  {before:>10}  {after:>10}" for name, before, after in rows]
+        changes = [
+            line
+            for title, lines in self._changes()
+            for line in (f"{title}:", *(f"  {line}" for line in lines))
+        ]
+        return "\n".join([f"{self._verdict}: {self.reason}", *self._facts(), *table, *changes])
 
     def __repr__(self) -> str:
-        return f"<FitReport: {'kept' if self.kept else 'not kept'}, {self.examples} examples>"
+        return f"<FitReport: {self._verdict}, {self.examples} examples>"
 
     def _repr_html_(self) -> str:
-        verb = "kept" if self.kept else "not kept"
+        facts = "".join(f"<p>{escape(line)}</p>" for line in self._facts())
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             + "".join(f"<td style='text-align:right'>{escape(cell)}</td>" for cell in cells)
             + "</tr>"
-            for name, cells in self._rows()
+            for name, *cells in self._rows()
         )
         changes = "".join(
-            f"<p>{title}:</p><ul>"
-            + "".join(f"<li>{escape(_changed(change))}</li>" for change in found[:_SHOWN])
-            + "".join(f"<li>{escape(line.strip())}</li>" for line in _left_out(found))
-            + "</ul>"
-            for title, found in self._changes()
+            f"<p>{title}:</p><ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+            for title, lines in self._changes()
         )
-        facts = "".join(f"<p>{escape(line)}</p>" for line in self._facts())
-        return f"<p><b>{verb}</b>: {escape(self.reason)}</p>{facts}<table>{rows}</table>{changes}"
+        verdict = f"<p><b>{self._verdict}</b>: {escape(self.reason)}</p>"
+        return f"{verdict}{facts}<table>{rows}</table>{changes}"
 
     def plot(self) -> Any:
         """Draw the losses of each pass over the examples; return the matplotlib ``Axes``.
@@ -131,55 +130,56 @@ class FitReport:
         """
         from fuzzydict.results.plotting import plot_curves
 
-        curves = {"learned from": [epoch.training for epoch in self.history]}
-        held = [epoch.held_out for epoch in self.history]
-        if any(loss == loss for loss in held):
-            curves["held out, to stop by"] = held
-        return plot_curves(
-            curves,
-            title="Learning",
-            x_label="passes over the examples",
-            y_label="mean squared error (of a third of the spread)"
-            if self.training_after.rmse == self.training_after.rmse
-            else "loss (nats an example)",
+        curves = {"training": [epoch.training for epoch in self.history]}
+        held_out = [epoch.held_out for epoch in self.history]
+        if any(loss == loss for loss in held_out):
+            curves["held out, to stop early"] = held_out
+        pools = self.training_after.rmse == self.training_after.rmse
+        unit = (
+            "mean squared error (of a third of the spread)" if pools else "loss (nats an example)"
         )
+        return plot_curves(
+            curves, title="Learning", x_label="passes over the examples", y_label=unit
+        )
+
+    @property
+    def _verdict(self) -> str:
+        return "kept" if self.kept else "not kept"
 
     def _facts(self) -> list[str]:
         passes = max(len(self.history) - 1, 0)
         facts = [
-            f"{_counted(self.examples, 'example')}, {self.validated} of them asked without having "
-            f"been learned from; {_counted(passes, 'pass', 'passes')} over the examples"
+            f"{_counted(self.examples, 'example')}, {self.validated or 'none'} of them held out; "
+            f"{_counted(passes, 'pass', 'passes')} over the examples"
         ]
         if self.options:
             verb = "set" if self.kept else "would have set"
-            shown = ", ".join(_option(*item) for item in self.options.items())
-            facts.append(f"{verb}: {shown}")
+            facts.append(f"{verb}: {', '.join(_option(*item) for item in self.options.items())}")
         return facts
 
-    def _rows(self) -> list[tuple[str, tuple[str, str]]]:
-        parts = [
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Return the measures before and after, with the header first."""
+        rows = [("", "before", "after")]
+        for title, before, after in (
             ("held out", self.held_out_before, self.held_out_after),
-            ("learned from", self.training_before, self.training_after),
-        ]
-        rows = [("", ("before", "after"))]
-        for title, before, after in parts:
+            ("training", self.training_before, self.training_after),
+        ):
             for (name, was), (_, now) in zip(before.named(), after.named(), strict=True):
-                rows.append((f"{name}, {title}", (was, now)))
+                rows.append((f"{name}, {title}", was, now))
         return rows
 
-    def _changes(self) -> list[tuple[str, Sequence[Change]]]:
-        side = "held out" if self.validated else "learned from"
-        both = [(f"better, {side}", self.better), (f"worse, {side}", self.worse)]
-        return [(title, changes) for title, changes in both if changes]
+    def _changes(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield what the changes are, and a line for each of the first."""
+        side = "held out" if self.validated else "training"
+        for verdict, changes in (("better", self.better), ("worse", self.worse)):
+            if changes:
+                yield f"{verdict}, {side}", _change_lines(changes)
 
 
-def _changed(change: Change) -> str:
-    return f"{quoted(change.query)}: {change.before} -> {change.after}"
-
-
-def _left_out(changes: Sequence[Change]) -> list[str]:
+def _change_lines(changes: Sequence[Change]) -> list[str]:
+    lines = [f"{quoted(query)}: {before} -> {after}" for query, before, after in changes[:_SHOWN]]
     rest = len(changes) - _SHOWN
-    return [f"  and {rest} more"] if rest > 0 else []
+    return [*lines, f"and {rest} more"] if rest > 0 else lines
 
 
 def _counted(count: int, one: str, many: str | None = None) -> str:

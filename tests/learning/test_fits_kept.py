@@ -204,7 +204,7 @@ def test_without_validation_the_examples_decide_and_the_report_says_so() -> None
     assert report.kept
     assert report.validated == 0
     assert "none was held out" in report.reason
-    assert "better, learned from:" in str(report)
+    assert "better, training:" in str(report)
     assert "held out:" not in str(report)
 
 

@@ -54,7 +54,7 @@ def test_what_does_not_apply_is_left_out() -> None:
     assert "would have set: " in text
     assert "hit@1" not in text
     assert "held out " not in text
-    assert re.search(r"root mean squared error, learned from +2 +1\n", text)
+    assert re.search(r"root mean squared error, training +2 +1\n", text)
 
 
 def test_in_notebooks_it_is_whole_and_escaped_and_of_no_colour_of_its_own() -> None:
