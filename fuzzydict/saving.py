@@ -1,12 +1,13 @@
-"""A dict -> one file, and back: its items, options, and the vectors of its keys.
+"""A dict in one file: its items, its options, and the vectors of its keys. No pickle.
 
-Arrays in the file of K items, S of whose keys have vectors:
+The file holds JSON for the options and the embedding's fingerprint, and these arrays, for a dict
+of K items, S of whose keys have vectors:
 
-    keys, values    JSON: lists of K, as `codec` writes them
-    values 0, ...   the arrays that they hold
+    keys, values    JSON: lists of K, as `ValueWriter` writes them
+    values 0, ...   the numpy arrays among the values
     vectors, trust  (S, E), (S,)
-    graph ...       what finds keys near a query, if that was made
-    projections ... what was learned, if anything was
+    graph ...       the index of an engine, if there is one
+    projections ... learned projections, if there are any
 """
 
 from __future__ import annotations
@@ -37,33 +38,158 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.search.key_index import KeyIndex, Keys
 
-__all__ = [
-    "GRAPHS",
-    "PLAIN",
-    "Graph",
-    "Saved",
-    "SavedKeys",
-    "ValueReader",
-    "ValueWriter",
-    "check_items",
-    "graph_arrays",
-    "graph_of",
-    "read_options",
-    "read_saved",
-    "take_learned",
-    "write_saved",
-    "written_options",
-]
+__all__ = ["Saved", "SavedKeys", "check_items", "read_saved", "write_saved"]
+
+_KIND = "fuzzy dict"
+_GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
+_LABELS = "graph labels"
+_LEARNED = "projections "  # the names of the arrays of projections begin with it
+_LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
+_LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
-#: Types whose values JSON has as they are.
-PLAIN = (str, int, float, bool, type(None))
-_DEEPEST = 100  # containers in one another: few enough to be read again under any recursion limit
-_MOST_AXES = 31  # of an array, for numpy before 2.0 stacks no more
+# ---- the file -------------------------------------------------------------------------------
+
+
+class Saved(NamedTuple):
+    """What the file of a dict holds; ``keys`` is None if they must be encoded again."""
+
+    items: dict[Any, Any]
+    options: dict[str, Any]
+    keys: SavedKeys | None
+
+
+def write_saved(
+    path: str | os.PathLike[str],
+    items: Mapping[Any, Any],
+    options: Mapping[str, Any],
+    embedding: Embedding,
+    keys: Keys,
+    neighbours: Neighbours | None,
+) -> None:
+    """Write a dict to a file, atomically.
+
+    Raises:
+        ArgumentTypeError: a key or a value is of a type that cannot be saved, and the message
+            names the key; or the scorer is a function.
+    """
+    writer = ValueWriter()
+    names, values = (_encoded(writer, parts, items) for parts in (items, items.values()))
+    meta = {"options": _encoded_options(writer, options), "embedding": embedding.fingerprint()}
+    projections, alive = options["projections"], keys.alive
+    learned = projections.arrays() if isinstance(projections, Projections) else {}
+    arrays: dict[str, NDArray[Any]] = {
+        "keys": names,
+        "values": values,
+        "vectors": keys.vectors if alive.all() else keys.vectors[alive],
+        "trust": keys.trust[alive],
+        **_graph_arrays(keys, neighbours, options["index"]),
+        **{f"values {number}": group for number, group in enumerate(writer.groups)},
+        **{f"{_LEARNED}{name}": array for name, array in learned.items()},
+    }
+    write_arrays(path, _KIND, meta, arrays)
+
+
+def read_saved(path: str | os.PathLike[str]) -> Saved:
+    """Read what `write_saved` wrote.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        FileFormatError: the file is damaged, of another kind, or of another version.
+    """
+    meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
+    if "items" in arrays:
+        raise FileFormatError(
+            f"{path} is of an earlier fuzzydict, which kept keys and values together; open it "
+            f"there, and save its items as JSON"
+        )
+    with as_format_errors(path):
+        graph = _graph_of(arrays, unchecked, meta["options"])
+        names, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
+        learned = {
+            name.removeprefix(_LEARNED): arrays.pop(name)
+            for name in [name for name in arrays if name.startswith(_LEARNED)]
+        }
+        reader = ValueReader([arrays[f"values {number}"] for number in range(len(arrays))])
+        items = _items(_decoded(reader, names), _decoded(reader, values))
+        options = _decoded_options(reader, meta["options"], learned)
+        if not reader.finished:
+            raise ValueError("it holds arrays that are no value's")
+        embedding = _checked_fingerprint(meta["embedding"])
+        if has_query_heads(learned):  # the vectors were projected by a K that is left out
+            return Saved(items, options, None)
+        saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)
+    return Saved(items, options, saved)
+
+
+def check_items(items: Mapping[Any, Any]) -> None:
+    """Raise, as `write_saved` would, unless these keys and values can be saved."""
+    writer = ValueWriter()
+    for parts in (items, items.values()):
+        _encoded(writer, parts, items)
+
+
+def _items(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+    items = dict(zip(keys, values, strict=True))
+    if len(items) != len(keys):
+        raise ValueError("a key comes twice")
+    return items
+
+
+def _checked_fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(saved["name"], str) or not saved.keys() <= {"name", "probes"}:
+        raise TypeError("the fingerprint of its embedding is not one")
+    if "probes" in saved and np.asarray(saved["probes"], np.float64).ndim != 2:
+        raise TypeError("the probes of its embedding are not vectors")
+    return saved
+
+
+# ---- keys and values ------------------------------------------------------------------------
+
+_PLAIN = (str, int, float, bool, type(None))  # types that JSON writes as they are
+_DEEPEST = 100  # nested containers: few enough to be read under any recursion limit
+_MOST_AXES = 31  # of an array: numpy before 2.0 stacks no more
+
+
+def _encoded(writer: ValueWriter, parts: Iterable[Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
+    """Return keys or values as JSON; ``keys`` are named in errors."""
+    written = _each(writer.encode, parts, keys)
+    try:
+        content = _JSON.encode(written)
+    except ValueError:  # a number of too many digits: of which key?
+        content = f"[{','.join(_each(_JSON.encode, written, keys))}]"
+    # Lone surrogates pass; written as escapes, two of them would become one character.
+    return np.frombuffer(content.encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _each(encode: Callable[[Any], Any], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
+    """Return each part encoded; an error names the key of the first that cannot be."""
+    encoded: list[Any] = []
+    try:
+        encoded.extend(map(encode, parts))
+    except (ArgumentTypeError, RecursionError, ValueError) as error:
+        key = next(islice(keys, len(encoded), None))
+        raise ArgumentTypeError(
+            f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be of "
+            f"JSON's types, tuples and numpy arrays: convert it, or leave it out"
+        ) from error
+    return encoded
+
+
+def _decoded(reader: ValueReader, array: NDArray[Any]) -> list[Any]:
+    """Return what `_encoded` wrote."""
+    # Each NaN becomes an object of its own, as it was: NaNs may be keys.
+    content = json.loads(array.tobytes().decode("utf-8", "surrogatepass"), parse_constant=float)
+    if not isinstance(content, list):
+        raise TypeError("it holds no list")
+    if set(map(type, content)) <= set(_PLAIN):  # as most do
+        return content
+    return [reader.decode(part) for part in content]
 
 
 class ValueWriter:
-    """Writes values; ``groups`` are the stacked arrays that they hold, once all are written."""
+    """Writes values as JSON; the arrays among them are stacked in ``groups``."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, tuple[int, ...]], list[NDArray[Any]]] = {}
@@ -73,14 +199,14 @@ class ValueWriter:
         """Return a value as JSON.
 
         Raises:
-            ArgumentTypeError: it, or what it holds, is neither of JSON's types (exactly: of no
-                class derived from them), nor a tuple, nor an array or number of numpy; or its
-                containers are nested too deeply.
+            ArgumentTypeError: the value, or one in it, is of none of JSON's types (exactly, not of
+                a derived class), and no tuple, numpy array or numpy number; or it is nested too
+                deeply.
         """
         if depth > _DEEPEST:
             raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
         kind = type(value)
-        if kind in PLAIN:
+        if kind in _PLAIN:
             return value
         if kind in (list, tuple):
             return [kind.__name__, *(self.encode(part, depth + 1) for part in value)]
@@ -111,7 +237,7 @@ class ValueWriter:
 
 
 class ValueReader:
-    """Reads values that a `ValueWriter` with these groups wrote, in the order of writing.
+    """Reads what a `ValueWriter` with these groups wrote, in the order of writing.
 
     Each row is taken once, so that a small file cannot ask for a large array many times.
     """
@@ -131,7 +257,7 @@ class ValueReader:
         Raises:
             FileFormatError: no writer wrote this.
         """
-        if type(value) in PLAIN:
+        if type(value) in _PLAIN:
             return value
         if depth > _DEEPEST:
             raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
@@ -156,52 +282,41 @@ class ValueReader:
         return self._groups[group][row]
 
 
-_LEARNED = "projections "  # before the names of the arrays that projections are made of
-_ENCODED = ("embedding", "scorer", "projections")  # options that are not written as they are
-_NOT_SAVED = ("FunctionScorer", "Kernel", "Scorer")
+# ---- options --------------------------------------------------------------------------------
+
+_NO_SCORERS = ("FunctionScorer", "Kernel", "Scorer")  # classes that no file names
 
 
-def written_options(
-    writer: ValueWriter, options: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return options as JSON, and the arrays that they need.
-
-    Raises:
-        ArgumentTypeError: the scorer is a function.
-    """
-    plain = {name: _as_json(value) for name, value in options.items() if name not in _ENCODED}
-    projections = options["projections"]
-    learned = projections.arrays() if isinstance(projections, Projections) else {}
+def _encoded_options(writer: ValueWriter, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options but the embedding as JSON."""
+    projections, scorer = options["projections"], options["scorer"]
+    is_learned = isinstance(projections, Projections)
+    encoded = {
+        **options,
+        "scorer": _encoded_scorer(writer, scorer),
+        "projections": [projections.embedding] if is_learned else projections,
+    }
+    del encoded["embedding"]
+    # A number of any type is written as a plain one.
+    plain_types = (str, int, float, list, type(None))
     return {
-        **plain,
-        "scorer": _encoded_scorer(writer, options["scorer"]),
-        "projections": _encoded_projections(projections),
-    }, {f"{_LEARNED}{name}": array for name, array in learned.items()}
+        name: value if type(value) in plain_types else float(value)
+        for name, value in encoded.items()
+    }
 
 
-def _as_json(option: Any) -> Any:
-    """Return an option as JSON takes it: a number of any type as a plain one."""
-    return option if option is None or type(option) in (str, int, float) else float(option)
-
-
-def take_learned(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Take those of projections out of a file's arrays."""
-    names = [name for name in arrays if name.startswith(_LEARNED)]
-    return {name.removeprefix(_LEARNED): arrays.pop(name) for name in names}
-
-
-def read_options(
+def _decoded_options(
     reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
-    """Return the options that `written_options` wrote.
+    """Return the options that `_encoded_options` returned.
 
     Raises:
-        LookupError, TypeError, ValueError: it wrote no such thing.
+        LookupError, TypeError, ValueError: it returned no such thing.
     """
     options = {
         **saved,
-        "scorer": _scorer(reader, saved["scorer"]),
-        "projections": _projections(saved["projections"], learned),
+        "scorer": _decoded_scorer(reader, saved["scorer"]),
+        "projections": _decoded_projections(saved["projections"], learned),
     }
     if options.keys() != OPTIONS.keys() - {"embedding"}:
         raise ValueError("its options are not those of a dict")
@@ -210,14 +325,7 @@ def read_options(
     return options
 
 
-def _encoded_projections(projections: Any) -> Any:
-    """Return projections as their name, or as that of the embedding that they are for."""
-    if isinstance(projections, Projections):
-        return [projections.embedding]
-    return projections
-
-
-def _projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
+def _decoded_projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
     if not isinstance(saved, list):
         if learned:
             raise ValueError("it holds projections that are not its dict's")
@@ -225,7 +333,7 @@ def _projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
     (embedding,) = saved
     if not isinstance(embedding, str | None):
         raise TypeError("its projections name no embedding")
-    # Copies, for what was read is mapped from a file, which may change or go.
+    # Copies, since what is mapped from a file may change or go.
     copies = {name: np.array(array) for name, array in learned.items()}
     return Projections.from_arrays(copies, embedding=embedding)
 
@@ -235,7 +343,7 @@ def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
     if scorer is None or isinstance(scorer, str):
         return scorer
     kind = type(scorer).__name__
-    if getattr(scorers, kind, None) is not type(scorer) or kind in _NOT_SAVED:
+    if getattr(scorers, kind, None) is not type(scorer) or kind in _NO_SCORERS:
         raise ArgumentTypeError(
             f"scorer: {quoted(scorer)} cannot be saved, for a file holds no functions; "
             f"set d.scorer = None before saving, and again after loading"
@@ -246,29 +354,37 @@ def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
     return [kind, writer.encode(arguments)]
 
 
-def _scorer(reader: ValueReader, saved: Any) -> Any:
+def _decoded_scorer(reader: ValueReader, saved: Any) -> Any:
     if saved is None or isinstance(saved, str):
         return saved
     kind, arguments = saved
     made = getattr(scorers, kind) if kind in scorers.__all__ else None
-    if not isinstance(made, type) or not issubclass(made, scorers.Scorer) or kind in _NOT_SAVED:
+    if not isinstance(made, type) or not issubclass(made, scorers.Scorer) or kind in _NO_SCORERS:
         raise ValueError(f"it names a scorer {quoted(kind)}, which is none of this package's")
     return made(**reader.decode(arguments))
 
 
-_LITTLE = 1 << 26  # bytes of vectors that are read at once: as much as takes milliseconds
+# ---- the vectors of keys --------------------------------------------------------------------
+
+
+class _Graph(NamedTuple):
+    """What an engine saved of S keys: bytes, and labels, (S + 1,), see `Neighbours.save`."""
+
+    measure: str
+    saved: Unchecked
+    labels: NDArray[np.int64]
 
 
 class SavedKeys:
-    """The keys of a dict that have vectors, S of them, in a file that is mapped.
+    """The S keys of a dict that have vectors, in a file that is mapped.
 
     Args:
         path: of the file.
         keys: all keys of the dict, in order.
-        embedding: the fingerprint of what gave the vectors.
+        embedding: the fingerprint of the embedding.
         vectors: (S, E).
         trust: (S,).
-        graph: what finds keys near a query, if that was made.
+        graph: the index of an engine, if there is one.
 
     Raises:
         ValueError: these are not vectors and trust of one dict.
@@ -281,7 +397,7 @@ class SavedKeys:
         embedding: dict[str, Any],
         vectors: Unchecked,
         trust: NDArray[np.float32],
-        graph: Graph | None,
+        graph: _Graph | None,
     ) -> None:
         self._path, self._keys, self._embedding = path, keys, embedding
         self._vectors, self._trust, self._graph = vectors, np.array(trust), graph
@@ -327,11 +443,10 @@ class SavedKeys:
         with as_format_errors(self._path):
             vectors = self._checked_vectors()
             _require_finite("vectors", vectors)
+            # Copies, since what is mapped from a file may change or go.
             if self._graph is not None and neighbours is not None:
-                # Copies, since what is mapped from a file may change or go.
                 saved, labels = self._graph.saved.checked(), self._graph.labels
                 neighbours.restore(index.generation, np.array(saved), np.array(labels))
-            # A copy, where that is cheap, since what is mapped from a file may change with it.
             kept = np.array(vectors) if self._at_once else vectors
             index.restore(self._keys, kept, self._trust)
 
@@ -353,40 +468,29 @@ def _require_finite(name: str, array: NDArray[Any]) -> None:
         raise ValueError(f"its {name} are not finite numbers of 32 bits")
 
 
-#: Names of arrays, by measure.
-GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}
-_LABELS = "graph labels"
-
-
-class Graph(NamedTuple):
-    """What an engine saved of S keys."""
-
-    measure: str
-    saved: Unchecked  # bytes
-    labels: NDArray[np.int64]  # of each key that has a vector, and one of none, (S + 1,), rising
-
-
-def graph_arrays(keys: Keys, neighbours: Neighbours | None, engine: str) -> dict[str, NDArray[Any]]:
-    """Return what an engine saves of the keys, by the names of arrays; of another one, nothing."""
+def _graph_arrays(
+    keys: Keys, neighbours: Neighbours | None, engine: str
+) -> dict[str, NDArray[Any]]:
+    """Return what an engine saves of the keys, by the names of arrays."""
     if neighbours is None or neighbours.engine != engine:
         return {}
     saved, labels = neighbours.save(keys)
-    return {GRAPHS[neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
+    return {_GRAPHS[neighbours.measure]: saved, _LABELS: labels} if len(saved) else {}
 
 
-def graph_of(
+def _graph_of(
     arrays: dict[str, NDArray[Any]], unchecked: Mapping[str, Unchecked], options: Mapping[str, Any]
-) -> Graph | None:
-    """Take what `graph_arrays` returned out of a file's arrays, if it is there.
+) -> _Graph | None:
+    """Take what `_graph_arrays` returned out of the arrays of a file, if it is there.
 
     Raises:
-        ValueError: it is not of this form, or the dict has no such engine.
+        ValueError: it has another form, or the dict has no engine.
     """
-    measures = [measure for measure, name in GRAPHS.items() if name in unchecked]
+    measures = [measure for measure, name in _GRAPHS.items() if name in unchecked]
     if not measures:
         return None
     (measure,) = measures
-    graph = Graph(measure, unchecked[GRAPHS[measure]], arrays.pop(_LABELS))
+    graph = _Graph(measure, unchecked[_GRAPHS[measure]], arrays.pop(_LABELS))
     if options["index"] == EXACT:
         raise ValueError("it has a graph, and its dict does without")
     saved = graph.saved.array
@@ -396,134 +500,3 @@ def graph_of(
     if graph.labels.ndim != 1 or not rising:
         raise ValueError("the labels of its graph do not rise")
     return graph
-
-
-_KIND = "fuzzy dict"
-_LARGE = ("vectors", *GRAPHS.values())  # arrays that are read when they are needed
-_JSON = json.JSONEncoder(ensure_ascii=False)
-
-
-class Saved(NamedTuple):
-    """What the file of a dict holds."""
-
-    items: dict[Any, Any]
-    options: dict[str, Any]
-    keys: SavedKeys | None  # None if they are to be encoded again
-
-
-def check_items(items: Mapping[Any, Any]) -> None:
-    """Raise, as `write_saved` would, unless these keys and values can be saved."""
-    writer = ValueWriter()
-    for parts in (items, items.values()):
-        _encoded(writer, parts, items)
-
-
-def write_saved(
-    path: str | os.PathLike[str],
-    items: Mapping[Any, Any],
-    options: Mapping[str, Any],
-    embedding: Embedding,
-    indexed: Keys,
-    neighbours: Neighbours | None,
-) -> None:
-    """Write a dict to a file, atomically, with no pickle.
-
-    Raises:
-        ArgumentTypeError: a key or a value is of a type that cannot be saved, and the message
-            names the key; or the scorer is a function.
-    """
-    writer = ValueWriter()
-    keys, values = (_encoded(writer, parts, items) for parts in (items, items.values()))
-    plain_options, learned = written_options(writer, options)
-    meta = {"options": plain_options, "embedding": embedding.fingerprint()}
-    alive = indexed.alive
-    arrays: dict[str, NDArray[Any]] = {
-        "keys": keys,
-        "values": values,
-        "vectors": indexed.vectors if alive.all() else indexed.vectors[alive],
-        "trust": indexed.trust[alive],
-        **graph_arrays(indexed, neighbours, options["index"]),
-        **{f"values {number}": group for number, group in enumerate(writer.groups)},
-        **learned,
-    }
-    write_arrays(path, _KIND, meta, arrays)
-
-
-def read_saved(path: str | os.PathLike[str]) -> Saved:
-    """Read what `write_saved` wrote.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        FileFormatError: the file is damaged, of another kind, or of another version.
-    """
-    meta, arrays, unchecked = read_arrays(path, _KIND, later=_LARGE)
-    if "items" in arrays:
-        raise FileFormatError(
-            f"{path} is of an earlier fuzzydict, which kept keys and values together; open it "
-            f"there, and save its items as JSON"
-        )
-    with as_format_errors(path):
-        graph = graph_of(arrays, unchecked, meta["options"])
-        keys, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
-        learned = take_learned(arrays)
-        reader = ValueReader([arrays[f"values {number}"] for number in range(len(arrays))])
-        items = _items(_decoded(reader, keys), _decoded(reader, values))
-        options = read_options(reader, meta["options"], learned)
-        if not reader.finished:
-            raise ValueError("it holds arrays that are no value's")
-        embedding = _fingerprint(meta["embedding"])
-        if has_query_heads(learned):  # the keys' vectors are by a K that is left out
-            return Saved(items, options, None)
-        saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)
-    return Saved(items, options, saved)
-
-
-def _encoded(writer: ValueWriter, parts: Iterable[Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
-    """Return what belongs to each key, or is the key itself, as JSON."""
-    written = _each(writer.encode, parts, keys)
-    try:
-        content = _JSON.encode(written)
-    except ValueError:  # a number of too many digits: of which key?
-        content = f"[{','.join(_each(_JSON.encode, written, keys))}]"
-    # Lone surrogates pass; as escapes two of them would become one character.
-    return np.frombuffer(content.encode("utf-8", "surrogatepass"), np.uint8)
-
-
-def _each(encode: Callable[[Any], Any], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
-    """Return each part encoded, or say which key has one that cannot be."""
-    encoded: list[Any] = []  # holds what came before, if one cannot be
-    try:
-        encoded.extend(map(encode, parts))
-    except (ArgumentTypeError, RecursionError, ValueError) as error:
-        key = next(islice(keys, len(encoded), None))
-        raise ArgumentTypeError(
-            f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be of "
-            f"JSON's types, tuples and numpy arrays: convert it, or leave it out"
-        ) from error
-    return encoded
-
-
-def _decoded(reader: ValueReader, array: NDArray[Any]) -> list[Any]:
-    """Return what `_encoded` wrote."""
-    # Each NaN is one of its own, as it was: they may be keys.
-    content = json.loads(array.tobytes().decode("utf-8", "surrogatepass"), parse_constant=float)
-    if not isinstance(content, list):
-        raise TypeError("it holds no list")
-    if set(map(type, content)) <= set(PLAIN):  # as most are
-        return content
-    return [reader.decode(part) for part in content]
-
-
-def _items(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
-    items = dict(zip(keys, values, strict=True))
-    if len(items) != len(keys):
-        raise ValueError("a key comes twice")
-    return items
-
-
-def _fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(saved["name"], str) or not saved.keys() <= {"name", "probes"}:
-        raise TypeError("the fingerprint of its embedding is not one")
-    if "probes" in saved and np.asarray(saved["probes"], np.float64).ndim != 2:
-        raise TypeError("the probes of its embedding are not vectors")
-    return saved
