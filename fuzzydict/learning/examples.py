@@ -1,4 +1,4 @@
-"""Examples as `fit` takes them, checked: queries, and the keys or values that they shall find."""
+"""Check the examples given to `fit`: queries, and the keys or values they should find."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyExamples", "ValueExamples", "checked_examples"]
 
-_SETS = (list, tuple, set, frozenset)
-
 
 class KeyExamples(NamedTuple):
-    """L different queries, and the places of the keys that are right for each, (r,), maybe none."""
+    """L distinct queries, and for each the places of its right keys, (r,), maybe none."""
 
     queries: list[str]
     right: list[NDArray[np.intp]]
 
     @property
     def pairs(self) -> NDArray[np.intp]:
-        """The row of a query and the place of a key that is right for it, (n, 2)."""
+        """The row of a query and the place of a right key, (n, 2)."""
         counts = [len(keys) for keys in self.right]
         rows = np.repeat(np.arange(len(counts)), counts)
         return np.stack([rows, np.concatenate(self.right)], axis=1).astype(np.intp)
@@ -41,7 +39,7 @@ class KeyExamples(NamedTuple):
 
 
 class ValueExamples(NamedTuple):
-    """L queries, and what each shall pool, (L, *shape)."""
+    """L queries, and what each should pool, (L, *shape)."""
 
     queries: list[str]
     values: NDArray[np.float64]
@@ -53,26 +51,26 @@ def checked_examples(
     places: Mapping[str, int],
     keys: Container[Any],
 ) -> KeyExamples | ValueExamples:
-    """Return the examples, if they are such as one can learn from.
+    """Return the examples, or raise what is wrong with them.
 
     Args:
         queries: texts, or a mapping of texts to their targets.
-        targets: for each query a key, several keys, or None; or a number or array for each. None
-            of a mapping, which has them.
-        places: the keys that can be attended to, by their places.
-        keys: all keys, to tell an unknown one from one without letters.
+        targets: for each query a key, several keys, or None; or for each a number or an array.
+            None if the queries are a mapping.
+        places: the keys that can be attended to, with their places.
+        keys: all keys, to tell a missing key from one without letters.
 
     Raises:
-        ArgumentTypeError: a query is no text, or targets are missing, or of several kinds.
-        OptionError: there are no examples, a key is unknown or cannot be attended to, a query has
-            nothing to compare, or no query has a right key.
-        ShapeError: there are not as many targets as queries, or numbers are NaN, or their shapes
-            differ.
+        ArgumentTypeError: a query is not a text, or targets are missing or of several kinds.
+        OptionError: there are no examples, a key is missing or has no letters, a query has no
+            letters, or no query has a right key.
+        ShapeError: queries and targets differ in number, or numbers are not finite or of several
+            shapes.
 
     >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"}).right
     [array([1]), array([], dtype=int64)]
     """
-    asked, wanted = _parted(queries, targets)
+    asked, wanted = _split(queries, targets)
     if len(asked) != len(wanted):
         raise ShapeError(
             f"queries and targets: expected a target for each query, got {len(asked)} queries and "
@@ -83,15 +81,14 @@ def checked_examples(
     for place, query in enumerate(asked):
         _check_query(place, query)
     kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]
-    told = [is_key for is_key in kinds if is_key is not None]
-    if not told:
+    if not any(kind is not None for kind in kinds):
         raise OptionError(
-            "targets: expected a key for one query at least, got None for all; tell where a query "
-            "shall lead, too"
+            "targets: expected a key for at least one query, got None for all; add a query that "
+            "has a key"
         )
-    if all(told):
+    if False not in kinds:
         return _key_examples(asked, wanted, places, keys)
-    if any(told) or len(told) < len(kinds):
+    if kinds.count(False) < len(kinds):
         a, b = kinds.index(False), next(i for i, kind in enumerate(kinds) if kind is not False)
         raise ArgumentTypeError(
             f"targets: expected keys (or None) for all queries, or numbers for all, got "
@@ -101,27 +98,27 @@ def checked_examples(
     return ValueExamples(asked, _numbers(asked, wanted))
 
 
-def _parted(
+def _split(
     queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None
 ) -> tuple[list[str], list[Any]]:
     if isinstance(queries, Mapping):
         if targets is not None:
             raise ArgumentTypeError(
-                "targets: the queries are a mapping, which has their targets; leave targets out, "
-                "or give list(queries)"
+                "targets: leave targets out, because the mapping of queries has them, or give "
+                "list(queries)"
             )
         return list(queries), [queries[query] for query in queries]
-    asked = _listed("queries", queries)
+    asked = _as_list("queries", queries)
     if targets is None:
         raise ArgumentTypeError(
             "targets: missing; give one for each query, or queries as a mapping {query: target}"
         )
-    return asked, _listed("targets", targets)
+    return asked, _as_list("targets", targets)
 
 
-def _listed(name: str, given: Any) -> list[Any]:
+def _as_list(name: str, given: Any) -> list[Any]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentTypeError(f"{name}: expected a list with one a query, got {quoted(given)}")
+        raise ArgumentTypeError(f"{name}: expected a list, one for each query, got {quoted(given)}")
     return list(given)
 
 
@@ -132,18 +129,17 @@ def _check_query(place: int, query: Any) -> None:
         )
     if not plain(query):
         raise OptionError(
-            f"queries: {quoted(query)} at {place} has no letters or digits, by which it could be "
-            f"compared; leave it out"
+            f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
         )
 
 
 def _names_keys(place: int, target: Any) -> bool | None:
-    """Tell whether a target names keys, or is of numbers (False); None may be either."""
+    """Return whether a target is a key or several keys (True) or numbers (False); None for None."""
     if target is None:
         return None
     if isinstance(target, str):
         return True
-    if isinstance(target, _SETS):
+    if isinstance(target, list | tuple | set | frozenset):
         texts = [isinstance(item, str) for item in target]
         if not texts:
             raise OptionError(
@@ -172,8 +168,8 @@ def _key_examples(
             )
         if target is None and query in places:
             raise OptionError(
-                f"targets: None for {quoted(query)}, which is a key, so that it always matches; "
-                f"leave the example out"
+                f"targets: got None for {quoted(query)}, but it is a key and always matches; leave "
+                f"the example out"
             )
         right[query] = found if before is None else before | found
     return KeyExamples(list(right), [np.array(sorted(r), np.intp) for r in right.values()])
@@ -185,12 +181,12 @@ def _place(key: str, query: str, places: Mapping[str, int], keys: Container[Any]
         return place
     if key in keys:
         raise OptionError(
-            f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, so that "
-            f"only an equal query finds it; leave the example out"
+            f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, and only "
+            f"an equal query finds it; leave the example out"
         )
     raise OptionError(
-        f"targets: {quoted(key)}, for the query {quoted(query)}, is no key of the dict; add it, or "
-        f"correct it (keys are exact here)"
+        f"targets: {quoted(key)}, for the query {quoted(query)}, is not a key of the dict; add it "
+        f"or correct it (keys are exact here)"
     )
 
 
@@ -203,8 +199,8 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
             raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
         if rows and row.shape != rows[0].shape:
             raise ShapeError(
-                f"{name} has shape {row.shape}, that of {quoted(queries[0])} {rows[0].shape}; "
-                f"expected targets of one shape"
+                f"{name} has shape {row.shape}, but that of {quoted(queries[0])} is "
+                f"{rows[0].shape}; expected targets of one shape"
             )
         rows.append(row)
     return np.stack(rows)

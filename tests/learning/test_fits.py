@@ -282,7 +282,7 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
 @pytest.mark.parametrize(
     ("queries", "targets", "options", "error", "message"),
     [
-        (["hue"], ["colour"], {}, OptionError, "'colour', for the query 'hue', is no key"),
+        (["hue"], ["colour"], {}, OptionError, "'colour', for the query 'hue', is not a key"),
         (["hue"], [["color", "nothing"]], {}, OptionError, "'nothing'"),
         (["hue"], ["?!"], {}, OptionError, "has no letters or digits"),
         (["hue", "cost"], ["color"], {}, ShapeError, "2 queries and 1 targets"),
@@ -300,7 +300,7 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue", "cost"], [[1.0], [1.0, 2.0]], {}, ShapeError, "has shape"),
         (["hue"], [[1.0, 2.0]], {}, ShapeError, "of what is pooled"),
         (["hue", "hue"], ["color", None], {}, OptionError, "keep one"),
-        (["color", "hue"], [None, "color"], {}, OptionError, "which is a key"),
+        (["color", "hue"], [None, "color"], {}, OptionError, "it is a key"),
         (["hue"], ["color"], {"rank": 10_000}, OptionError, "rank: expected 414 at most"),
         (["hue"], ["color"], {"rank": 0}, OptionError, "rank"),
         (["hue"], ["color"], {"epochs": 0}, OptionError, "epochs"),
