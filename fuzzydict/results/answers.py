@@ -1,4 +1,4 @@
-"""What a query is answered with: a `Match`, some, or an `Attention` with every intermediate."""
+"""What reads return: a `Match`, `Matches`, or an `Attention` with every intermediate."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["Attention", "Match", "Matches"]
 
 _SHOWN = 10  # bars of a chart
-_BAR = 30  # characters of the longest
+_BAR = 30  # characters of the longest bar
 _LABEL = 24  # characters of a key or value
 
 
 class Match(NamedTuple):
     """A key, its value, and how well it matches the query.
 
-    The default score is the probability that the key is the right one, and 1 if it is equal to the
-    query; with a scorer that is named it is that scorer's score.
+    The default score is the probability that the key is the right one, and 1 if it equals the
+    query. With a named scorer it is the score of that scorer.
     """
 
     key: str
@@ -40,14 +40,14 @@ class Match(NamedTuple):
 
 
 class Matches(list[Match]):
-    """A list of matches, which notebooks show as a table; equal to the plain list of them."""
+    """A list of matches, which notebooks show as a table. It equals a plain list of them."""
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Match: ...
     @overload
     def __getitem__(self, place: slice) -> Matches: ...
     def __getitem__(self, place: SupportsIndex | slice) -> Match | Matches:
-        """Return a match; of a slice, a list that notebooks show as a table as well."""
+        """Return a `Match`, or `Matches` for a slice."""
         found = super().__getitem__(place)
         return Matches(found) if isinstance(found, list) else found
 
@@ -56,7 +56,7 @@ class Matches(list[Match]):
             return "<p>no matches</p>"
         from fuzzydict.results.tables import Number, html_table
 
-        # A named scorer may have any scale, of which no bar could show a share.
+        # The scores of a named scorer may be on any scale, which bars cannot show.
         shares = all(0 <= match.score <= 1 for match in self)
         rows = [
             (_short(key), Number(f"{score:.3f}", score if shares else 0.0), _short(value))
@@ -67,19 +67,19 @@ class Matches(list[Match]):
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """A query's attention over the keys of a dict, S of them in the dict's order.
+    """The attention of a query over S keys of a dict, in the dict's order.
 
     Attributes:
-        text: the query as asked.
-        names: the keys as written.
+        text: the query.
+        names: the keys.
         query: the vector of the query, (E,).
         keys: the vectors of the keys, (S, E).
-        values: the values, S of them.
+        values: the values.
         scores: how well each key matches, (S,), by default the logarithm of its probability; -inf
-            where it was masked.
-        weights: the share of each key, (S,), 0 or more, of sum 1.
-        left_out: a bound on the share that other keys would have had, where an ``index`` found
-            these among many; 0 where they are all. It holds as far as no nearer key was missed.
+            if it is masked.
+        weights: the softmax of the scores, (S,).
+        left_out: if an ``index`` returned only some of the keys, an upper bound on the weight of
+            all others, provided that no nearer key was missed; else 0.
     """
 
     text: str
@@ -90,18 +90,18 @@ class Attention:
     scores: NDArray[np.float32]
     weights: NDArray[np.float64]
     embedding: Embedding
-    projections: Projections | None = None  # of which V is applied to what is pooled
+    projections: Projections | None = None  # whose V is applied to the pooled value
     left_out: float = 0.0
 
     @cached_property
     def output(self) -> Any:
-        """The pooled value: the sum of the values, each times its weight, and V if that is learned.
+        """The pooled value: the weighted sum of the values, projected by V if that is learned.
 
-        Numbers give a float, arrays and lists of numbers an array of their shape, texts the
+        Numbers give a float, arrays and lists of numbers an array of their shape, and texts the
         pooled vector (E,).
 
         Raises:
-            PoolingError: the values cannot be pooled; it names the first such key.
+            PoolingError: the values cannot be pooled; the message names the first such key.
         """
         scores, weights = self.scores[None], [self.weights[None]]
         values = StackedValues(self.names, self.values, self.embedding)
@@ -109,7 +109,7 @@ class Attention:
         return as_output(outputs[0])
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
-        """Return the ``n`` keys of the largest weights as (key, weight, value), best first."""
+        """Return the ``n`` keys with the largest weights as (key, weight, value), best first."""
         best = np.argsort(-self.weights, kind="stable")[:n].tolist()
         return [(self.names[i], float(self.weights[i]), self.values[i]) for i in best]
 
@@ -117,13 +117,12 @@ class Attention:
         """Draw the attention; return the matplotlib ``Axes``.
 
         Args:
-            n: how many keys are shown or named, those of the largest weights; None for as many
-                as the kind shows well.
-            kind: "weights" for bars, "map" for query and keys as points of a plane, those near
-                each other whose vectors are.
+            n: how many keys to show or name, those with the largest weights; by default as many
+                as fit.
+            kind: "weights" for bars, or "map" for the vectors of query and keys as points.
 
         Raises:
-            OptionError: there is no such kind.
+            OptionError: the kind is unknown.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
         from fuzzydict.results.plotting import plot_attention
@@ -131,7 +130,7 @@ class Attention:
         return plot_attention(self, n, kind)
 
     def chart(self, n: int = _SHOWN) -> str:
-        """Return the ``n`` largest weights as bars of text; ``str`` is that of ten."""
+        """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""
         rows = self.top(n)
         width = max((len(_short(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
@@ -149,7 +148,7 @@ class Attention:
         return f"<Attention of {self.text!r} over {len(self.names)} keys>"
 
     def chart_html(self, n: int = _SHOWN) -> str:
-        """Return the ``n`` largest weights as a table of HTML, which notebooks show of ten."""
+        """Return the ``n`` largest weights as an HTML table; notebooks show ten."""
         from fuzzydict.results.tables import Number, html_table
 
         rows = [
@@ -162,7 +161,7 @@ class Attention:
         return self.chart_html()
 
     def _left_out(self, n: int) -> list[str]:
-        """Say what share the keys beyond the chart have, if there are any."""
+        """Return lines about the weights of keys that a chart of ``n`` keys does not show."""
         rest, lines = len(self.names) - n, []
         if rest > 0:
             share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))

@@ -1,4 +1,4 @@
-"""Why a query finds a key: its words, the best two keys and what speaks for each, the cutoff."""
+"""Why a query matches a key: its words, the parts of the best two scores, and the cutoff."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ _WORDS = 6  # lines of words
 _LABEL = 24  # characters of a key or word
 _WIDE = 40  # characters of a query or key in the first line
 _PARTS = ("probability", "spelling", "meaning", "words", "likeness", "nearness", "coverage")
-_SHARES = _PARTS[:4]
+_PROBABILITIES = _PARTS[:4]
 _LEAST = 0.005  # weight of a stand-in that is shown
-_NOTHING = "-"
 
 
 class Word(NamedTuple):
@@ -34,13 +33,13 @@ class Word(NamedTuple):
     Attributes:
         text: the word.
         known: whether the vocabulary has it.
-        stand_ins: of a word never seen, the words whose vectors it was given, each with its
-            weight, best first; the weights sum to 1. None where nothing is enough like it, and
-            of embeddings that do not tell which words they know.
-        likeness: how alike the word and the best of them look, from 0 to 1; 1 of a known word.
-        trust: how far they are taken for the word, from 0 to 1, which rises with the likeness; the
-            rest of its vector is that of its own n-grams. 1 of a known word, and of embeddings
-            that do not tell.
+        stand_ins: the similar known words whose vectors replace an unknown word's, as (word,
+            weight), best first; the weights sum to 1. Empty for a known word, if no word is
+            similar enough, and for embeddings that do not tell which words they know.
+        likeness: the spelling similarity to the best stand-in, from 0 to 1; 1 for a known word.
+        trust: the share of the stand-ins in the word's vector, from 0 to 1, which rises with the
+            likeness; the rest is the vector of its n-grams. For a known word, how far its vector
+            is trusted; 1 for embeddings that do not tell which words they know.
     """
 
     text: str
@@ -52,25 +51,25 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a query finds this key, or none. The numbers are those of the lookup itself.
+    """Why a query matches this key, or no key. The numbers are those of the lookup itself.
 
     ``str`` of it is a short text, and notebooks show a table. With a named scorer there are
-    scores, but neither parts nor ``none``. Where ``equal``, that key decides, and scores 1 by the
-    default score; parts and ``none`` are then what the comparison gives. An equal key that can
-    only be found exactly is compared with nothing, and ``best`` is all there is.
+    scores, but neither parts nor ``none``. If ``equal``, that key is the answer, and its default
+    score is 1; parts and ``none`` then show what the comparison alone gives. A key without letters
+    and digits, or that is not a text, is only found exactly: then only ``best`` is given.
 
     Attributes:
-        query: the query as asked.
-        words: the words that it was split into, each a `Word`.
-        tells_words: whether the embedding tells which words it knows. An encoder of other people
-            does not: known are then the words of the Brown corpus, and nothing stands in.
+        query: the query.
+        words: the words of the query, each a `Word`.
+        tells_words: whether the embedding tells which words it knows. Other people's encoders do
+            not: then a word is known if it is in the Brown corpus, and there are no stand-ins.
         best: the `Match` of the best key, whether it reaches the cutoff or not.
-        best_parts: what makes its probability: ``spelling``, ``meaning`` and ``words`` are the
-            probabilities that the key is right for this reason, and add up to its score;
-            ``likeness``, ``nearness`` (in standard deviations) and ``coverage`` are what they
-            were told from. See `search.score.Parts`.
-        runner_up: the `Match` of the next best key; None if there is no other.
-        runner_up_parts: what makes its probability.
+        best_parts: the parts of its score. ``spelling``, ``meaning`` and ``words`` are the
+            probabilities that the key is right for this reason, and sum to the score. They are
+            computed from ``likeness``, ``nearness`` (in standard deviations) and ``coverage``.
+            See `search.score.Parts`.
+        runner_up: the `Match` of the second best key; None if there is no other.
+        runner_up_parts: the parts of its score.
         none: the probability that no key is right.
         cutoff: the least score of a match; -inf if there is none.
         matches: whether the best key is the answer: it reaches the cutoff, or equals the query.
@@ -91,9 +90,9 @@ class Explanation:
 
     @property
     def margin(self) -> float | None:
-        """By how much the best key outscores the runner-up; None if there is none.
+        """The score of the best key minus that of the runner-up; None if there is none.
 
-        It is below 0 where a named scorer prefers another key to an equal one.
+        It is below 0 if a named scorer prefers another key to an equal one.
         """
         if self.runner_up is None:
             return None
@@ -115,15 +114,18 @@ class Explanation:
 
         header, *rows = self._key_rows()
         cells: list[list[Cell]] = []
-        for name, *numbers in rows:
-            shares = map(_share, header[1:], numbers)
+        for name, *numbers in rows:  # with bars for probabilities
+            shares = (
+                float(number) if number and part in _PROBABILITIES else 0.0
+                for part, number in zip(header[1:], numbers, strict=True)
+            )
             cells.append([name, *map(Number, numbers, shares)])
         words = html_table(self._word_rows(), notes=self._notes()) if self.words else ""
         keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         return f"<div><p>{escape(self._verdict())}</p>{words}{keys}</div>"
 
     def _verdict(self) -> str:
-        """Say in a line what is found, and why."""
+        """Return the line that says what matches, and why."""
         query, key = quoted(self.query, _WIDE), quoted(self.best.key, _WIDE)
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
         if self.equal:
@@ -151,7 +153,7 @@ class Explanation:
         return ["  (the encoder does not tell which words it knows)"]
 
     def _key_rows(self) -> list[list[str]]:
-        """Return a table with a header: a key a row, then what both of them compare with."""
+        """Return a header, a row for each key, and rows for ``none`` and the margin."""
         pairs = [(self.best, self.best_parts), (self.runner_up, self.runner_up_parts)]
         of_parts = [(match.key, parts) for match, parts in pairs if match and parts]
         of_scores = [(match.key, match.score) for match, parts in pairs if match and not parts]
@@ -168,7 +170,7 @@ class Explanation:
 
 
 def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
-    """Return the words of a query, and what an embedding makes of each.
+    """Return the words of a query, as an embedding sees them.
 
     >>> from fuzzydict.embedding.word_vectors import Brown
     >>> the, colour = words_of("the colour", Brown())
@@ -210,11 +212,11 @@ def _label(key: Any) -> str:
 
 
 def _number(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
-    """Return lines with the first columns at the left, which are ``texts``, the others right."""
+    """Return rows as lines, with the first ``texts`` columns aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -223,8 +225,3 @@ def _aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-
-
-def _share(column: str, cell: str) -> float:
-    """Return how long a bar a cell has: none but for probabilities, and those that are there."""
-    return float(cell) if column in _SHARES and cell else 0.0

@@ -1,4 +1,4 @@
-"""Pictures of attention: bars, heat maps, maps of keys; with matplotlib (extra ``plot``)."""
+"""Pictures by matplotlib (extra ``plot``): bars, maps of keys, heat maps, and curves."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from fuzzydict.results.answers import Attention
 
 __all__ = [
-    "BLUE",
-    "GREY",
-    "ORANGE",
     "drawn",
     "load_pyplot",
     "panels",
@@ -35,109 +32,27 @@ __all__ = [
     "plot_weights",
 ]
 
-
-_COLUMNS = 4  # models side by side
-_POINTS = 200  # of a curve
-
-
-def plot_regression(
-    models: Mapping[str, KernelRegression], truth: Callable[[Array], Array] | None = None
-) -> Any:
-    """Draw what each model predicts, and under it the weights, a row of them for a prediction.
-
-    A curve has a gap where no example is within reach of the kernel.
-
-    Args:
-        models: regressions that were fitted to examples of one feature, by their titles.
-        truth: the function that the examples are noisy values of, if it is known.
-
-    Returns:
-        The matplotlib ``Axes``, an array of two rows for each four models.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-        NotFittedError: a model has seen no examples yet.
-        ShapeError: there is no model, or one of several features.
-    """
-    if not models:
-        raise ShapeError("models must have one model or more, by title; got none")
-    columns = min(len(models), _COLUMNS)
-    grid = panels(2 * -(-len(models) // columns), columns)
-    for axes in grid[-2:, (len(models) - 1) % columns + 1 :].flat:
-        axes.set_visible(False)
-    for i, (title, model) in enumerate(models.items()):
-        row, column = 2 * (i // columns), i % columns
-        _draw(model, truth, *grid[row : row + 2, column])
-        grid[row, column].set_title(title)
-    grid[0, 0].legend(frameon=False, fontsize=8)
-    return grid
-
-
-def _draw(
-    model: KernelRegression, truth: Callable[[Array], Array] | None, above: Any, below: Any
-) -> None:
-    """Draw the curve of one model above, and its weights below."""
-    examples = getattr(model, "X_", np.zeros((1, 1)))[:, 0]
-    x = np.linspace(examples.min(), examples.max(), _POINTS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmptyRowWarning)
-        weights, predicted = model.attention(x[:, None]), model.predict(x[:, None])
-    predicted[weights.sum(-1) == 0] = np.nan
-    above.plot(examples, model.y_, "o", markersize=3, color=GREY, label="examples")
-    if truth is not None:
-        above.plot(x, truth(x), "--", color=ORANGE, label="truth")
-    above.plot(x, predicted, color=BLUE, linewidth=2, label="prediction")
-    above.set(xlabel="x", ylabel="y")
-    by_x = weights[:, np.argsort(examples, kind="stable")]
-    extent = (0.5, len(examples) + 0.5, x[0], x[-1])
-    image = below.imshow(
-        100 * by_x, cmap="Blues", vmin=0, aspect="auto", origin="lower", extent=extent
-    )
-    below.set(xlabel="example, in the order of x", ylabel="x asked")
-    below.figure.colorbar(image, label="weight (%)")
-
-
-def plot_curves(
-    curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
-) -> Any:
-    """Draw one or two curves by their names, each from its place 0 on.
-
-    Returns:
-        The matplotlib ``Axes``.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
-    # Told apart by their lines as well, in print and by the colour-blind.
-    looks = (("o-", BLUE), ("s--", ORANGE))
-    for (name, curve), (style, color) in zip(curves.items(), looks, strict=False):
-        axes.plot(range(len(curve)), curve, style, color=color, label=name)
-    axes.set(title=title, xlabel=x_label, ylabel=y_label)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    return axes
-
-
+# From the palette of Okabe and Ito, which colour-blind people can tell apart, and a grey.
+_BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 _LABEL = 32  # characters of a key
-_BLANK = "\N{OPEN BOX}"
 _NUMBERED = 150  # squares of a heat map with room for their numbers
-# Of the palette of Okabe and Ito, which the colour-blind can tell apart, and a grey.
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
-# Where a name can stand about its point, in points: first at its right.
+_COLUMNS = 4  # regressions side by side
+_POINTS = 200  # of a regression's curve
+# Positions of a name relative to its point, in points, in the order in which they are tried.
 _PLACES = [
     *((8, 0, "left"), (-8, 0, "right"), (0, 10, "center"), (0, -10, "center")),
     *((6, 8, "left"), (6, -8, "left"), (-6, 8, "right"), (-6, -8, "right")),
 ]
 
 
+# ---- attention over keys ----
+
+
 def plot_attention(attention: Attention, n: int | None = None, kind: str = "weights") -> Any:
-    """Draw ``attention`` as `plot_weights` ("weights") or `plot_map` ("map") does; return `Axes`.
+    """Draw ``attention`` by `plot_weights` ("weights") or `plot_map` ("map"); return ``Axes``.
 
     Raises:
-        OptionError: there is no such kind.
+        OptionError: the kind is unknown.
         MissingExtraError: matplotlib is not installed.
     """
     kinds = {"weights": plot_weights, "map": plot_map}
@@ -156,7 +71,7 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     axes = figure.add_subplot()
     rows = attention.top(n)[::-1]
     names = [_label(key) for key, _, _ in rows]
-    bars = axes.barh(range(len(rows)), [100 * w for _, w, _ in rows], color=BLUE)
+    bars = axes.barh(range(len(rows)), [100 * w for _, w, _ in rows], color=_BLUE)
     axes.set_yticks(range(len(rows)), names)
     axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.set_title(f"Attention of {_label(attention.text)!r}")
@@ -167,31 +82,13 @@ def plot_weights(attention: Attention, n: int = 10) -> Any:
     return axes
 
 
-def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
-    """Return the ``n`` largest weights as a file: ``kind`` is "png", "svg", or "html" for a page.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed, which a page does without.
-    """
-    if kind == "html":
-        page = f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
-<body style="font-family:sans-serif">{attention.chart_html(n)}</body>
-</html>
-"""
-        return page.encode("utf-8", "xmlcharrefreplace")
-    return drawn(plot_weights(attention, n), kind)
-
-
 def plot_map(attention: Attention, n: int = 20) -> Any:
     """Draw the query and the keys of ``attention`` as points of a plane; return the ``Axes``.
 
-    The plane is the one in which the keys differ most (principal component analysis, by the
-    singular value decomposition of their vectors less the mean). What is near in all dimensions
-    is near in it; what is near in it need not be: the labels say how much of the keys' variance
-    it shows. A key is the larger and darker, the more weight it has. The ``n`` of the largest
-    weights are named, but for names that would cover others.
+    The plane shows the first two principal components of the keys' vectors, and its labels say
+    how much of their variance these have. Points near each other in the plane may be far apart in
+    other dimensions. Keys with more weight are larger and darker. The ``n`` keys with the largest
+    weights are named, unless a name would cover another.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -206,15 +103,15 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     query = (attention.query - mean) @ plane.T
 
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
-    style = {"cmap": "Blues", "vmin": 0, "edgecolors": GREY, "linewidths": 0.6, "zorder": 2}
+    style = {"cmap": "Blues", "vmin": 0, "edgecolors": _GREY, "linewidths": 0.6, "zorder": 2}
     percent = 100 * attention.weights
     dots = axes.scatter(*keys.T, c=percent, s=20 + 1.2 * percent, **style)
-    axes.scatter(*query, marker="*", s=200, color=ORANGE, edgecolors="white", zorder=3)
+    axes.scatter(*query, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
     axes.set_title(f"{_label(attention.text)!r} among the keys")
     axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)")
     axes.set_ylabel(f"second axis ({shares[1]:.0%} of it)")
-    axes.set(xticks=[], yticks=[])  # vectors have no unit: near and far is all there is to see
+    axes.set(xticks=[], yticks=[])  # vectors have no unit
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
     best = np.argsort(-attention.weights, kind="stable")[:n]
@@ -224,12 +121,12 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
 
 
 def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) -> None:
-    """Write names (n) beside points (n, 2), none over another, a dot (m, 2) or the frame."""
-    axes.figure.draw_without_rendering()  # the layout settles where the points are, in pixels
+    """Write names (n) beside points (n, 2) so that they cover no name, dot (m, 2) or frame."""
+    axes.figure.draw_without_rendering()  # the layout fixes the pixels of the points
     frame, centres = axes.get_window_extent(), axes.transData.transform(dots)
     taken = np.hstack([centres - 4, centres + 4])  # boxes (m, 4): left, bottom, right, top
     for number, (point, name) in enumerate(zip(points, names, strict=True)):
-        style = {"color": ORANGE, "weight": "bold"} if number == 0 else {}
+        style = {"color": _ORANGE, "weight": "bold"} if number == 0 else {}
         text = axes.annotate(
             name, point, (0, 0), textcoords="offset points", va="center", fontsize=9, **style
         )
@@ -244,6 +141,9 @@ def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) ->
             text.remove()
 
 
+# ---- heat maps ----
+
+
 def plot_heatmap(
     weights: ArrayLike,
     rows: Sequence[str],
@@ -255,19 +155,19 @@ def plot_heatmap(
     label: str = "weight",
     axes: Any = None,
 ) -> Any:
-    """Draw weights (L, S), a row for each query and a column for each key, as shades of blue.
+    """Draw weights (L, S) as a heat map, with a row for each query and a column for each key.
 
-    A map of few squares has the weights written in them.
+    A small map shows the weights as numbers too.
 
     Args:
         weights: The weights, 0 or more.
         rows: The names of the L queries; a blank is shown as an open box.
         columns: The names of the S keys.
-        title: Above the picture.
-        row_label: What the rows are,
-        column_label: what the columns are,
-        label: and what the shades are.
-        axes: The matplotlib ``Axes`` to draw in; None for a figure of its own, of a fitting size.
+        title: The title of the map.
+        row_label: The label of the rows.
+        column_label: The label of the columns.
+        label: The label of the colour bar.
+        axes: The matplotlib ``Axes`` to draw on; by default those of a new figure.
 
     Returns:
         The matplotlib ``Axes``.
@@ -279,16 +179,17 @@ def plot_heatmap(
     (matrix,) = as_floats(weights=weights)
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
         raise ShapeError(
-            f"weights must have shape (L, S) = {(len(rows), len(columns))}, with a row for each "
-            f"query and a column for each key and not none; got {matrix.shape}"
+            f"weights must have shape (L, S) = {(len(rows), len(columns))}, not empty, with a row "
+            f"for each query and a column for each key; got {matrix.shape}"
         )
     names = [
-        [_label(name) if name.strip() else _BLANK for name in side] for side in (rows, columns)
+        [_label(name) if name.strip() else "\N{OPEN BOX}" for name in side]
+        for side in (rows, columns)
     ]
     wide = max(map(len, names[1]))  # the longest name of a column
     if axes is None:
         axes = load_pyplot().figure(figsize=_size(names), layout="constrained").add_subplot()
-    # One hue from light to dark: its order shows whatever colours one can tell apart, and in print.
+    # One hue from light to dark, which keeps its order in print and for colour-blind people.
     image = axes.imshow(matrix, cmap="Blues", vmin=0, aspect="equal")
     axes.set_yticks(range(len(rows)), names[0])
     axes.set_xticks(range(len(columns)), names[1], rotation=90 if wide > 2 else 0)
@@ -302,7 +203,7 @@ def plot_heatmap(
 
 
 def _write_numbers(axes: Any, matrix: Array) -> None:
-    """Write each weight of a heat map in its square, but for those that would read 0.00."""
+    """Write each weight into its square of a heat map, except those that round to 0.00."""
     for row, column in np.argwhere(matrix >= 0.005):
         weight = matrix[row, column]
         color = "white" if weight > 0.6 * matrix.max() else "black"
@@ -310,7 +211,7 @@ def _write_numbers(axes: Any, matrix: Array) -> None:
 
 
 def _size(names: Sequence[Sequence[str]]) -> tuple[float, float]:
-    """Return width and height, in inches, of a heat map with these names of rows and columns."""
+    """Return the width and height, in inches, of a heat map with these names."""
     rows, columns = names
     tall, wide = (max(map(len, side)) for side in names)  # the longest name of each side
     return (
@@ -319,8 +220,95 @@ def _size(names: Sequence[Sequence[str]]) -> tuple[float, float]:
     )
 
 
+# ---- curves ----
+
+
+def plot_regression(
+    models: Mapping[str, KernelRegression], truth: Callable[[Array], Array] | None = None
+) -> Any:
+    """Draw the predictions of each model, and below them the weights, a row for each prediction.
+
+    A curve has a gap where no example is inside the kernel.
+
+    Args:
+        models: regressions, fitted to examples of one feature, by their titles.
+        truth: the function without noise, if it is known.
+
+    Returns:
+        The matplotlib ``Axes``, an array of two rows for each four models.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        NotFittedError: a model is not fitted.
+        ShapeError: there is no model, or one has several features.
+    """
+    if not models:
+        raise ShapeError("models must have one model or more, by title; got none")
+    columns = min(len(models), _COLUMNS)
+    grid = panels(2 * -(-len(models) // columns), columns)
+    for axes in grid[-2:, (len(models) - 1) % columns + 1 :].flat:
+        axes.set_visible(False)
+    for i, (title, model) in enumerate(models.items()):
+        row, column = 2 * (i // columns), i % columns
+        _draw_regression(model, truth, *grid[row : row + 2, column])
+        grid[row, column].set_title(title)
+    grid[0, 0].legend(frameon=False, fontsize=8)
+    return grid
+
+
+def _draw_regression(
+    model: KernelRegression, truth: Callable[[Array], Array] | None, above: Any, below: Any
+) -> None:
+    """Draw the predictions of a model on the axes ``above``, and its weights on those ``below``."""
+    examples = getattr(model, "X_", np.zeros((1, 1)))[:, 0]
+    x = np.linspace(examples.min(), examples.max(), _POINTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyRowWarning)
+        weights, predicted = model.attention(x[:, None]), model.predict(x[:, None])
+    predicted[weights.sum(-1) == 0] = np.nan
+    above.plot(examples, model.y_, "o", markersize=3, color=_GREY, label="examples")
+    if truth is not None:
+        above.plot(x, truth(x), "--", color=_ORANGE, label="truth")
+    above.plot(x, predicted, color=_BLUE, linewidth=2, label="prediction")
+    above.set(xlabel="x", ylabel="y")
+    by_x = weights[:, np.argsort(examples, kind="stable")]
+    extent = (0.5, len(examples) + 0.5, x[0], x[-1])
+    image = below.imshow(
+        100 * by_x, cmap="Blues", vmin=0, aspect="auto", origin="lower", extent=extent
+    )
+    below.set(xlabel="example, in the order of x", ylabel="x asked")
+    below.figure.colorbar(image, label="weight (%)")
+
+
+def plot_curves(
+    curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
+) -> Any:
+    """Draw one or two curves, by their names, over 0, 1, 2, ...
+
+    Returns:
+        The matplotlib ``Axes``.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
+    # Different lines as well as colours, for print and for colour-blind people.
+    looks = (("o-", _BLUE), ("s--", _ORANGE))
+    for (name, curve), (style, color) in zip(curves.items(), looks, strict=False):
+        axes.plot(range(len(curve)), curve, style, color=color, label=name)
+    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes
+
+
+# ---- figures and files ----
+
+
 def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> Any:
-    """Return the ``Axes`` (rows, columns) of a new figure, each of ``size``, in inches.
+    """Return the ``Axes`` (rows, columns) of a new figure, each of ``size`` in inches.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -330,8 +318,25 @@ def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> A
     return figure.subplots(rows, columns, squeeze=False)
 
 
+def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
+    """Return the ``n`` largest weights as a file of this kind: "png", "svg" or "html".
+
+    Raises:
+        MissingExtraError: matplotlib is not installed (not needed for "html").
+    """
+    if kind == "html":
+        page = f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
+<body style="font-family:sans-serif">{attention.chart_html(n)}</body>
+</html>
+"""
+        return page.encode("utf-8", "xmlcharrefreplace")
+    return drawn(plot_weights(attention, n), kind)
+
+
 def drawn(axes: Any, kind: str) -> bytes:
-    """Return the figure of ``axes`` as a file, the same each time, and close it.
+    """Return the figure of ``axes`` as a reproducible file, and close the figure.
 
     Args:
         axes: The matplotlib ``Axes``, or an array of them.
@@ -346,7 +351,7 @@ def drawn(axes: Any, kind: str) -> bytes:
 
 
 def _label(text: str) -> str:
-    """Shorten a key, and keep matplotlib from reading formulas between its dollar signs."""
+    """Shorten a key, and escape its dollar signs, which mark formulas in matplotlib."""
     return shortened(text, _LABEL).replace("$", r"\$")
 
 

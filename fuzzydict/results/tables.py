@@ -1,4 +1,4 @@
-"""Tables of HTML, which notebooks show."""
+"""HTML tables, which notebooks show."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple, TypeAlias
 
 __all__ = ["Cell", "Number", "html_table"]
 
-# Half transparent, so that whatever colour the page gives its text stays legible before it.
+# Half transparent, so that text of any colour stays legible on it.
 _BAR = "rgba(0,114,178,0.4)"
 
 
 class Number(NamedTuple):
-    """A number in a table: its text, before a bar that fills ``share`` (0 to 1) of the cell."""
+    """A number in a table: its text, on a bar that fills ``share`` (0 to 1) of the cell."""
 
     text: str
     share: float = 0.0
 
 
-#: What a table holds: a text, or a number. Both are escaped.
+#: A cell of a table: a text or a number. Both are escaped.
 Cell: TypeAlias = str | Number
 
 
@@ -30,9 +30,9 @@ def html_table(
     caption: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """Return a table of HTML, whose first column names the rows, and under it notes.
+    """Return an HTML table, whose first column names the rows, and notes below it.
 
-    A title of the header that is a `Number` stands at the right, above numbers.
+    Titles in the header are aligned left, or right if they are a `Number`.
 
     >>> html_table([["<b>"]], notes=["that is all"])
     "<table><tr><th style='text-align:left'>&lt;b&gt;</th></tr></table><p>that is all</p>"
