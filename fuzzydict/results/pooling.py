@@ -1,4 +1,4 @@
-"""What can be pooled, and how: numbers, arrays, lists of numbers, and texts by their vectors."""
+"""Pooling of values: numbers, arrays, lists of numbers, and texts as their vectors."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
 
 __all__ = ["StackedValues", "as_output", "pooled", "weights_of"]
 
-_WEIGHTS = 1 << 19  # made at a time: 4 MB, which a processor's cache holds
+_WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
 
 
 def weights_of(scores: NDArray[np.float32], temperature: float) -> Iterator[NDArray[np.float64]]:
-    """Yield the softmax of scores (L, S) some rows at a time, (l, S).
+    """Yield the softmax of scores (L, S), some rows (l, S) at a time.
 
-    In 64 bits, by which equal values pool to themselves.
+    The weights are float64, so that equal values pool to themselves.
     """
     for rows in slices(len(scores), max(1, _WEIGHTS // scores.shape[1])):
         yield softmax(scores[rows].astype(np.float64), temperature).astype(np.float64, copy=False)
@@ -41,20 +42,19 @@ def pooled(
     values: StackedValues,
     projections: Projections | None = None,
 ) -> NDArray[np.float64]:
-    """Return the sums of S values of one ``shape``, by weights (L, S): (L, *shape).
+    """Return the weighted sums of S values of one ``shape`` for L queries, (L, *shape).
 
-    Keys that are masked, or beyond a kernel's width, for all queries (their scores, (L, S), are
-    -inf) are left out: their values need not be such as can be pooled. V of the projections is
-    applied to the sums, which is the same as to the values: (L, Ev') if it changes their size.
+    The values of keys whose scores are -inf for all queries are not looked at, so they may be of
+    any kind. V of the projections is applied to the sums, which equals applying it to the values.
 
     Args:
-        scores: the logits of the weights, (L, S).
-        weights: the weights, some rows at a time, as `weights_of` yields them.
+        scores: the scores that gave the weights, (L, S).
+        weights: the weights, some rows at a time, as from `weights_of`.
         values: the values.
-        projections: what was learned.
+        projections: the learned projections, whose V may change the size of the sums, (L, Ev').
 
     Raises:
-        PoolingError: a value cannot be pooled; it names the key.
+        PoolingError: a value cannot be pooled; the message names its key.
         ShapeError: V takes values of another size.
     """
     reached = None
@@ -71,55 +71,56 @@ def pooled(
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:
-    """Return what one query is answered with: a float for pooled numbers, else the array."""
+    """Return the pooled value of one query: a float for pooled numbers, else an array."""
     return float(pooled_value) if pooled_value.ndim == 0 else pooled_value
 
 
 class StackedValues:
-    """S values as one array, which is made when it is asked for, and kept.
+    """S values, stacked to one array when it is first needed.
 
     >>> StackedValues(["a", "b"], [1, 2.5], None).array().tolist()
     [1.0, 2.5]
     """
 
-    def __init__(self, keys: Sequence[str], values: Sequence[Any], embedding: Any) -> None:
+    def __init__(self, keys: Sequence[str], values: Sequence[Any], embedding: Embedding) -> None:
         self._keys, self._values, self._embedding = keys, values, embedding
         self._array: NDArray[np.float64] | None = None
 
     def or_same(self, other: StackedValues | None) -> StackedValues:
-        """Return ``other`` if it has the same values, and none of them can change."""
+        """Return ``other`` if it holds the same, immutable values; else return self."""
         if other is None or other._array is None or len(other._values) != len(self._values):
             return self
         same = all(map(is_, other._values, self._values)) and _never_change(self._values)
         return other if same else self
 
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Return the values, or those at these places, (S, *shape); texts as vectors, (S, E).
+        """Return all values or those at some places, (S, *shape), with texts as vectors (S, E).
 
         Raises:
-            PoolingError: a value is no number, array or list of finite numbers, or has another
-                shape than the first; it names the key.
+            PoolingError: a value is not a number, array or list of finite numbers, or differs in
+                shape from the first; the message names its key.
         """
-        if self._array is None and places is None:
-            self._array = _stacked(self._keys, self._values, self._embedding)
-        if self._array is not None:
+        if places is None or self._array is not None:
+            if self._array is None:
+                self._array = _stacked(self._keys, self._values, self._embedding)
             return self._array if places is None else self._array[places]
-        assert places is not None
         keys, values = ([some[i] for i in places.tolist()] for some in (self._keys, self._values))
         return _stacked(keys, values, self._embedding)
 
 
 def _never_change(values: Sequence[Any]) -> bool:
+    """Whether all values are immutable: numbers, texts, or tuples of these."""
     kinds = set(map(type, values))
     if kinds == {tuple}:
         kinds = set(map(type, chain.from_iterable(values)))
     return kinds <= {int, float, bool, str}
 
 
-def _stacked(keys: Sequence[str], values: Sequence[Any], embedding: Any) -> NDArray[np.float64]:
+def _stacked(
+    keys: Sequence[str], values: Sequence[Any], embedding: Embedding
+) -> NDArray[np.float64]:
     if all(isinstance(value, str) for value in values):
-        encoded: NDArray[np.float32] = embedding.encode(list(values))
-        return encoded.astype(np.float64)
+        return embedding.encode(list(values)).astype(np.float64)
     at_once = _stacked_at_once(values)
     if at_once is not None:
         return at_once
@@ -140,9 +141,9 @@ def _stacked(keys: Sequence[str], values: Sequence[Any], embedding: Any) -> NDAr
 
 
 def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return values that are all numbers of Python, or all arrays of one shape, as one array.
+    """Return values that are all Python numbers, or all arrays of one shape, as one array.
 
-    None if they are others, or one is not finite: one by one it is then found out which.
+    Return None for all others, and if one is not finite; they are then stacked one by one.
     """
     kinds = set(map(type, values))
     if kinds == {np.ndarray}:
@@ -153,13 +154,13 @@ def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
         return None
     try:
         stacked = np.array(values, np.float64)
-    except OverflowError:  # a whole number too large
+    except OverflowError:  # an int that is too large
         return None
     return stacked if np.isfinite(stacked).all() else None
 
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
-    """Return one value as an array of numbers, (*shape)."""
+    """Return one value as an array, (*shape)."""
     is_real = isinstance(value, Number) and not isinstance(value, complex | np.complexfloating)
     if is_real or isinstance(value, list | tuple | np.ndarray):
         try:
@@ -167,7 +168,7 @@ def _numbers(key: str, value: Any) -> NDArray[np.float64]:
             if is_real or array.dtype.kind in "biuf":
                 return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            pass  # ragged, or not of numbers, or too large: told below
+            pass  # ragged, not numbers, or too large
     raise PoolingError(
         f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
         f"tuple of numbers (or texts as all values), got {type(value).__name__} {quoted(value)}"

@@ -1,16 +1,20 @@
-"""What attention looks like: ranked, as text, in a notebook, as a picture."""
+"""What reads return: attention as text, and matches and attention in notebooks."""
 
 from __future__ import annotations
 
-import sys
-from html.parser import HTMLParser
+import copy
+import pickle
+import re
+from typing import Any
 
-import numpy as np
 import pytest
 
-from fuzzydict import Attention, FuzzyDict, MissingExtraError
+from fuzzydict import Attention, FuzzyDict, Match
+from fuzzydict.results.answers import Matches
+from tests.results.test_tables import Table
 
-MARKUP = "<script>alert('x')</script>"
+MARKUP = "<script>alert('x') & more</script>"
+BEST = [Match("color", "black", 0.9), Match("top speed", 260, 0.05)]
 
 
 def attention(**values: float) -> Attention:
@@ -52,43 +56,65 @@ def test_long_and_unprintable_keys_keep_the_chart_in_shape() -> None:
     assert max(map(len, lines)) < 120
 
 
-def test_the_html_is_whole_and_escaped() -> None:
-    d = FuzzyDict({MARKUP: MARKUP, "color": "black"})
-    page = d.attend(MARKUP)._repr_html_()
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
-    parser = Balanced()
-    parser.feed(page)
-    assert parser.open == []
+# ---- in notebooks --------------------------------------------------------------------------
 
 
-class Balanced(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
-        self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+def shown(what: Any) -> str:
+    page: str = what._repr_html_()
+    return page
 
 
-def test_a_picture_has_a_bar_for_each_key() -> None:
-    matplotlib = pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
-    matplotlib.use("agg")
-    axes = attention(**CAR).plot()
-    widths = [bar.get_width() for bar in axes.patches]
-    np.testing.assert_allclose(sum(widths), 100, rtol=1e-5)
-    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "top speed"
-    assert axes.get_xlabel()
-    assert axes.get_title()
-    d = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0})
-    d.attend("dollar").plot().figure.canvas.draw()
-    matplotlib.pyplot.close("all")
+def test_matches_are_a_table() -> None:
+    rows = Table(shown(Matches(BEST))).rows
+    assert rows[0] == ["key", "score", "value"]
+    assert rows[1:] == [["color", "0.900", "black"], ["top speed", "0.050", "260"]]
+    assert Table(shown(BEST[0])).rows == rows[:2]
+    assert "no matches" in shown(Matches())
 
 
-def test_a_picture_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"fuzzydict\[plot\]"):
-        attention(**CAR).plot()
+@pytest.mark.parametrize("key", [MARKUP, "a" * 500, "a\nb", "\x00a", "'a' \"b\"", "&lt;a&gt;"])
+def test_any_key_and_value_is_shown_as_text(key: str) -> None:
+    d = FuzzyDict({key: key, "other": {"<b>": "</td>"}})
+    for page in (shown(d.most_similar("a")), shown(d.attend(key)), shown(d.nearest(key))):
+        cells = [cell for row in Table(page).rows for cell in row]
+        assert any(cell and cell[:5] in key.replace("\n", " ").replace("\0", " ") for cell in cells)
+        assert not re.search("<(script|b)>", page)
+        assert all(len(cell) < 100 for cell in cells)
+
+
+def test_nothing_is_fetched_and_no_colour_hides_the_text() -> None:
+    d = FuzzyDict({"color": 1, "top speed": 2})
+    for page in (shown(d.most_similar("colour")), shown(d.attend("colour"))):
+        assert not re.search("(src|href|class|id)=|https?:|url", page)
+        assert not re.search(r"[;'\s]color:", page)
+        shades = re.findall(r"rgba?\(([^)]*)\)|#[0-9a-f]{3,6}", page)
+        assert shades
+        assert all(0 < float(shade.split(",")[3]) < 0.6 for shade in shades)
+
+
+def test_matches_are_a_list() -> None:
+    d = FuzzyDict({"color": "black", "top speed": 260})
+    found = d.most_similar("colour")
+    assert isinstance(found, list)
+    assert found == list(found)
+    assert repr(found) == repr(list(found))
+    assert isinstance(found[0], Match)
+    assert isinstance(found[:1], Matches)
+    assert found[:1] == [found[0]]
+    for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+        assert again == found
+        assert isinstance(again, Matches)
+
+
+def test_reads_of_several_give_tables_too() -> None:
+    d = FuzzyDict({"color": "black", "top speed": 260})
+    queries = ["colour", "topSpeed"]
+    assert [row[0] for row in Table(shown(d.nearest(queries))).rows[1:]] == ["color", "top speed"]
+    for row in d.most_similar(queries):
+        assert len(Table(shown(row)).rows) == 3
+    assert shown(d.nearest([])) == shown(FuzzyDict().most_similar("a"))
+
+
+def test_scores_that_are_no_probabilities_have_no_bars() -> None:
+    d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [3.0, 0], "b": [0, 1.0]}, scorer="dot")
+    assert "gradient" not in shown(d.most_similar("a"))

@@ -1,4 +1,4 @@
-"""What can be pooled, and what a pooled value is."""
+"""Which values can be pooled, and what the pooled value is."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, PoolingError, WordVectors
+from fuzzydict import FuzzyDict, PoolingError
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.results.pooling import pooled
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
 
@@ -48,23 +45,9 @@ def test_numbers_arrays_and_lists_are_pooled_as_a_loop_would(values: tuple[Any, 
     np.testing.assert_allclose(d.attend("violet").output, expected, rtol=1e-5)
 
 
-@given(
-    st.lists(st.floats(0, 1, width=32), min_size=1, max_size=6),
-    st.integers(0, 3),
-    st.integers(1, 3),
-)
-def test_pooling_equals_the_loop(weights: list[float], a: int, b: int) -> None:
-    values = list(np.arange(len(weights) * a * b, dtype=float).reshape(len(weights), a, b))
-    keys = [str(i) for i in range(len(weights))]
-    rows = np.array([weights])
-    output = pooled(np.zeros_like(rows), [rows], keys, values, WordVectors.from_mapping(VECTORS))
-    np.testing.assert_allclose(output[0], by_loop(rows[0], values), atol=1e-9)
-
-
 def test_many_queries_are_pooled_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "fuzzydict.results.pooling._WEIGHTS", 7
-    )  # of three keys: two queries at a time
+    # With three keys, two queries at a time.
+    monkeypatch.setattr("fuzzydict.results.pooling._WEIGHTS", 7)
     d, asked = colors([1, 2], [3, 4], "not pooled"), ["red", "violet", "blue", "red", "violet"]
     allowed = [True, True, False]
     expected = [d.pool(query, attn_mask=allowed) for query in asked]

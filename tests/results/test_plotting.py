@@ -1,7 +1,8 @@
-"""Pictures of attention and of regressions: what they show, and what they refuse."""
+"""Pictures of attention, heat maps and regressions: what they show, and what they refuse."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from fuzzydict import (
     EmptyRowWarning,
     FuzzyDict,
     KernelRegression,
+    MissingExtraError,
     NotFittedError,
     OptionError,
     ShapeError,
 )
-from fuzzydict.results.plotting import plot_regression
+from fuzzydict.results.plotting import panels, plot_heatmap, plot_regression
 
 pyplot: Any = pytest.importorskip("matplotlib.pyplot", reason="pictures need matplotlib")
 
@@ -38,6 +40,38 @@ def points(axes: Any) -> tuple[Any, Any]:
     """Return the places of the keys (S, 2), and of the query (2,)."""
     keys, query = axes.collections[:2]
     return keys.get_offsets().data, query.get_offsets().data[0]
+
+
+# ---- attention ----------------------------------------------------------------------------
+
+
+def test_a_picture_has_a_bar_for_each_key() -> None:
+    axes = colors().attend("red").plot()
+    widths = [bar.get_width() for bar in axes.patches]
+    np.testing.assert_allclose(sum(widths), 100, rtol=1e-5)
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "red"
+    assert axes.get_xlabel()
+    assert axes.get_title()
+    d = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0})
+    d.attend("dollar").plot().figure.canvas.draw()
+
+
+def test_a_picture_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"fuzzydict\[plot\]"):
+        colors().attend("red").plot()
+
+
+def test_n_bounds_what_is_shown() -> None:
+    attention = colors().attend("rose")
+    assert len(attention.plot(2).patches) == 2
+    assert len(attention.plot(2, kind="weights").patches) == 2
+    assert len(attention.plot(1, kind="map").texts) <= 2
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
+        colors().attend("rose").plot(kind="pie")
 
 
 # ---- the map ------------------------------------------------------------------------------
@@ -72,7 +106,7 @@ def test_shares_of_variance_and_names_are_told() -> None:
 
 def test_names_of_a_crowd_cover_neither_each_other_nor_the_frame() -> None:
     random = np.random.default_rng(0)
-    vectors = {f"key number {i}": random.normal(0, 1, 8) for i in range(200)}
+    vectors = {f"key number {i}": random.normal(0, 1, 8) for i in range(80)}
     d = FuzzyDict(dict.fromkeys(vectors, 1), embedding=vectors, scorer="dot")
     axes = d.attend("key number 7").plot(40, kind="map")
     axes.figure.canvas.draw()
@@ -93,19 +127,44 @@ def test_a_map_of_few_or_equal_keys_is_drawn(keys: list[str]) -> None:
     assert np.isfinite(points(axes)[0]).all()
 
 
-# ---- its kinds ----------------------------------------------------------------------------
+# ---- heat maps ----------------------------------------------------------------------------
 
 
-def test_n_bounds_what_is_shown() -> None:
-    attention = colors().attend("rose")
-    assert len(attention.plot(2).patches) == 2
-    assert len(attention.plot(2, kind="weights").patches) == 2
-    assert len(attention.plot(1, kind="map").texts) <= 2
+def test_each_weight_is_a_square_with_a_name_on_each_side() -> None:
+    weights = np.array([[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]])
+    axes = plot_heatmap(
+        weights, ["x", " "], ["$a$", "b", "c"], title="T", row_label="R", column_label="C"
+    )
+    np.testing.assert_array_equal(axes.images[0].get_array(), weights)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "␣"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == [r"\$a\$", "b", "c"]
+    assert (axes.get_title(), axes.get_ylabel(), axes.get_xlabel()) == ("T", "R", "C")
+    assert axes.images[0].colorbar.ax.get_ylabel() == "weight"
+    axes.figure.canvas.draw()
 
 
-def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
-        colors().attend("rose").plot(kind="pie")
+@pytest.mark.parametrize("shape", [(3, 2), (2,), (2, 3, 1)])
+def test_weights_that_do_not_fit_the_names_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
+        plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
+
+
+def test_a_small_map_has_its_numbers_in_it_and_may_be_drawn_beside_others() -> None:
+    left, right = panels(1, 2)[0]
+    weights = np.array([[0.2, 0.8, 0.0]])
+    assert plot_heatmap(weights, ["x"], ["a", "b", "c"], axes=right) is right
+    assert [(text.get_text(), text.get_position()) for text in right.texts] == [
+        ("0.20", (0, 0)),
+        ("0.80", (1, 0)),
+    ]
+    assert not left.images
+    names = [str(i) for i in range(20)]
+    assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
+
+
+def test_an_empty_picture_is_refused() -> None:
+    with pytest.raises(ShapeError, match="not empty"):
+        plot_heatmap(np.ones((0, 1)), [], ["a"])
 
 
 # ---- regressions --------------------------------------------------------------------------
