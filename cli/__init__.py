@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from ._problems import reporting_problems
+
 __all__ = ["main"]
 
 _COMMANDS = (
@@ -50,24 +52,24 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _ending_when_terminated():
+            with _exiting_on_sigterm(), reporting_problems():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(_INTERRUPTED)
 
 
 @contextmanager
-def _ending_when_terminated() -> Iterator[None]:
+def _exiting_on_sigterm() -> Iterator[None]:
     """Exit on SIGTERM as on Ctrl-C, so that temporary files are removed."""
-    asked, is_main = signal.SIGTERM, threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(asked) is not signal.SIG_DFL:
-        yield  # somebody else handles the signal
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield  # the signal is handled elsewhere
         return
-    signal.signal(asked, lambda *_: sys.exit(_TERMINATED))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         yield
     finally:
-        signal.signal(asked, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
@@ -76,5 +78,5 @@ def main() -> None:
     """Look up keys by meaning and spelling.
 
     Exit codes: 0 if every query has a match, 1 if one has none, 2 if a file or an argument is
-    wrong, 130 after Ctrl-C, 143 after SIGTERM.
+    wrong, 3 if fuzzydict has a bug, 130 after Ctrl-C, 143 after SIGTERM.
     """

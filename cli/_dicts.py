@@ -13,15 +13,13 @@ import click
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.io.dict_files import FORMATS, open_dict
 
-from ._problems import report_errors
-
-__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict", "warn"]
+__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict"]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 
 
 def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
-    """Refuse NaN, which compares with no score, as the value of an option."""
+    """Refuse NaN as the value of an option: it is neither above nor below any score."""
     if number is not None and math.isnan(number):
         raise click.BadParameter("expected a number, got NaN", ctx, option)
     return number
@@ -53,11 +51,6 @@ _OPTIONS = [
 ]
 
 
-def warn(note: str) -> None:
-    """Print a warning about a file."""
-    click.echo(f"Note: {note}", err=True)
-
-
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add ``--format``, ``--key``, ``--value`` and ``--vectors`` to a command."""
     for option in reversed(_OPTIONS):
@@ -68,12 +61,10 @@ def dict_options(command: Callable[..., None]) -> Callable[..., None]:
 def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `dict_options` to a command, and pass it the `FuzzyDict` of its file.
 
-    Errors are reported as in `report_errors`. Put `dict_argument` above this decorator, and
-    `cutoff_option` if the command matches.
+    Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
     """
 
     @dict_options
-    @report_errors
     @functools.wraps(command)
     def run(
         dict_file: Path,
@@ -91,7 +82,6 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             value=value,
             embedding=None if vectors is None else WordVectors.load(vectors),
             score_cutoff=cutoff,
-            note=warn,
         )
         command(d, **others)
 

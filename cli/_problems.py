@@ -1,14 +1,16 @@
-"""Errors of commands: one line on standard error, never a traceback."""
+"""What all commands share: errors and warnings in one line each, and checks of output files."""
 
 from __future__ import annotations
 
 import errno
-import functools
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,17 +19,16 @@ from fuzzydict import FuzzyDictError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Command", "check_ending", "check_place", "report_errors"]
+__all__ = ["Command", "check_ending", "check_place", "reporting_problems"]
 
-P = ParamSpec("P")
-_USAGE = 2
+_USAGE, _BUG = 2, 3  # exit codes
 #: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
 
 
 class Command(click.Command):
-    """A command with an example at the end of its help. An unknown option lists the valid ones."""
+    """A command that reports its problems, and has an example at the end of its help."""
 
     def __init__(self, *args: Any, example: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -48,32 +49,57 @@ class Command(click.Command):
                 f"No such option: {error.option_name}; valid are {', '.join(valid)}.", ctx
             ) from error
 
+    def invoke(self, ctx: click.Context) -> Any:
+        with reporting_problems():
+            return super().invoke(ctx)
 
-def report_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """Report errors of files and arguments in one line, and exit with code 2."""
 
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # A value may hold characters that the terminal's encoding lacks.
-            sys.stdout.reconfigure(errors="backslashreplace")
-        try:
-            command(*args, **kwargs)
-        except BrokenPipeError:
-            # The reader has closed the pipe. Python would fail again when it flushes on exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
-        except FuzzyDictError as error:
-            _fail(str(error))
-        except OSError as error:
-            why = error.strerror or str(error)
-            _fail(f"{error.filename}: {why}" if error.filename else why)
-        except RecursionError:
-            _fail("a value is nested too deeply to be printed; flatten it")
-        except MemoryError:
-            _fail("not enough memory for this file; use a smaller one")
+@contextmanager
+def reporting_problems() -> Iterator[None]:
+    """Print errors and warnings in one line each; exit with 2 for bad input, 3 for a bug.
 
-    return run
+    ``FUZZYDICT_DEBUG=1`` in the environment shows the traceback as well.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A value may hold characters that the terminal's encoding lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _print_warning
+            yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise  # click prints these
+    except BrokenPipeError:
+        # The reader has closed the pipe. Python would fail again when it flushes on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except FuzzyDictError as error:
+        _exit(str(error), _USAGE)
+    except OSError as error:
+        why = error.strerror or str(error)
+        _exit(f"{error.filename}: {why}" if error.filename else why, _USAGE)
+    except RecursionError:
+        _exit("a value is nested too deeply to be printed; flatten it", _USAGE)
+    except MemoryError:
+        _exit("not enough memory for this file; use a smaller one", _USAGE)
+    except Exception as error:  # noqa: BLE001 - a bug must not print a traceback either
+        _exit(
+            f"this is a bug in fuzzydict ({type(error).__name__}: {error}); please report it with "
+            f"the traceback that FUZZYDICT_DEBUG=1 shows",
+            _BUG,
+        )
+
+
+def _print_warning(message: Warning | str, *_: Any) -> None:
+    click.echo("Warning: " + " ".join(str(message).split()), err=True)
+
+
+def _exit(message: str, code: int) -> NoReturn:
+    if os.environ.get("FUZZYDICT_DEBUG"):
+        traceback.print_exc()
+    click.echo("Error: " + " ".join(message.split()), err=True)
+    sys.exit(code)
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
@@ -89,14 +115,9 @@ def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(output.parent))
 
 
-def check_ending(output: Path, holds: str, own: str) -> None:
-    """Refuse an output file whose ending says another format than ``own``."""
+def check_ending(output: Path, content: str, own: str) -> None:
+    """Refuse an output file whose ending names another format than ``own``."""
     from fuzzydict.io.records import ENDINGS
 
     if (ENDINGS | _OTHER_ENDINGS).get(output.suffix.lower(), own) != own:
-        raise click.UsageError(f"{output} would hold {holds}, which is not what its ending says")
-
-
-def _fail(message: str) -> None:
-    click.echo("Error: " + " ".join(message.split()), err=True)
-    sys.exit(_USAGE)
+        raise click.UsageError(f"{output} would hold {content}, but its ending says otherwise")

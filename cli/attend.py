@@ -58,7 +58,7 @@ def command(
     except NoMatchError as error:
         click.echo(error.message, err=True)
         sys.exit(1)
-    click.echo(_as_the_terminal_can(attention.chart(number)))
+    click.echo(_printable(attention.chart(number)))
     if plot is not None:
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import picture
@@ -72,7 +72,7 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
     for key in mask:
         if key not in d:
             raise click.UsageError(
-                f"--mask: {quoted(key)} is no key of the dict; name an exact key"
+                f"--mask: {quoted(key)} is not a key of the dict; give a key exactly"
             )
     if plot is not None:
         if plot.suffix[1:].lower() not in _PICTURES:
@@ -80,14 +80,14 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
                 f"--plot: {plot}: expected a name that ends in .png, .svg or .html"
             )
         check_place(plot)
-        if plot.suffix.lower() != ".html":  # a page does without matplotlib
+        if plot.suffix.lower() != ".html":  # which needs no matplotlib
             from fuzzydict.results.plotting import load_pyplot
 
             load_pyplot()
 
 
-def _as_the_terminal_can(chart: str) -> str:
-    """Return the chart with # as bars if the terminal's encoding has no blocks."""
+def _printable(chart: str) -> str:
+    """Return the chart with # as bars if the terminal's encoding has no block characters."""
     try:
         "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:

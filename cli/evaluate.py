@@ -21,7 +21,7 @@ from fuzzydict.evaluation.evaluate import (
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
 
-from ._problems import Command, report_errors
+from ._problems import Command
 from ._progress import progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
@@ -63,7 +63,6 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     show_default=True,
     help="Measure the rank correlation with human judgement on WordSim-353 and SimLex-999.",
 )
-@report_errors
 def command(
     paths: tuple[Path, ...],
     vectors: Path | None,
@@ -112,14 +111,14 @@ def _fuzzy_dicts(vectors: Path | None, identity: bool, encoder: bool) -> list[Sy
     return systems
 
 
-def _peers(asked: Sequence[str]) -> list[System]:
-    """Return the peers asked for, or all that are installed."""
+def _peers(names: Sequence[str]) -> list[System]:
+    """Return the peers of these names, or all that are installed."""
     systems = []
-    for name in dict.fromkeys(asked or PEERS):
+    for name in dict.fromkeys(names or PEERS):
         try:
             systems.append(PEERS[name]())
         except (MissingCorpusError, MissingExtraError) as error:
-            if asked:
+            if names:
                 raise
             click.echo(f"{name} is left out: {error}", err=True)
     return systems

@@ -33,7 +33,7 @@ def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
         explanation: Explanation | None = None
         try:
             explanation = d.explain(query)
-        except NoMatchError as error:  # there was nothing to compare
+        except NoMatchError as error:  # there is nothing to compare
             click.echo(error.message, err=True)
         missed += explanation is None or not explanation.matches
         if in_json:
@@ -66,5 +66,4 @@ def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
 def _key(match: Any, parts: Any) -> dict[str, Any] | None:
     if match is None:
         return None
-    told = None if parts is None else parts._asdict()
-    return {**match._asdict(), "parts": told}
+    return {**match._asdict(), "parts": None if parts is None else parts._asdict()}

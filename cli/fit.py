@@ -11,14 +11,14 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.errors import quoted
-from fuzzydict.io.columns import is_undecided
+from fuzzydict.io.examples import is_undecided, read_examples
 
-from ._dicts import dict_options, warn
-from ._problems import Command, check_ending, check_place, report_errors
+from ._dicts import dict_options
+from ._problems import Command, check_ending, check_place
 from ._progress import progress_bar
-from ._retrofit import fit_wordnet
 
 _PROJECTIONS = Path("wordnet.projections")
+_WORDNET_SEED = 1  # of the projections that come with the package
 
 
 @click.command(
@@ -60,7 +60,6 @@ _PROJECTIONS = Path("wordnet.projections")
     type=click.IntRange(0, 2**32 - 1),
     help="Seed of the random numbers; by default 0, and 1 with --wordnet.",
 )
-@report_errors
 def command(
     files: tuple[Path, ...],
     wordnet: bool,
@@ -88,7 +87,7 @@ def command(
     learning = {"validation": validation, "epochs": epochs}
     if wordnet:
         _check_wordnet(files, exclude, reading | learning)
-        fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
+        _fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
         return
     if not files:
         raise click.UsageError("nothing to learn from; give DICT and EXAMPLES, or --wordnet")
@@ -123,11 +122,10 @@ def _fit_dict(
     check_place(output, sources)
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.io.dict_files import open_dict
-    from fuzzydict.io.examples import read_examples
     from fuzzydict.saving import check_items
 
     embedding = None if vectors is None else WordVectors.load(vectors)
-    d = open_dict(dict_file, embedding=embedding, note=warn, **reading)
+    d = open_dict(dict_file, embedding=embedding, **reading)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
     check_items(d)  # before the work, not after it
@@ -167,3 +165,29 @@ def _check_examples(
             f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is no key of the "
             f"dict; write one of its keys, or nothing where none is right"
         )
+
+
+def _fit_wordnet(
+    output: Path, excluded_by: tuple[Path, ...], vectors: Path | None, seed: int | None
+) -> None:
+    """Learn projections from WordNet, except from pairs in the retrieval sets, and save them."""
+    sources = excluded_by if vectors is None else (*excluded_by, vectors)
+    check_place(output, sources)
+    check_ending(output, "projections", "projections")
+    from fuzzydict import Brown, WordVectors
+    from fuzzydict.evaluation.datasets import read_sets
+    from fuzzydict.learning.wordnet import Recipe, asked_pairs, wordnet_projections
+
+    excluded = asked_pairs(read_sets(excluded_by))
+    embedding = Brown() if vectors is None else WordVectors.load(vectors)
+    click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
+    with progress_bar("learning") as progress:
+        projections = wordnet_projections(
+            embedding,
+            excluded=excluded,
+            recipe=Recipe(seed=_WORDNET_SEED if seed is None else seed),
+            progress=progress,
+        )
+    projections.save(output)
+    size = output.stat().st_size / 1e6
+    click.echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")

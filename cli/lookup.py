@@ -13,8 +13,8 @@ import click
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.errors import quoted
-from fuzzydict.io.columns import matches
 from fuzzydict.io.records import as_json, as_line
+from fuzzydict.text.words import plain
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._problems import Command
@@ -22,12 +22,12 @@ from ._problems import Command
 if TYPE_CHECKING:
     from io import BufferedIOBase
 
-_REMEMBERED = 1024  # queries in the cache
-_LONGEST = 256  # characters of a query that is cached
+_CACHE_SIZE = 1024  # queries
+_MAX_CACHED = 256  # characters of a query that is cached
 _CHUNK = 65_536  # bytes to read at once
-_PATIENCE = 0.1  # seconds until answers are flushed
+_MAX_DELAY = 0.1  # seconds until answers are flushed
 
-Found = tuple[list[Match | None], str]
+Answer = tuple[list[Match | None], str]  # the matches, or None and why there is none
 
 
 @click.command("lookup", cls=Command, example="fuzzydict lookup data/car.json colour")
@@ -53,35 +53,45 @@ def command(
 
     DICT is a file of JSON, TOML, YAML, CSV, TSV or JSON Lines, or one written by FuzzyDict.save.
     Without a QUERY, queries are read from standard input, one a line, and answered as they come.
-    A query without a match gets an empty line (with --json, nulls) and a note on standard error,
-    and the exit code is 1.
+    A query without a match gives an empty line (with --json, nulls) and a message on standard
+    error, and the exit code is 1.
     """
     if number is not None and click.get_current_context().params["cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
-    answer, missed = _answers(d, number or 1), 0
+    answer, missed = _cached_answers(d, number or 1), 0
     for query in queries or _lines():
-        found, why = answer(query)
-        if why:
+        matches, problem = answer(query)
+        if problem:
             missed += 1
-            _flush()  # keeps answers and notes in order on a terminal
-            click.echo(why, err=True)
-        for match in found:
+            _flush()  # keeps answers and messages in order on a terminal
+            click.echo(problem, err=True)
+        for match in matches:
             print(_as_object(query, match) if in_json else _as_text(match, verbose))
     _flush()
     sys.exit(1 if missed else 0)
 
 
-def _answers(d: FuzzyDict[Any], number: int) -> Callable[[str], Found]:
-    """Return a function that looks a query up; results of recent short queries are cached."""
+def _cached_answers(d: FuzzyDict[Any], number: int) -> Callable[[str], Answer]:
+    """Return a function that looks a query up; answers to recent short queries are cached."""
 
-    def look_up(query: str) -> Found:
+    def look_up(query: str) -> Answer:
         try:
-            return [*matches(d, query, number)], ""
+            return [*_matches(d, query, number)], ""
         except NoMatchError as error:
-            return [None], _why(error)
+            return [None], _problem(error)
 
-    remembered = lru_cache(_REMEMBERED)(look_up)
-    return lambda query: (remembered if len(query) <= _LONGEST else look_up)(query)
+    cached = lru_cache(_CACHE_SIZE)(look_up)
+    return lambda query: (cached if len(query) <= _MAX_CACHED else look_up)(query)
+
+
+def _matches(d: FuzzyDict[Any], query: str, number: int) -> list[Match]:
+    """Return up to ``number`` keys that reach the cutoff, best first."""
+    nearest: Match = d.nearest(query)
+    if number == 1 or not plain(query):
+        return [nearest]
+    others = [match for match in d.most_similar(query, topn=number) if match.key != nearest.key]
+    cutoff = d.score_cutoff  # set by --cutoff, or by -n without it
+    return [nearest, *(m for m in others[: number - 1] if -math.inf < m.score >= cutoff)]
 
 
 def _as_object(query: str, match: Match | None) -> str:
@@ -99,8 +109,8 @@ def _as_text(match: Match | None, verbose: bool) -> str:
     return "\t".join([*parts, f"{match.score:.3f}"])
 
 
-def _why(error: NoMatchError) -> str:
-    """Return why nothing matched, with the option that sets the cutoff."""
+def _problem(error: NoMatchError) -> str:
+    """Return why nothing matched, and the option that sets the cutoff."""
     if error.key is None:
         return error.message
     return (
@@ -111,26 +121,25 @@ def _why(error: NoMatchError) -> str:
 
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input, and flush the answers before waiting for more."""
-    if sys.stdin is None:  # closed by whoever started the command
+    if sys.stdin is None:  # it was closed before the start
         return
     if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
-        click.echo("Type a query a line; end with Ctrl-D.", err=True)
-    begun, flushed = bytearray(), monotonic()
+        click.echo("Type a query on each line; end with Ctrl-D.", err=True)
+    rest, flushed = bytearray(), monotonic()
     stdin = cast("BufferedIOBase", sys.stdin.buffer)
     while data := stdin.read1(_CHUNK):  # waits only if nothing is there
-        begun += data
+        rest += data
         if b"\n" not in data:
             continue
-        *lines, rest = begun.split(b"\n")
+        *lines, rest = rest.split(b"\n")
         for line in lines:
             yield _decoded(line)
-            if monotonic() - flushed > _PATIENCE:
+            if monotonic() - flushed > _MAX_DELAY:
                 _flush()
                 flushed = monotonic()
         _flush()
-        begun = rest
-    if begun:
-        yield _decoded(begun)
+    if rest:
+        yield _decoded(rest)
 
 
 def _decoded(line: bytearray) -> str:

@@ -95,7 +95,7 @@ def command(
             progress=progress,
         )
     if not isinstance(place, Path):
-        place.flush()  # here a closed pipe can still be told from an error
+        place.flush()  # so that a closed pipe is handled as one
     click.echo(
         f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
         f"below {sure:g}), {counts.unmatched} unmatched, {counts.blank} blank",
@@ -118,7 +118,7 @@ def _format_of(table: Path) -> str:
     form = table_format(table)
     if form is None:
         raise click.UsageError(
-            f"the ending of {str(table)!r} says no format of tables; name it with --table-format"
+            f"the ending of {str(table)!r} names no table format; give --table-format"
         )
     return form
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ._problems import Command, check_ending, check_place, report_errors
+from ._problems import Command, check_ending, check_place
 from ._progress import progress_bar
 
-_FEW = 10_000  # sentences, too few to learn what words mean
+_FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
 
 
 @click.command(
@@ -46,7 +46,6 @@ _FEW = 10_000  # sentences, too few to learn what words mean
     show_default=True,
     help="Leave out words that occur fewer times.",
 )
-@report_errors
 def command(
     files: tuple[Path, ...],
     corpus: tuple[Path, ...],
@@ -82,7 +81,7 @@ def command(
         if download:
             raise
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
-    few = ", which are few; meanings need tens of thousands" if len(texts) < _FEW else ""
+    few = " (few: word meanings need tens of thousands)" if len(texts) < _FEW else ""
     click.echo(f"training on {len(texts)} sentences{few}", err=True)
     with progress_bar("training") as progress:
         vectors = WordVectors.train(texts, min_count=min_count, seed=seed, progress=progress)

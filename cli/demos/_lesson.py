@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fuzzydict._files import replacing
-from fuzzydict.cli._problems import Command, check_place, report_errors
+from fuzzydict.cli._problems import Command, check_place
 from fuzzydict.results.plotting import drawn, load_pyplot
 
 __all__ = ["as_command", "save_picture"]
@@ -36,7 +36,7 @@ def as_command(lesson: Callable[..., None]) -> click.Command:
 
     example = f"fuzzydict demo {name} --save {name}.png"
     as_it_is_called: Any = click.command(name, cls=Command, example=example)
-    command: click.Command = as_it_is_called(save(report_errors(run)))
+    command: click.Command = as_it_is_called(save(run))
     return command
 
 
@@ -48,7 +48,7 @@ def save_picture(axes: Any, place: Path) -> None:
 
 
 def _check(place: Path) -> None:
-    """Say at once, not after the lesson, that no picture can be drawn there."""
+    """Check before the lesson that its picture can be drawn there."""
     if place.suffix.lower() not in _PICTURES:
         raise click.UsageError(f"--save: {place} ends in none of {', '.join(_PICTURES)}")
     check_place(place)

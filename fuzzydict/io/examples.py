@@ -1,67 +1,213 @@
-"""Examples in a file: queries, and the keys that they should find."""
+"""Examples in files: queries, each with the key that it should find.
+
+`Review` writes doubtful queries to a file. A person decides on each, and `read_examples` reads the
+result, from which `FuzzyDict.fit` learns.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
-    KINDS,
-    ROWS,
+    JSON_TYPES,
+    ROW_FORMATS,
+    as_cell,
+    as_json,
+    column_index,
+    csv_row,
     csv_table,
+    encoded,
     format_by_ending,
     json_records,
-    place_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
-__all__ = ["read_examples"]
+__all__ = [
+    "Doubt",
+    "Review",
+    "check_new_review",
+    "is_undecided",
+    "read_examples",
+    "undecided",
+]
 
-Example = tuple[str, str | None]
+
+# ---- a review -----------------------------------------------------------------------------
+
+_UNDECIDED = "?"  # begins a target that nobody has decided on
+_COLUMNS = ("query", "count", "key", "score", "target")
 
 
-def read_examples(path: Path, *, format: str | None = None) -> list[Example]:  # noqa: A002
-    """Return the examples in a file, such as a review that a person has corrected.
+class Doubt(NamedTuple):
+    """A doubtful query, how often it occurs, its best key if any, and the target to decide on."""
+
+    query: str
+    times: int
+    key: str | None
+    score: float | None
+    target: str | None
+
+
+class Review:
+    """Collects doubtful queries and writes them to a table, the most frequent first.
+
+    A person then changes the column ``target`` to the right key, or to nothing if no key is right.
+    The queries are counted in a temporary database on the disk, for a table may have any length.
+    """
+
+    def __init__(self) -> None:
+        import sqlite3
+
+        self._database = sqlite3.connect("", isolation_level=None)  # "" is a temporary file
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute(
+            "CREATE TABLE doubt "
+            "(query BLOB UNIQUE, count INTEGER, key BLOB, score REAL, target BLOB)"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, doubts: Iterable[Doubt]) -> None:
+        """Count doubtful queries.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        from sqlite3 import OperationalError
+
+        rows = [[_as_bytes(part) for part in doubt] for doubt in doubts]
+        try:
+            self._database.execute("BEGIN")
+            self._database.executemany(
+                "INSERT INTO doubt VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (query) DO UPDATE SET count = count + excluded.count",
+                rows,
+            )
+            self._database.execute("COMMIT")
+        except OperationalError as error:
+            raise OSError(f"the review cannot be kept in a temporary file: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the table as CSV, TSV or JSON Lines, as the file's ending says.
+
+        Raises:
+            OSError: the file cannot be written; then nothing is.
+            OptionError: the ending names another format, or none.
+        """
+        form = _review_format(path)
+        with replacing(path) as file:
+            if form != "jsonl":
+                file.write(encoded(csv_row(_COLUMNS, DELIMITERS[form]) + "\n"))
+            for row in self._database.execute("SELECT * FROM doubt ORDER BY count DESC, rowid"):
+                doubt = Doubt(*map(_as_text, row))
+                if doubt.score is not None:
+                    doubt = doubt._replace(score=round(doubt.score, 4))
+                if form == "jsonl":
+                    line = as_json(dict(zip(_COLUMNS, doubt, strict=True)))
+                else:
+                    line = csv_row(map(as_cell, doubt), DELIMITERS[form])
+                file.write(encoded(line + "\n"))
+
+
+def undecided(guess: str | None) -> str:
+    """Return the target of a query for which nobody has confirmed the guess.
+
+    >>> undecided("Germany"), undecided(None)
+    ('? Germany', '?')
+    """
+    return _UNDECIDED if guess is None else f"{_UNDECIDED} {guess}"
+
+
+def is_undecided(target: str) -> bool:
+    """Return whether a target looks like one of `undecided`. A key may look so as well."""
+    return target == _UNDECIDED or target.startswith(f"{_UNDECIDED} ")
+
+
+def check_new_review(path: Path) -> None:
+    """Check that a review can be written to ``path``.
+
+    Raises:
+        OptionError: the file exists already, or its ending names another format, or none.
+    """
+    _review_format(path)
+    if path.exists():
+        raise OptionError(
+            f"{path} exists already and may hold corrections; name another file for the review"
+        )
+
+
+def _review_format(path: Path) -> str:
+    form = format_by_ending(path, ROW_FORMATS)
+    if form is None:
+        raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
+    return form
+
+
+def _as_bytes(part: Any) -> Any:
+    """Return text as bytes, for SQLite refuses lone surrogates in text."""
+    return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+
+
+def _as_text(part: Any) -> Any:
+    return part.decode("utf-8", "surrogatepass") if isinstance(part, bytes) else part
+
+
+# ---- examples -----------------------------------------------------------------------------
+
+Row = tuple[int, Any, Any]  # line number, query, target
+
+
+def read_examples(
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002 - the usual name
+) -> list[tuple[str, str | None]]:
+    """Return the examples in a file, such as a corrected review.
 
     Args:
-        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``. Other
-            columns are ignored. A blank target, or null, means that no key should match. A query
-            with several right keys has a row for each; in JSON Lines they may be an array.
-        format: "csv", "tsv" or "jsonl"; by default what the file's ending says.
+        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
+            are ignored. A blank target, or null, means that no key should match. A query with
+            several right keys has a row for each; in JSON Lines they may be an array.
+        format: "csv", "tsv" or "jsonl"; by default the file's ending says.
 
     Returns:
-        Pairs of a query and a target, in the file's order; None means that no key should match.
+        Pairs of query and target in the order of the file; None means that no key should match.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: it is not of its format, lacks a column, has a blank query, or has both a
-            key and None as targets of a query; the message names the lines.
+        FileFormatError: the file is not of its format, lacks a column, has a blank query, or has
+            both a key and no key as targets of a query; the message names the lines.
         OptionError: the format is another one.
     """
-    form = format or format_by_ending(path, ROWS)
-    if form not in ROWS:
-        raise OptionError(f"{path}: expected examples of format {', '.join(ROWS)}; name it")
+    form = format or format_by_ending(path, ROW_FORMATS)
+    if form not in ROW_FORMATS:
+        raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
     with path.open("rb") as file:
-        found = _from_jsonl(file, path) if form == "jsonl" else _from_csv(file, path, form)
-        return _agreeing(path, found)
+        rows = _json_rows(file, path) if form == "jsonl" else _csv_rows(file, path, form)
+        return _checked(path, rows)
 
 
-def _from_csv(file: Any, path: Path, form: str) -> Iterator[tuple[int, Any, Any]]:
+def _csv_rows(file: BinaryIO, path: Path, form: str) -> Iterator[Row]:
     header, rows = csv_table(file, path, DELIMITERS[form])
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-    query, target = (place_of(column, header, path) for column in ("query", "target"))
-    for line, _, cells in rows:
-        if cells:
-            yield line, cells[query], cells[target]
+    query, target = (column_index(column, header, path) for column in ("query", "target"))
+    yield from ((line, cells[query], cells[target]) for line, _, cells in rows if cells)
 
 
-def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
+def _json_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     for line, _, content in json_records(file, path):
         if content is BLANK:
             continue
@@ -82,24 +228,24 @@ def _from_jsonl(file: Any, path: Path) -> Iterator[tuple[int, Any, Any]]:
         yield from ((line, query, key) for key in target)
 
 
-def _agreeing(path: Path, found: Iterator[tuple[int, Any, Any]]) -> list[Example]:
-    """Return the examples. A query must not have both a key and None as targets."""
-    examples: list[Example] = []
-    known: dict[str, tuple[int, str | None]] = {}
-    for line, query, target in found:
+def _checked(path: Path, rows: Iterator[Row]) -> list[tuple[str, str | None]]:
+    """Return the examples, unless a query has both a key and no key as targets."""
+    examples: list[tuple[str, str | None]] = []
+    first_targets: dict[str, tuple[int, str | None]] = {}
+    for line, query, target in rows:
         place = f"{path}: line {line}"
         if not isinstance(query, str) or not isinstance(target, str | None):
-            kind = KINDS[type(target if isinstance(query, str) else query)]
+            kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
             raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
         if not query.strip():
             raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
         target = target if target and target.strip() else None
-        first, before = known.setdefault(query, (line, target))
-        if (before is None) != (target is None):
+        first_line, first = first_targets.setdefault(query, (line, target))
+        if (first is None) != (target is None):
             raise FileFormatError(
-                f"{path}: the query {quoted(query)} has two targets, {quoted(before)} on line "
-                f"{first} and {quoted(target)} on line {line}, where None says that no key should "
-                f"match; keep one"
+                f"{path}: the query {quoted(query)} has two targets, {quoted(first)} on line "
+                f"{first_line} and {quoted(target)} on line {line}, where None says that no key "
+                f"should match; keep one"
             )
         examples.append((query, target))
     return examples

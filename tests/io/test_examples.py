@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import Doubt, Review, clean_column
-from fuzzydict.io.examples import read_examples
+from fuzzydict.io.columns import clean_column
+from fuzzydict.io.examples import Doubt, Review, read_examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
@@ -182,10 +182,10 @@ def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:
 def test_bad_examples_are_refused(
     tmp_path: Path, name: str, content: str | bytes, message: str
 ) -> None:
-    with pytest.raises(FileFormatError) as told:
+    with pytest.raises(FileFormatError) as caught:
         read_examples(written(tmp_path, name, content))
-    assert str(told.value).startswith(str(tmp_path / name))
-    assert message in str(told.value)
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert message in str(caught.value)
 
 
 def test_examples_of_another_format_are_refused(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""A column cleaned against a dict: rows as they were, and beside them what the dict answers."""
+"""Tables in files: what was there is kept, what is added fits, what is damaged is refused."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,56 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FileFormatError, FuzzyDict, NoMatchError, OptionError
-from fuzzydict.io import columns as cleaning_module
-from fuzzydict.io.columns import Cleaned, best_of, clean_column
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError
+from fuzzydict.io.columns import Cleaned, clean_column
+from tests.io.test_columns import ADDED, COUNTRIES, MESSY, cleaned, reference, write_csv
 
-COUNTRIES = FuzzyDict(
-    {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2
-)
-ADDED = ["country_key", "country_value", "country_score"]
-MESSY = ["germany", "FRANCE", "Germny", "qwzzt", "", "great_britain", "  ", "Spain", "?!", "France"]
-
-
-def cleaned(
-    table: Path, column: str = "country", d: FuzzyDict[Any] = COUNTRIES, **options: Any
-) -> tuple[bytes, Cleaned]:
-    """Return what is written, and the counts."""
-    output = table.parent / "out"
-    counts = clean_column(d, table, column, output, **options)
-    return output.read_bytes(), counts
-
-
-def reference(d: FuzzyDict[Any], cell: str) -> tuple[Any, Any, Any]:
-    """Answer a cell slowly: alone, by the dict itself."""
-    try:
-        key, value, score = d.nearest(cell)
-    except NoMatchError:
-        return None, None, None
-    return key, value, pytest.approx(score, abs=1e-3)
-
-
-def write_csv(path: Path, rows: list[list[str]], **dialect: Any) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, **dialect).writerows(rows)
-    return path
-
-
-# ---- CSV ----------------------------------------------------------------------------------
-
-
-def test_each_row_gets_key_value_and_score(tmp_path: Path) -> None:
-    rows = [["id", "country"], *([str(i), cell] for i, cell in enumerate(MESSY))]
-    data, counts = cleaned(write_csv(tmp_path / "t.csv", rows))
-    header, *body = csv.reader(io.StringIO(data.decode(), newline=""))
-    assert header == ["id", "country", *ADDED]
-    assert [row[:2] for row in body] == rows[1:]
-    for row in body:
-        key, value, score = reference(COUNTRIES, row[1])
-        shown = value if isinstance(value, str) else "" if value is None else json.dumps(value)
-        assert row[2:4] == [key or "", shown]
-        assert (float(row[4]) if row[4] else None) == score
-    assert counts == Cleaned(matched=6, unmatched=2, blank=2, doubtful=0)
+# ---- CSV and TSV --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,81 +129,7 @@ def test_blank_lines_among_lines_of_json_stay_as_they_are(tmp_path: Path) -> Non
     assert counts == Cleaned(matched=0, unmatched=2, blank=0)
 
 
-# ---- whatever the length ------------------------------------------------------------------
-
-
-def test_a_long_table_is_read_in_batches_and_each_query_looked_up_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = tmp_path / "t.csv"
-    cells = [f"{cell}{i % 5}" for i in range(3000) for cell in ("germany ", "france ", "qwzzt")]
-    table.write_text("\n".join(["country", *cells]))
-    asked: list[str] = []
-
-    def noted(d: FuzzyDict[Any], queries: list[str]) -> Any:
-        asked.extend(queries)
-        return best_of(d, queries)
-
-    monkeypatch.setattr(cleaning_module, "best_of", noted)
-    d = COUNTRIES.copy()
-    progress: list[tuple[int, int]] = []
-    data, counts = cleaned(table, d=d, progress=lambda done, total: progress.append((done, total)))
-    assert sorted(asked) == sorted(set(cells))
-    assert len(progress) > 1
-    assert progress == sorted(progress)
-    assert progress[-1] == (table.stat().st_size, table.stat().st_size)
-    assert counts.rows == len(cells)
-    assert len(data.splitlines()) == len(cells) + 1
-
-
-def test_few_queries_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning_module, "_REMEMBERED", 3)
-    table = write_csv(tmp_path / "t.csv", [["country"], *([f"germany {i}"] for i in range(5000))])
-    data, counts = cleaned(table)
-    assert counts.matched == 5000
-    assert data.count(b",Germany,DE,") == 5000
-
-
-# ---- all or nothing -----------------------------------------------------------------------
-
-
-def test_the_table_itself_may_be_replaced(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
-    table.chmod(0o640)
-    expected, _ = cleaned(table)
-    clean_column(COUNTRIES, table, "country", table)
-    assert table.read_bytes() == expected
-    if os.name == "posix":
-        assert table.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_review_comes_with_its_table_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
-    before, review = table.read_bytes(), tmp_path / "review.csv"
-    rename = Path.replace
-
-    def refused(path: Path, target: Path) -> Path:
-        if target == table:
-            raise PermissionError(13, "Permission denied", str(path))
-        return rename(path, target)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", refused)
-        with pytest.raises(PermissionError, match=r"t\.csv"):
-            clean_column(COUNTRIES, table, "country", table, review=review)
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-    assert table.read_bytes() == before
-    clean_column(COUNTRIES, table, "country", table, review=review)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["review.csv", "t.csv"]
-    corrected = review.read_bytes()
-    with pytest.raises(
-        OptionError, match=r"review\.csv is there already, and may hold corrections"
-    ):
-        clean_column(COUNTRIES, table, "country", table, prefix="x_", review=review)
-    assert review.read_bytes() == corrected
-
+# ---- tables that are refused --------------------------------------------------------------
 
 BAD = {
     "no header": (b"", "line 1 is empty; expected the names of the columns"),
@@ -291,37 +172,76 @@ def test_a_bad_table_is_refused_and_nothing_is_changed(
     (tmp_path / name).write_bytes(table)
     (tmp_path / "out").write_text("old")
     for output in (tmp_path / name, tmp_path / "out"):
-        with pytest.raises(FileFormatError) as told:
+        with pytest.raises(FileFormatError) as caught:
             clean_column(
                 COUNTRIES, tmp_path / name, "country", output, review=tmp_path / "review.csv"
             )
-        assert str(told.value).startswith(str(tmp_path / name))
-        assert message in str(told.value)
+        assert str(caught.value).startswith(str(tmp_path / name))
+        assert message in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "out"])
     assert (tmp_path / name).read_bytes() == table
     assert (tmp_path / "out").read_text() == "old"
 
 
-def test_a_format_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.xlsx").write_bytes(b"PK")
-    with pytest.raises(OptionError, match=r"t.xlsx: expected a table of format csv, tsv, jsonl"):
-        cleaned(tmp_path / "t.xlsx")
+# ---- Parquet ------------------------------------------------------------------------------
 
 
-# ---- which keys ---------------------------------------------------------------------------
+def pyarrow() -> tuple[Any, Any]:
+    why = "Parquet needs the extra 'parquet'"
+    return tuple(pytest.importorskip(name, reason=why) for name in ("pyarrow", "pyarrow.parquet"))
 
 
-def test_whatever_dict_it_is_the_cells_get_what_it_answers(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "t.csv", [["country"], *([cell] for cell in MESSY)])
-    dicts: list[FuzzyDict[Any]] = [
-        FuzzyDict(),
-        FuzzyDict({"?!": "marks", 5: "five"}),
-        FuzzyDict({"  ": "blanks", "": "nothing", "France": "FR"}),
-        FuzzyDict(COUNTRIES, scorer="cosine", score_cutoff=0.4),
-        FuzzyDict(COUNTRIES, scorer="boxcar"),
-        FuzzyDict(COUNTRIES, score_cutoff=float("inf")),
-    ]
-    for d in dicts:
-        data, _ = cleaned(table, d=d)
-        keys = [row[1] for row in csv.reader(io.StringIO(data.decode()))][1:]
-        assert keys == [reference(d, cell)[0] or "" for cell in MESSY]
+def test_a_parquet_table_keeps_types_metadata_and_order(tmp_path: Path) -> None:
+    arrow, parquet = pyarrow()
+    cells = [*MESSY, None] * 2000
+    table = arrow.table(
+        {
+            "n": arrow.array(range(len(cells)), arrow.int16()),
+            "country": arrow.array(cells).dictionary_encode(),
+            "nested": [{"x": [i]} for i in range(len(cells))],
+        }
+    ).replace_schema_metadata({"made": "by hand"})
+    parquet.write_table(table, tmp_path / "t.parquet", compression="zstd", row_group_size=700)
+    _, counts = cleaned(tmp_path / "t.parquet")
+    after = parquet.read_table(tmp_path / "out")
+    assert after.select(["n", "country", "nested"]).equals(table)
+    assert after.schema.metadata[b"made"] == b"by hand"
+    assert after.schema.names[3:] == ADDED
+    assert after.schema.types[3:] == [arrow.string(), arrow.string(), arrow.float64()]
+    for row in after.slice(0, len(MESSY) + 1).to_pylist():
+        key, value, score = reference(COUNTRIES, row["country"] or "")
+        assert [row[name] for name in ADDED[::2]] == [key, score]
+        assert row["country_value"] == (json.dumps(value) if isinstance(value, list) else value)
+    facts = parquet.read_metadata(tmp_path / "out")
+    assert facts.row_group(0).column(0).compression == "ZSTD"
+    assert counts == Cleaned(matched=12_000, unmatched=4_000, blank=6_000)
+
+
+def test_parquet_files_that_do_not_fit(tmp_path: Path) -> None:
+    arrow, parquet = pyarrow()
+    table = tmp_path / "t.parquet"
+    parquet.write_table(
+        arrow.table({"a": ["x"] * 999, "b": [[1]] * 999, "a_key": [1] * 999}), table
+    )
+    whole = table.read_bytes()
+    for column, message in [
+        ("c", r"no column 'c'; its columns are 'a', 'b', 'a_key'"),
+        ("a", r"has a column 'a_key' already"),
+        ("b", r"the column 'b' holds lists; expected texts"),
+    ]:
+        with pytest.raises(FileFormatError, match=message):
+            cleaned(table, column)
+    for damaged in (b"", b"PAR1", whole[:-20], whole[:200] + whole[240:], b"\0" * 99):
+        table.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match=r"t.parquet is damaged, or not a Parquet file"):
+            cleaned(table, "a", prefix="x")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_parquet_without_its_package_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[parquet\]'"):
+        cleaned(tmp_path / "t.parquet")

@@ -1,10 +1,13 @@
-"""Dicts in TOML, YAML, CSV, TSV, JSON Lines and saved files: what is read, and what is refused."""
+"""Files that hold a dict: what each format gives, and what is refused, with file and line."""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from time import monotonic
@@ -15,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, format_of, open_dict, read_dict
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -95,7 +98,7 @@ def test_columns_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "noted"),
+    ("content", "warned"),
     [
         ("product,price\nsofa,100\nlamp,2.5\n", True),
         ("\nproduct,price\nsofa,100\n\nlamp,\n", True),
@@ -108,19 +111,20 @@ def test_columns_are_named(tmp_path: Path) -> None:
         ("brand,Porsche\ncolor,black\n", False),
     ],
 )
-def test_a_header_that_is_taken_as_an_item_is_noted(
-    tmp_path: Path, content: str, noted: bool
+def test_a_warning_says_that_a_header_was_read_as_an_item(
+    tmp_path: Path, content: str, warned: bool
 ) -> None:
-    notes: list[str] = []
     path = written(tmp_path, "t.csv", content)
-    read = read_dict(path, note=notes.append)
-    assert len(notes) == noted
-    if noted:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read = read_dict(path)
+    assert len(caught) == warned
+    if warned:
         assert read["product"] == "price"
-        line = 2 if content.startswith("\n") else 1
-        assert notes[0].startswith(f"{path}: line {line} looks like a header, and is taken as an ")
-        assert notes[0].endswith("say --key product --value price")
-        assert "product" not in read_dict(path, key="product", value="price", note=pytest.fail)
+        line, message = 2 if content.startswith("\n") else 1, str(caught[0].message)
+        assert message.startswith(f"{path}: line {line} looks like a header, but was read as an ")
+        assert message.endswith("add --key product --value price")
+        assert "product" not in read_dict(path, key="product", value="price")
 
 
 @given(st.dictionaries(CELLS, CELLS, min_size=1))
@@ -265,7 +269,7 @@ BAD = [
         "line 2 is not YAML ('' is not of its type: put it",
     ),
     ("tag.yaml", "!!timestamp x", "line 1 is not YAML (failed to construct timestamp"),
-    ("deep.yaml", "a:\n " + "[" * 100_000, "nested too deeply"),
+    ("deep.yaml", "a:\n " + "[" * 3_000, "nested too deeply"),
     ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
     ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
@@ -274,7 +278,7 @@ BAD = [
     ("tabs.csv", "a\t1\nb\t2\n", "is it separated by '\\t'? save it with commas as .csv"),
     ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),
     ("open.csv", 'a,1\n"b,2\n', "line 2 opens a quote that is not closed"),
-    ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not as CSV should be"),
+    ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not valid CSV"),
     ("mac.csv", "a,1\rb,2\r", "line 1 holds a carriage return"),
     ("large.csv", "a," + "x" * 200_000, "line 1 has a cell of more than"),
     ("line.tsv", b"a" * (2**24 + 1), "line 1 has more than 16777216 bytes"),
@@ -293,10 +297,10 @@ BAD = [
 def test_a_bad_file_is_refused_with_its_name(
     tmp_path: Path, name: str, content: str | bytes, message: str
 ) -> None:
-    with pytest.raises(FileFormatError) as told:
+    with pytest.raises(FileFormatError) as caught:
         read_dict(written(tmp_path, name, content))
-    assert str(told.value).startswith(str(tmp_path / name))
-    assert message in str(told.value)
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert message in str(caught.value)
 
 
 def test_aliases_that_grow_without_end_are_refused(tmp_path: Path) -> None:
@@ -328,3 +332,106 @@ def test_yaml_without_its_package_names_the_extra(
     monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[yaml\]'"):
         read_dict(written(tmp_path, "a.yaml", "a: 1"))
+
+
+# ---- JSON, and files of other kinds ---------------------------------------------------------
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text(), VALUES))
+def test_any_object_is_read_as_json_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "file"
+    path.write_text(json.dumps(content))
+    assert read_dict(path) == content
+    assert list(read_dict(path)) == list(content)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_the_encodings_of_json_and_their_marks(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "file").write_bytes('{"colour": "grün"}'.encode(encoding))
+    assert read_dict(tmp_path / "file") == {"colour": "grün"}
+
+
+def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(r'{"a\udfff": "b\ud800"}')
+    assert read_dict(tmp_path / "file") == {"a\udfff": "b\ud800"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty; expected an object such as"),
+        (b"\xef\xbb\xbf \r\n", "is empty; expected an object such as"),
+        (b"color: black", "line 1, column 1 is not JSON"),
+        (b'{\n "color": black}', "line 2, column 11 is not JSON"),
+        (b"{'color': 'black'}", "line 1, column 2 is not JSON"),
+        (b'{"color": "black"', r"line 1, column 18 is not JSON"),
+        (b'{"color": "black"} {}', "line 1, column 20 is not JSON"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "byte 0 is not UTF-8"),
+        (b'{"color": "gr\xfcn"}', "byte 13 is not UTF-8"),
+        (b"[1, 2]", "holds an array; expected an object"),
+        (b'"black"', "holds a string; expected an object"),
+        (b"3", "holds a number; expected an object"),
+        (b"3.5", "holds a number; expected an object"),
+        (b"true", "holds a boolean; expected an object"),
+        (b"null", "holds null; expected an object"),
+        (b'{"a": 1, "b": 2, "a": 1}', "the key 'a' comes twice"),
+        (b'{"a": {"x": 1, "x": 2}}', "the key 'x' comes twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
+    ],
+    ids=lambda content: repr(content)[:30],
+)
+def test_other_json_is_refused_with_the_name_of_the_file(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "file.json").write_bytes(content)
+    with pytest.raises(FileFormatError, match=rf"file\.json: .*{message}"):
+        read_dict(tmp_path / "file.json")
+
+
+@pytest.mark.parametrize("name", ["car.fd", "car.json", "car.csv", "car", "car.yaml"])
+def test_a_saved_dict_is_known_whatever_its_ending(tmp_path: Path, name: str) -> None:
+    d = FuzzyDict({"color": "black", "size": (1, 2)}, score_cutoff=0.3)
+    d.save(tmp_path / name)
+    opened = open_dict(tmp_path / name)
+    assert (opened, opened.score_cutoff) == (d, 0.3)
+    assert read_dict(tmp_path / name) == d
+    assert (type(opened), type(read_dict(tmp_path / name))) == (FuzzyDict, dict)
+    with pytest.raises(OptionError, match="key and value name columns"):
+        open_dict(tmp_path / name, key="color")
+    with pytest.raises(FileFormatError):
+        open_dict(tmp_path / name, format="json")
+
+
+def test_other_files_of_ours_and_parquet_say_what_they_are(tmp_path: Path) -> None:
+    WordVectors(["a"], [[1.0]]).save(tmp_path / "mine.vectors")
+    with pytest.raises(FileFormatError, match=r"mine.vectors holds .*, where fuzzy dict was exp"):
+        open_dict(tmp_path / "mine.vectors")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1\x15\x04\x15\x20" + bytes(99) + b"PAR1")
+    with pytest.raises(FileFormatError, match=r"t\.parquet: is a Parquet file, which"):
+        open_dict(tmp_path / "t.parquet")
+    (tmp_path / "keys.csv").write_text("PAR1,a key like another\n")
+    assert read_dict(tmp_path / "keys.csv") == {"PAR1": "a key like another"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_dict_may_come_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as other:
+        written = other.submit((tmp_path / "pipe").write_text, '{"color": "black"}')
+        assert read_dict(tmp_path / "pipe") == {"color": "black"}
+        written.result(timeout=60)
+
+
+def test_a_folder_is_no_dict(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        read_dict(tmp_path)

@@ -1,0 +1,84 @@
+"""Records of text files: nothing is lost, and every value has a text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date, time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict.io.records import as_cell, as_json, as_line, csv_row, csv_table, json_records
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda parts: st.lists(parts) | st.dictionaries(st.text(), parts),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1), st.sampled_from(["\n", "\r\n"]))
+def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]], end: str) -> None:
+    rows = [("first", "row"), *((f".{one}", other) for one, other in rows)]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    header, below = csv_table(io.BytesIO(text.getvalue().encode()), "t.csv", ",")
+    assert header is not None
+    records = [header, *below]
+    assert [tuple(record.content) for record in records] == rows
+    assert "".join(record.raw for record in records) == text.getvalue()
+    assert [next(csv.reader([csv_row(row, ",")])) for row in (["a", "b c"], ["a,", 'd "e"'])] == [
+        *(["a", "b c"], ["a,", 'd "e"'])
+    ]
+
+
+@given(st.lists(VALUES))
+def test_lines_of_json_have_their_values_and_their_text(values: list[Any]) -> None:
+    text = "".join(f"{json.dumps(value)}\n\n" for value in values)
+    records = list(json_records(io.BytesIO(text.encode()), "t.jsonl"))
+    assert "".join(record.raw for record in records) == text
+    assert [record.content for record in records[::2]] == values
+    assert all(record.is_blank for record in records[1::2])
+    assert [record.line for record in records] == list(range(1, len(records) + 1))
+
+
+@given(VALUES)
+def test_json_is_what_the_json_module_reads(value: Any) -> None:
+    line = as_json(value)
+    assert json.loads(line) == value
+    assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "as_text", "in_json"),
+    [
+        ("one, two", "one, two", '"one, two"'),
+        ("two\nlines", '"two\\nlines"', '"two\\nlines"'),
+        ("a\tb", "a\tb", '"a\\tb"'),
+        ("\x1b[2J", '"\\u001b[2J"', '"\\u001b[2J"'),
+        ("\u2028", '"\\u2028"', '"\\u2028"'),
+        (True, "true", "true"),
+        (float("nan"), "NaN", "null"),
+        (np.float32("-inf"), "-Infinity", "null"),
+        (np.array([[1, 2]]), "[[1, 2]]", "[[1, 2]]"),
+        ({"b", "a"}, '["a", "b"]', '["a", "b"]'),
+        (date(2024, 2, 29), "2024-02-29", '"2024-02-29"'),
+        (time(12, 30), "12:30:00", '"12:30:00"'),
+        ({(1, 2): None, 3: 1j}, '{"(1, 2)": null, "3": "1j"}', '{"(1, 2)": null, "3": "1j"}'),
+    ],
+)
+def test_any_value_has_a_text(value: Any, as_text: str, in_json: str) -> None:
+    assert as_line(value) == as_text
+    assert as_json(value) == in_json
+    assert as_cell(value) == (value if isinstance(value, str) else as_text)
+    assert as_cell(None) == ""
