@@ -83,7 +83,7 @@ def reporting_problems() -> Iterator[None]:
         _exit("a value is nested too deeply to be printed; flatten it", _USAGE)
     except MemoryError:
         _exit("not enough memory for this file; use a smaller one", _USAGE)
-    except Exception as error:  # noqa: BLE001 - a bug must not print a traceback either
+    except Exception as error:
         _exit(
             f"this is a bug in fuzzydict ({type(error).__name__}: {error}); please report it with "
             f"the traceback that FUZZYDICT_DEBUG=1 shows",
@@ -91,7 +91,7 @@ def reporting_problems() -> Iterator[None]:
         )
 
 
-def _print_warning(message: Warning | str, *_: Any) -> None:
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo("Warning: " + " ".join(str(message).split()), err=True)
 
 

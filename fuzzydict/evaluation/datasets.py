@@ -77,7 +77,7 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
 
 def _read_set(path: Path) -> RetrievalSet:
-    dictionaries = read_json(path, such_as=_SUCH_AS).get("dictionaries")
+    dictionaries = read_json(path, example=_SUCH_AS).get("dictionaries")
     if not isinstance(dictionaries, list) or not dictionaries:
         raise FileFormatError(f"{path}: is no retrieval set; expected {_SUCH_AS}")
     read = [_dictionary(f"{path}: dictionary {i}", d) for i, d in enumerate(dictionaries)]

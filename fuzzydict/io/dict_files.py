@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import tomllib
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +149,8 @@ def read_json(path: Path, *, example: str = '{"color": "black"}') -> dict[str, A
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # here, so that other formats do not wait for it
+
     expected = 'lines such as color = "black"'
     text = _text_of(path, expected)
     with parser_limits(str(path)):

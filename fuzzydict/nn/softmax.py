@@ -70,8 +70,7 @@ def softmax_forward(
 ) -> tuple[Array, NormalizerBackward]:
     """Return the weights (..., S) of ``softmax``, and the backward function."""
     scaled, temperature = _scaled(scores, temperature)
-    weights = scaled - finite_tops(scaled)
-    np.exp(weights, out=weights)
+    weights = np.exp(scaled)
     total = weights.sum(-1, keepdims=True)
     warn_of_empty_rows(total)
     weights /= np.where(total == 0, 1, total)
@@ -89,15 +88,15 @@ def sparsemax_forward(
 ) -> tuple[Array, NormalizerBackward]:
     """Return the weights (..., S) of ``sparsemax``, and the backward function."""
     scaled, temperature = _scaled(scores, temperature)
-    centred = scaled - finite_tops(scaled)
-    best_first = -np.sort(-centred, axis=-1)
-    sums = best_first.cumsum(-1)
-    ranks = np.arange(1, centred.shape[-1] + 1, dtype=centred.dtype)
-    count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), size of the support
+    best_first = -np.sort(-scaled, axis=-1)
+    ranks = np.arange(1, scaled.shape[-1] + 1, dtype=scaled.dtype)
+    with np.errstate(over="ignore"):
+        sums = best_first.cumsum(-1)
+        count = (1 + ranks * best_first > sums).sum(-1, keepdims=True)  # (..., 1), its size
     warn_of_empty_rows(count)
     support_sum = np.where(ranks <= count, best_first, 0).sum(-1, keepdims=True)
     threshold = (support_sum - 1) / np.maximum(count, 1)
-    weights: Array = np.maximum(centred - threshold.astype(centred.dtype, copy=False), 0)
+    weights: Array = np.maximum(scaled - threshold.astype(scaled.dtype, copy=False), 0)
 
     def inner(d_weights: Array) -> Array:
         support = weights > 0
@@ -109,12 +108,18 @@ def sparsemax_forward(
 
 
 def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
-    """Return ``scores / temperature`` and the temperature, checked."""
+    """Return ``(scores - top) / temperature``, ``top`` the row's largest, and the temperature."""
     (array,) = as_floats(scores=scores)
     if array.ndim == 0:
         raise ShapeError("scores must have shape (..., S), got a single number")
     temperature = positive("temperature", temperature)
-    return array if temperature == 1 else array / temperature, temperature
+    centred = array - finite_tops(array)
+    if temperature != 1:
+        # Below the smallest normal number, the weights are those at that number.
+        temperature = max(temperature, float(np.finfo(centred.dtype).tiny))
+        with np.errstate(over="ignore"):
+            centred /= temperature
+    return centred, temperature
 
 
 def _backward(

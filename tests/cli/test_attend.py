@@ -48,6 +48,12 @@ def test_options_reach_the_attention(car: Path) -> None:
     assert rest == "  and 2 more keys with 0.0% together"
 
 
+def test_a_very_low_temperature_leaves_the_best_key_alone(car: Path) -> None:
+    result = attend(car, "colour", "--temperature", "1e-320")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[1].split()[:2] == ["color", "100.0%"]
+
+
 def test_a_terminal_of_few_letters_gets_bars_of_other_signs(car: Path) -> None:
     done = subprocess.run(
         [SCRIPT, "attend", car, "colour"],
@@ -104,8 +110,9 @@ def test_a_picture_without_matplotlib_names_the_extra(
             "--plot: w.pdf: expected a name that ends in .png, .svg or .html",
         ),
         (["colour", "--plot", "no/w.png"], "no: No such file or directory"),
-        (["colour", "--mask", "colour"], "--mask: 'colour' is no key of the dict; name an exact"),
+        (["colour", "--mask", "colour"], "--mask: 'colour' is not a key of the dict; give a key"),
         (["colour", "--temperature", "-1"], "temperature"),
+        (["colour", "--temperature", "nan"], "temperature"),
         (["colour", "-n", "0"], "0 is not in the range x>=1"),
         (["colour", "speed"], "Got unexpected extra argument (speed)"),
     ],

@@ -162,8 +162,7 @@ def test_an_ending_that_tells_of_something_else_is_refused(
             result = CliRunner().invoke(main, [*map(str, arguments), "-o", str(output)])
             assert (result.exit_code, result.stdout) == (2, "")
             assert (
-                f"mine.{ending} would hold {what}, which is not what its ending says"
-                in result.stderr
+                f"mine.{ending} would hold {what}, but its ending says otherwise" in result.stderr
             )
     assert output.read_text() == "kept"
 

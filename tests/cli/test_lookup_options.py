@@ -11,7 +11,7 @@ import pytest
 from fuzzydict import FuzzyDict
 from fuzzydict.io.records import as_line
 from tests.cli.test_lookup import CAR, check_refused, lookup
-from tests.io.test_dict_formats import BAD
+from tests.io.test_dict_files import BAD
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def test_a_header_that_is_taken_as_an_item_is_told_beside_the_answers(tmp_path: 
     table.write_text("product,unit price\nsofa,100\nlamp,20\n")
     result = lookup(table, "sofas", "lamp")
     assert (result.exit_code, result.stdout) == (0, "100\n20\n")
-    note = "line 1 looks like a header, and is taken as an item; if it is one, say"
-    assert result.stderr == f"Note: {table}: {note} --key product --value 'unit price'\n"
+    note = "line 1 looks like a header, but was read as an item; if it is a header, add"
+    assert result.stderr == f"Warning: {table}: {note} --key product --value 'unit price'\n"
     told = lookup(table, "sofas", "--key", "product", "--value", "unit price")
     assert (told.stdout, told.stderr) == ("100\n", "")
 

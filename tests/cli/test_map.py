@@ -90,7 +90,7 @@ def test_a_review_is_decided_by_a_person_and_read_as_examples(codes: Path) -> No
     ]
     again = map_(codes, "t.csv", "--review", review)
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "is there already, and may hold corrections" in again.stderr
+    assert "exists already and may hold corrections" in again.stderr
     assert "Germoney" in review.read_text()
 
 
@@ -158,10 +158,10 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("t.xlsx", [], "says no format of tables; name it with --table-format"),
+        ("t.xlsx", [], "names no table format; give --table-format"),
         ("t.parquet", [], "a Parquet table needs a file to be written to (-o)"),
-        ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, which is not what its ending says"),
-        ("-", [], "the ending of '-' says no format of tables; name it with --table-format"),
+        ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, but its ending says otherwise"),
+        ("-", [], "the ending of '-' names no table format; give --table-format"),
         (
             "-",
             ["--table-format", "parquet", "-o", "o.parquet"],
