@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -53,6 +52,8 @@ class AttentionGradients(NamedTuple):
     parameters: dict[str, Array]  # of the scorer
     temperature: float
 
+
+_ALL = slice(None)
 
 #: From the gradient for the output (..., L, Ev) to those for the inputs.
 AttentionBackward: TypeAlias = Callable[[Array], AttentionGradients]
@@ -183,7 +184,7 @@ def attention_forward(
 
 def _forward(call: _Call) -> tuple[Array, Array, AttentionBackward]:
     scores, scorer_backward = call.scorer.forward(call.query, call.key)
-    weights, normalizer_backward = call.normalize(call.mask.apply(scores), call.temperature)
+    weights, normalizer_backward = call.normalize(call.masked(scores), call.temperature)
     output = pool(weights, call.value)
 
     def backward(d_output: Array) -> AttentionGradients:
@@ -205,7 +206,9 @@ class _Call(NamedTuple):
     scorer: Scorer
     temperature: float
     normalize: Normalize
-    mask: _Mask
+    mask: NDArray[Any] | None  # bools or numbers to add, broadcast to (..., L, S)
+    lengths: NDArray[np.integer[Any]] | None  # of valid keys, (..., L or 1, 1)
+    is_causal: bool
 
     @classmethod
     def of(
@@ -221,7 +224,6 @@ class _Call(NamedTuple):
         is_causal: bool,
         valid_lens: ArrayLike | None,
     ) -> _Call:
-        """Check and convert the arguments of `attention`."""
         q, k, v = as_floats(query=query, key=key, value=value)
         scorer = _scaled_scorer(scorer, scale)
         check_matrices(q, k, same_size=scorer.same_size)
@@ -233,10 +235,28 @@ class _Call(NamedTuple):
         broadcast_lead(query=q, key=k, value=v)
         shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
         return cls(
-            *(q, k, v, scorer, positive("temperature", temperature)),
-            normalize=as_normalizer(normalizer),
-            mask=_Mask.of(shape, attn_mask, is_causal, valid_lens),
+            *(q, k, v, scorer, positive("temperature", temperature), as_normalizer(normalizer)),
+            mask=None if attn_mask is None else _checked_mask(attn_mask, shape),
+            lengths=None if valid_lens is None else _checked_lengths(valid_lens, shape),
+            is_causal=bool(is_causal),
         )
+
+    def masked(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
+        """Return the masked scores of a block (..., rows, columns)."""
+        out = np.array(-np.inf, scores.dtype)
+        if self.mask is not None:
+            block = _cut(self.mask, rows, columns)
+            if block.dtype.kind == "b":
+                scores = np.where(block, scores, out)
+            else:
+                scores = scores + block.astype(scores.dtype, copy=False)
+        keys = (columns.start or 0) + np.arange(scores.shape[-1])
+        if self.lengths is not None:
+            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
+        if self.is_causal:
+            queries = (rows.start or 0) + np.arange(scores.shape[-2])
+            scores = np.where(keys <= queries[:, None], scores, out)
+        return scores
 
 
 def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
@@ -248,88 +268,6 @@ def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
             f"scale is for the scorer 'scaled_dot'; {resolved!r} has none: use temperature"
         )
     return ScaledDot(scale)
-
-
-def pool(weights: ArrayLike, value: ArrayLike) -> Array:
-    """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
-
-    Raises:
-        ShapeError: The shapes do not fit together, or an array holds NaN or infinity.
-
-    Example:
-        >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
-        array([[3., 2.]])
-    """
-    w, v = as_floats(weights=weights, value=value)
-    if w.ndim < 2 or v.ndim < 2 or w.shape[-1] != v.shape[-2]:
-        raise ShapeError(
-            f"weights (..., L, S) and value (..., S, Ev) must have the same S, got weights "
-            f"{w.shape} and value {v.shape}"
-        )
-    broadcast_lead(weights=w, value=v)
-    with np.errstate(over="ignore", invalid="ignore"):
-        output: Array = w @ v
-    require_finite(output, weights=w, value=v)
-    return output
-
-
-# ---- masks ----
-
-_ALL = slice(None)
-
-
-@dataclass(frozen=True)
-class _Mask:
-    """All masks of one attention, which apply to the scores (..., L, S).
-
-    Attributes:
-        array: Bools, True to attend, or numbers to add; broadcasts to (..., L, S).
-        lengths: How many of the first keys are valid, (..., L or 1, 1).
-        is_causal: Whether query i attends only to the keys 0 to i.
-    """
-
-    array: NDArray[Any] | None
-    lengths: NDArray[np.integer[Any]] | None
-    is_causal: bool
-
-    @classmethod
-    def of(
-        cls,
-        shape: tuple[int, ...],
-        attn_mask: ArrayLike | None,
-        is_causal: bool,
-        valid_lens: ArrayLike | None,
-    ) -> _Mask:
-        """Check the masks of an attention whose scores have this shape (..., L, S).
-
-        Raises:
-            ArgumentTypeError: attn_mask is neither bool nor float, or valid_lens not integers.
-            ShapeError: A mask does not broadcast to the scores, or has an invalid number.
-        """
-        array = None if attn_mask is None else _checked_mask(attn_mask, shape)
-        lengths = None if valid_lens is None else _checked_lengths(valid_lens, shape)
-        return cls(array, lengths, bool(is_causal))
-
-    def apply(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
-        """Return the masked scores of a block (..., rows, columns)."""
-        out = np.array(-np.inf, scores.dtype)
-        if self.array is not None:
-            block = _cut(self.array, rows, columns)
-            if block.dtype.kind == "b":
-                scores = np.where(block, scores, out)
-            else:
-                scores = scores + block.astype(scores.dtype, copy=False)
-        if self.lengths is None and not self.is_causal:
-            return scores
-        start = columns.start or 0
-        keys = np.arange(start, start + scores.shape[-1])
-        if self.lengths is not None:
-            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
-        if self.is_causal:
-            start = rows.start or 0
-            queries = np.arange(start, start + scores.shape[-2])
-            scores = np.where(keys <= queries[:, None], scores, out)
-        return scores
 
 
 def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
@@ -381,6 +319,29 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
         return np.broadcast_shapes(shape, to) == to
     except ValueError:
         return False
+
+
+def pool(weights: ArrayLike, value: ArrayLike) -> Array:
+    """Return the weighted sums (..., L, Ev) of the values (..., S, Ev), by weights (..., L, S).
+
+    Raises:
+        ShapeError: The shapes do not fit together, or an array holds NaN or infinity.
+
+    Example:
+        >>> pool([[0.25, 0.75]], [[0.0, 8.0], [4.0, 0.0]])
+        array([[3., 2.]])
+    """
+    w, v = as_floats(weights=weights, value=value)
+    if w.ndim < 2 or v.ndim < 2 or w.shape[-1] != v.shape[-2]:
+        raise ShapeError(
+            f"weights (..., L, S) and value (..., S, Ev) must have the same S, got weights "
+            f"{w.shape} and value {v.shape}"
+        )
+    broadcast_lead(weights=w, value=v)
+    with np.errstate(over="ignore", invalid="ignore"):
+        output: Array = w @ v
+    require_finite(output, weights=w, value=v)
+    return output
 
 
 # ---- in blocks ----
@@ -449,7 +410,7 @@ def _stream(call: _Call) -> Array:
     def parts(rows: slice) -> Iterator[Partial]:
         for keys in slices(key.shape[-2], step):
             scores = call.scorer.score_checked(query[..., rows, :], key[..., keys, :])
-            scores = call.mask.apply(scores, rows, keys)
+            scores = call.masked(scores, rows, keys)
             scores = scores if call.temperature == 1 else scores / call.temperature
             yield partial(scores, value[..., keys, :])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from fuzzydict.nn.attention import attention, pool
 from fuzzydict.nn.scorers import KERNELS, Kernel, squared_distances
 from fuzzydict.nn.softmax import softmax_forward
 
-__all__ = ["KernelRegression", "LeaveOneOut", "learn_bandwidth", "leave_one_out"]
+__all__ = ["KernelRegression", "learn_bandwidth", "leave_one_out"]
 
 
 class KernelRegression:
@@ -241,23 +241,17 @@ def _sensible_widths(x: Array) -> list[float]:
     return [float(width) for width in widths]
 
 
-class LeaveOneOut(NamedTuple):
-    """The error of predicting each example from all others."""
+def leave_one_out(kernel: Kernel, x: Array, y: Array) -> tuple[float, float]:
+    """Return the mean squared error of predicting each y (N, Ev) from all others, and its slope.
 
-    error: float  # mean squared
-    slope: float  # its derivative with respect to the logarithm of the width
-
-
-def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
-    """Return the error of predicting each y (N, Ev) from all others, and its slope.
-
-    An example with no other inside the kernel is predicted by the mean of all others, so that a
-    narrow kernel is not rewarded for predicting nothing.
+    The slope is the derivative with respect to the logarithm of the width. An example with no
+    other inside the kernel is predicted by the mean of all others, so that a narrow kernel is not
+    rewarded for predicting nothing.
 
     Example:
         >>> from fuzzydict.nn.scorers import Boxcar
         >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
-        LeaveOneOut(error=6.0, slope=0.0)
+        (6.0, 0.0)
     """
     error, slope = 0.0, 0.0
     for rows in slices(len(x), _ROWS):
@@ -274,4 +268,4 @@ def leave_one_out(kernel: Kernel, x: Array, y: Array) -> LeaveOneOut:
         # Scores of -inf have no gradient, so examples without neighbours have none either.
         slope += float(kernel_backward(d_scores).parameters["width"])
     width = float(kernel.parameters["width"])
-    return LeaveOneOut(error / y.size, slope * width / y.size)
+    return error / y.size, slope * width / y.size

@@ -23,6 +23,9 @@ from fuzzydict.nn.attention import attention, attention_forward
 __all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
 
 
+_INPUTS = ("query", "key", "value")
+
+
 class HeadsGradients(NamedTuple):
     """Gradients of a loss with respect to inputs and parameters, each shaped like its array."""
 
@@ -155,9 +158,8 @@ class MultiHeadAttention:
                 query, key, value, attn_mask=attn_mask, is_causal=is_causal, valid_lens=valid_lens
             )
             return output, weights.mean(-3) if average_attn_weights else weights
-        inputs = self._inputs(query, key, value)
-        options = _head_options(inputs, attn_mask, is_causal, valid_lens)
-        return self._linear("o", _join(attention(*self._heads(inputs), **options)))
+        _, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
+        return self._linear("o", _join(attention(*heads, **options)))
 
     def forward(
         self,
@@ -179,16 +181,15 @@ class MultiHeadAttention:
         Raises:
             FuzzyDictError: As ``attention`` does.
         """
-        inputs = self._inputs(query, key, value)
-        options = _head_options(inputs, attn_mask, is_causal, valid_lens)
-        pooled, weights, inner = attention_forward(*self._heads(inputs), **options)
+        inputs, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
+        pooled, weights, inner = attention_forward(*heads, **options)
         joined = _join(pooled)
 
         def backward(d_output: Array) -> HeadsGradients:
             d_joined, parameters = self._linear_backward("o", d_output, joined)
             d_heads = inner(_split(d_joined, self.num_heads))
             d_inputs = {}
-            for name, x, d in zip(("query", "key", "value"), inputs, d_heads[:3], strict=True):
+            for name, x, d in zip(_INPUTS, inputs, d_heads[:3], strict=True):
                 d_inputs[name], d_parameters = self._linear_backward(name[0], _join(d), x)
                 parameters |= d_parameters
             return HeadsGradients(**d_inputs, parameters=parameters)
@@ -236,26 +237,38 @@ class MultiHeadAttention:
         )
         return heads.with_parameters(parameters)
 
-    def _inputs(self, query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tuple[Array, ...]:
-        """Convert the inputs to arrays, and check the last axis of each."""
-        arrays = as_floats(query=query, key=key, value=value)
-        sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
-        for (name, size), array in zip(sizes.items(), arrays, strict=True):
-            if array.ndim < 2 or array.shape[-1] != size:
+    def _prepare(
+        self,
+        query: ArrayLike,
+        key: ArrayLike,
+        value: ArrayLike,
+        attn_mask: ArrayLike | None,
+        is_causal: bool,
+        valid_lens: ArrayLike | None,
+    ) -> tuple[tuple[Array, ...], list[Array], dict[str, Any]]:
+        """Return the inputs as arrays, their heads (..., H, N, E / H), and attention's options."""
+        inputs = as_floats(query=query, key=key, value=value)
+        heads = []
+        sizes = (self.embed_dim, self.kdim, self.vdim)
+        for name, size, x in zip(_INPUTS, sizes, inputs, strict=True):
+            if x.ndim < 2 or x.shape[-1] != size:
                 raise ShapeError(
                     f"{name} must have shape (..., {'L' if name == 'query' else 'S'}, {size}), "
-                    f"got {array.shape}"
+                    f"got {x.shape}"
                 )
-        return arrays
-
-    def _heads(self, inputs: tuple[Array, ...]) -> list[Array]:
-        """Project queries, keys and values and split them into heads, each (..., H, N, E / H)."""
-        projected = []
-        for name, x in zip(("query", "key", "value"), inputs, strict=True):
             y = self._linear(name[0], x)
             require_finite(y, **{name: x})
-            projected.append(_split(y, self.num_heads))
-        return projected
+            heads.append(_split(y, self.num_heads))
+        # The scores (..., H, L, S) have the additional axis H.
+        batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
+        mask = None if attn_mask is None else np.asarray(attn_mask)
+        if mask is not None and 2 < mask.ndim <= batch_axes + 2:
+            mask = mask[..., None, :, :]
+        lengths = None if valid_lens is None else np.asarray(valid_lens)
+        if lengths is not None:
+            by_query = lengths.ndim == batch_axes + 1
+            lengths = lengths[..., None, :] if by_query else lengths[..., None]
+        return inputs, heads, {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
 
     def _linear(self, name: str, x: Array) -> Array:
         """Apply the projection of this name: (..., N, size) to (..., N, E)."""
@@ -277,24 +290,6 @@ def _join(x: Array) -> Array:
     """Join the heads (..., H, N, E / H) to (..., N, E)."""
     x = x.swapaxes(-2, -3)
     return x.reshape(*x.shape[:-2], -1)
-
-
-def _head_options(
-    inputs: tuple[Array, ...],
-    attn_mask: ArrayLike | None,
-    is_causal: bool,
-    valid_lens: ArrayLike | None,
-) -> dict[str, Any]:
-    """Return the options for scores (..., H, L, S), which have the additional axis H."""
-    batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
-    mask = None if attn_mask is None else np.asarray(attn_mask)
-    if mask is not None and 2 < mask.ndim <= batch_axes + 2:
-        mask = mask[..., None, :, :]
-    lengths = None if valid_lens is None else np.asarray(valid_lens)
-    if lengths is not None:
-        by_query = lengths.ndim == batch_axes + 1
-        lengths = lengths[..., None, :] if by_query else lengths[..., None]
-    return {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
 
 
 def _torch_parameters(module: Any) -> dict[str, Array]:

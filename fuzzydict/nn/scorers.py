@@ -65,11 +65,7 @@ class Dot(Scorer):
 
 
 def _products(query: Array, key: Array) -> Array:
-    """Return the dot product of each query (..., L, E) with each key (..., S, E): (..., L, S).
-
-    Raises:
-        ShapeError: An array holds NaN or infinity.
-    """
+    """Return the dot product of each query (..., L, E) with each key (..., S, E): (..., L, S)."""
     with np.errstate(over="ignore", invalid="ignore"):
         scores: Array = query @ key.swapaxes(-1, -2)
     require_finite(scores, query=query, key=key)
@@ -167,11 +163,7 @@ def _inverse_norms(**named: Array) -> Array:
 
 
 def _squared_norms(**named: Array) -> Array:
-    """Return ``|x|^2`` (..., N) for the one named array of vectors (..., N, E).
-
-    Raises:
-        ShapeError: The vectors hold NaN or infinity, or overflow.
-    """
+    """Return ``|x|^2`` (..., N) for the one named array of vectors (..., N, E)."""
     ((name, vectors),) = named.items()
     with np.errstate(over="ignore", invalid="ignore"):
         norms: Array = np.einsum("...e,...e->...", vectors, vectors)

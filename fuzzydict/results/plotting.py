@@ -1,4 +1,7 @@
-"""Pictures by matplotlib (extra ``plot``): bars, maps of keys, heat maps, and curves."""
+"""Pictures by matplotlib: bars, maps of keys, heat maps, and curves.
+
+Without matplotlib (extra ``plot``), all functions raise a MissingExtraError.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,6 @@ def plot_attention(attention: Attention, n: int | None = None, kind: str = "weig
 
     Raises:
         OptionError: the kind is unknown.
-        MissingExtraError: matplotlib is not installed.
     """
     kinds = {"weights": plot_weights, "map": plot_map}
     if kind not in kinds:
@@ -62,11 +64,7 @@ def plot_attention(attention: Attention, n: int | None = None, kind: str = "weig
 
 
 def plot_weights(attention: Attention, n: int = 10) -> Any:
-    """Draw the ``n`` largest weights of ``attention`` as bars; return the matplotlib ``Axes``.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Draw the ``n`` largest weights of ``attention`` as bars; return the matplotlib ``Axes``."""
     figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * min(n, len(attention.names))))
     axes = figure.add_subplot()
     rows = attention.top(n)[::-1]
@@ -89,9 +87,6 @@ def plot_map(attention: Attention, n: int = 20) -> Any:
     how much of their variance these have. Points near each other in the plane may be far apart in
     other dimensions. Keys with more weight are larger and darker. The ``n`` keys with the largest
     weights are named, unless a name would cover another.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
     """
     mean = attention.keys.mean(0, dtype=np.float64)
     _, lengths, directions = np.linalg.svd(attention.keys - mean, full_matrices=False)
@@ -173,7 +168,6 @@ def plot_heatmap(
         The matplotlib ``Axes``.
 
     Raises:
-        MissingExtraError: matplotlib is not installed.
         ShapeError: The weights do not have a row for each query and a column for each key.
     """
     (matrix,) = as_floats(weights=weights)
@@ -238,7 +232,6 @@ def plot_regression(
         The matplotlib ``Axes``, an array of two rows for each four models.
 
     Raises:
-        MissingExtraError: matplotlib is not installed.
         NotFittedError: a model is not fitted.
         ShapeError: there is no model, or one has several features.
     """
@@ -287,9 +280,6 @@ def plot_curves(
 
     Returns:
         The matplotlib ``Axes``.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
     """
     axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
     # Different lines as well as colours, for print and for colour-blind people.
@@ -308,11 +298,7 @@ def plot_curves(
 
 
 def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> Any:
-    """Return the ``Axes`` (rows, columns) of a new figure, each of ``size`` in inches.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Return the ``Axes`` (rows, columns) of a new figure, each of ``size`` in inches."""
     figure = load_pyplot().figure(figsize=(columns * size[0], rows * size[1]), layout="constrained")
     figure.get_layout_engine().set(wspace=0.06, hspace=0.04)
     return figure.subplots(rows, columns, squeeze=False)
@@ -356,11 +342,7 @@ def _label(text: str) -> str:
 
 
 def load_pyplot() -> Any:
-    """Return ``matplotlib.pyplot``.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Return ``matplotlib.pyplot``."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
