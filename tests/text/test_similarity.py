@@ -1,22 +1,27 @@
-"""How alike strings look: bounds and order, and the index against a loop over sets."""
+"""How similar two strings are: spelling, numbers, abbreviations, and words one by one."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.text.ngrams import NgramIndex, ngram_buckets
-from fuzzydict.text.similarity import likeness, likenesses, sound
-from tests.support.reference import likeness_of, of_numbers
+from fuzzydict.text.similarity import (
+    abbreviation_likeness,
+    coverage,
+    likeness,
+    likenesses,
+    sounds,
+)
+from tests.support.reference import coverage_of, likeness_of, of_numbers, shortened_of
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
 NUMBERED = st.text("ab12 ", max_size=8)
-STRINGS = st.lists(LETTERS | ANY, max_size=12)
 
 
 @given(LETTERS | ANY, LETTERS | ANY)
@@ -95,72 +100,75 @@ def test_strings_with_nothing_in_common_are_not_alike() -> None:
     [("emphasise", "emphasize"), ("storeys", "stories"), ("graphic", "grafic"), ("tuck", "tuk")],
 )
 def test_what_sounds_alike_has_one_sound(a: str, b: str) -> None:
-    assert sound(a) == sound(b)
+    assert sounds([a]) == sounds([b])
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", max_size=12))
 def test_a_sound_repeats_no_letter_and_is_no_longer_than_the_word(word: str) -> None:
-    heard = sound(word)
+    (heard,) = sounds([word])
     assert len(heard) <= len(word)
     assert all(one != other for one, other in pairwise(heard))
 
 
 def test_sounds_tell_other_consonants_apart() -> None:
-    assert len({sound(word) for word in ("bat", "cat", "fat", "mat", "rat")}) == 5
+    assert len(set(sounds(["bat", "cat", "fat", "mat", "rat"]))) == 5
 
 
-def bucket(ngram: str) -> int:
-    """Return the bucket of one n-gram, in whole numbers without bound."""
-    multipliers = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
-    mixed = sum(ord(c) * m for c, m in zip(ngram, multipliers, strict=False))
-    return mixed % 2**32 >> 16
+# ---- abbreviations ------------------------------------------------------------------------
+
+WORDS = st.text("aeibct1", min_size=1, max_size=6)
+TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 
 
-def buckets(string: str) -> set[int]:
-    padded = f" {string} "
-    return {bucket(padded[i : i + n]) for n in (2, 3) for i in range(len(padded) - n + 1)}
+@given(TEXTS, st.lists(TEXTS, max_size=4))
+def test_it_is_what_the_reference_says(word: str, others: list[str]) -> None:
+    expected = [shortened_of(word, other) for other in others]
+    assert abbreviation_likeness(word, others).tolist() == pytest.approx(expected)
 
 
-@given(LETTERS | ANY)
-def test_buckets_are_those_of_a_loop(string: str) -> None:
-    assert ngram_buckets(string).tolist() == sorted(buckets(string))
+# ---- words one by one ---------------------------------------------------------------------
+
+SHARES = st.floats(0, 1, width=32)
+WEIGHTS = st.floats(2.0**-10, 1, width=32)
 
 
-@given(STRINGS, LETTERS | ANY)
-def test_similarities_are_cosines_of_sets(strings: list[str], query: str) -> None:
-    asked = buckets(query)
-    expected = [
-        len(asked & found) / (len(asked) * len(found)) ** 0.5 for found in map(buckets, strings)
-    ]
-    similarities = NgramIndex(strings).similarities(query)
-    assert similarities.dtype == np.float32
-    assert similarities.shape == (len(strings),)
-    np.testing.assert_allclose(similarities, expected, rtol=1e-6)
+@st.composite
+def phrases(draw: Any) -> tuple[Any, Any, list[list[int]], Any]:
+    """Draw how alike some words are, what each weighs, and the words of some keys."""
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    alike = [[draw(SHARES) for _ in range(columns)] for _ in range(rows)]
+    key = st.lists(st.integers(0, columns - 1), min_size=1, max_size=4)
+    return (
+        np.array(alike, np.float32),
+        np.array([draw(WEIGHTS) for _ in range(rows)], np.float32),
+        draw(st.lists(key, min_size=1, max_size=4)),
+        np.array([draw(WEIGHTS) for _ in range(columns)], np.float32),
+    )
 
 
-@given(st.lists(STRINGS, max_size=6), LETTERS)
-def test_an_index_grown_in_steps_is_the_index_built_at_once(
-    steps: list[list[str]], query: str
-) -> None:
-    grown = NgramIndex()
-    for step in steps:
-        grown.extend(step)
-    at_once = NgramIndex([string for step in steps for string in step])
-    assert grown.strings == at_once.strings
-    assert len(grown) == len(at_once)
-    np.testing.assert_array_equal(grown.similarities(query), at_once.similarities(query))
+def columns_of(keys: list[list[int]]) -> Any:
+    """Return the words of each key as a row, then -1."""
+    longest = max(map(len, keys))
+    return np.array([key + [-1] * (longest - len(key)) for key in keys])
 
 
-def test_an_index_grown_string_by_string_has_few_parts() -> None:
-    index = NgramIndex()
-    for number in range(300):
-        index.extend([f"key {number}"])
-    assert len(index._parts) <= np.log2(300) + 1
-    assert index.similarities("key 217").argmax() == 217
+@given(phrases())
+def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]) -> None:
+    alike, weights, keys, key_weights = drawn
+    found = coverage(alike, weights, columns_of(keys), key_weights)
+    expected = [coverage_of(alike, weights, key, key_weights) for key in keys]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+    assert ((found >= 0) & (found <= 1 + 1e-6)).all()
 
 
-def test_the_list_that_an_index_was_made_of_may_change() -> None:
-    strings = ["red", "blue"]
-    index = NgramIndex(strings)
-    strings[0] = "green"
-    assert index.similarities("red")[0] == pytest.approx(1)
+def test_a_word_that_weighs_little_is_hardly_missed() -> None:
+    alike = np.array([[1, 0, 0]], np.float32)  # "speed" in "speed of" and in "speed limit"
+    weights = np.array([1, 0.03, 1], np.float32)
+    found = coverage(alike, np.ones(1, np.float32), columns_of([[0, 1], [0, 2]]), weights)
+    assert found.tolist() == pytest.approx([(1 + 1 / 1.03) / 2, 0.75])
+
+
+def test_the_order_of_words_does_not_matter() -> None:
+    alike, ones = np.eye(3, dtype=np.float32), np.ones(3, np.float32)
+    assert coverage(alike, ones, columns_of([[0, 1, 2], [2, 0, 1]]), ones).tolist() == [1, 1]
