@@ -11,11 +11,11 @@ from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import (
     Report,
-    as_json,
-    as_tables,
     environment,
     evaluate,
     markdown_table,
+    report_json,
+    report_tables,
     shown_command,
     text_table,
 )
@@ -126,9 +126,9 @@ def _peers(names: Sequence[str]) -> list[System]:
 
 def _print(report: Report, form: str, made_by: str) -> None:
     if form == "json":
-        click.echo(as_json(report, command=made_by, environment=environment("rapidfuzz")))
+        click.echo(report_json(report, command=made_by, environment=environment("rapidfuzz")))
         return
-    for table in as_tables(report, _TABLES[form]):
+    for table in report_tables(report, _TABLES[form]):
         click.echo(f"{table}\n")
     click.echo(f"Made by `{made_by}` ({environment('rapidfuzz')}).")
 

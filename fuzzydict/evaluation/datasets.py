@@ -1,4 +1,4 @@
-"""Retrieval sets: dictionaries, queries, and which keys are right; read from files with care."""
+"""Data sets from files: retrieval sets, and pairs of words with human judgement."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ __all__ = [
     "read_sets",
     "similarity_pairs",
 ]
-
-
-_SUCH_AS = (
+_EXAMPLE = (
     '{"dictionaries": [{"keys": ["color"], "queries": [{"query": "hue", "accept": ["color"]}]}]}'
 )
 
@@ -57,29 +55,29 @@ class RetrievalSet(NamedTuple):
 
 
 def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
-    """Return the retrieval sets of files, and of the ``*.json`` files of folders, by name.
+    """Return the retrieval sets in files, and in the ``*.json`` files of folders by name.
 
-    A set is named like its file. Its JSON is an object such as ``{"dictionaries": [{"keys":
-    ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}``: what is accepted
-    is among the keys, and no key comes twice.
+    A set has the name of its file, which holds an object such as ``{"dictionaries": [{"keys":
+    ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}``. Accepted keys are
+    among the keys, and no key comes twice.
 
     Raises:
         OSError: a file cannot be read.
-        FileFormatError: a file is no retrieval set, or a folder holds none.
+        FileFormatError: a file is not a retrieval set, or a folder has none.
     """
     files: list[Path] = []
     for path in paths:
         found = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not found:
-            raise FileFormatError(f"{path}: the folder holds no .json file; name another")
+            raise FileFormatError(f"{path}: the folder has no .json file; name another")
         files += found
     return [_read_set(file) for file in files]
 
 
 def _read_set(path: Path) -> RetrievalSet:
-    dictionaries = read_json(path, example=_SUCH_AS).get("dictionaries")
+    dictionaries = read_json(path, example=_EXAMPLE).get("dictionaries")
     if not isinstance(dictionaries, list) or not dictionaries:
-        raise FileFormatError(f"{path}: is no retrieval set; expected {_SUCH_AS}")
+        raise FileFormatError(f"{path}: is no retrieval set; expected {_EXAMPLE}")
     read = [_dictionary(f"{path}: dictionary {i}", d) for i, d in enumerate(dictionaries)]
     return RetrievalSet(path.stem, read)
 
@@ -121,18 +119,18 @@ def _texts(where: str, content: Any, name: str) -> list[str]:
 
 
 def _list(where: str, content: Any, name: str) -> list[Any]:
-    """Return a list that must be there and must not be empty."""
+    """Return the list of this name in an object, which must not be empty."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, list) or not found:
         raise FileFormatError(f'{where}: expected an object whose "{name}" is a list, not empty')
     return found
 
 
-_FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
+# ---- pairs of words -----------------------------------------------------------------------
 
 
 class JudgedPair(NamedTuple):
-    """Two words, and how alike people found them."""
+    """Two words, and how similar people found them."""
 
     first: str
     second: str
@@ -140,21 +138,24 @@ class JudgedPair(NamedTuple):
 
 
 def similarity_pairs() -> dict[str, list[JudgedPair]]:
-    """Return WordSim-353 and SimLex-999, all pairs, as they come with gensim's test data.
+    """Return all pairs of WordSim-353 and SimLex-999, from gensim's test data.
 
     (L. Finkelstein et al., 2002; F. Hill, R. Reichart and A. Korhonen, 2015.)
     """
     from gensim.test.utils import datapath
 
-    return {name: read_pairs(Path(datapath(file))) for name, file in _FILES.items()}
+    files = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
+    return {name: read_pairs(Path(datapath(file))) for name, file in files.items()}
 
 
 def read_pairs(path: Path) -> list[JudgedPair]:
-    """Return the pairs of a file: two words and a number a line, parted by tabs; # comments.
+    """Return the pairs in a file: on each line two words and a number, separated by tabs.
+
+    Blank lines, and those that begin with #, are skipped.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: a line is something else, or there is none.
+        FileFormatError: a line is something else, or there is no pair.
     """
     lines = decoded(path.read_bytes(), path).splitlines()
     pairs = [
@@ -163,7 +164,7 @@ def read_pairs(path: Path) -> list[JudgedPair]:
         if line.strip() and not line.startswith("#")
     ]
     if not pairs:
-        raise FileFormatError(f"{path}: holds no pair of words")
+        raise FileFormatError(f"{path}: has no pair of words")
     return pairs
 
 
@@ -175,6 +176,6 @@ def _pair(where: str, line: str) -> JudgedPair:
         pair = None
     if pair is None or not math.isfinite(pair.judged):
         raise FileFormatError(
-            f"{where} is not two words and a number parted by tabs: {quoted(line)}"
+            f"{where} is not two words and a number, separated by tabs: {quoted(line)}"
         )
     return pair

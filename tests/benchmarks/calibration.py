@@ -23,8 +23,7 @@ from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabili
 from fuzzydict.embedding.encoder import Embedding, as_embedding
 from fuzzydict.embedding.projections import NAMES, as_projections, seen_through
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
-from fuzzydict.evaluation.evaluate import shown_command
-from fuzzydict.evaluation.metrics import auroc, expected_calibration_error
+from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
 from fuzzydict.learning.calibration import Question, calibrate
 from fuzzydict.search.features import compare

@@ -23,8 +23,12 @@ from typing import NamedTuple
 from fuzzydict import FuzzyDictError, MissingCorpusError, WordVectors
 from fuzzydict.embedding.word2vec import POWER, RECIPE, SIZE, Model
 from fuzzydict.evaluation.datasets import JudgedPair, RetrievalSet, read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import shown_command
-from fuzzydict.evaluation.metrics import hit_at_1, mean_reciprocal_rank, rank_correlation
+from fuzzydict.evaluation.evaluate import (
+    hit_at_1,
+    mean_reciprocal_rank,
+    rank_correlation,
+    shown_command,
+)
 from fuzzydict.evaluation.systems import by_cosine
 
 from .development import development_set, pairs_of, wordnet_synonyms

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
@@ -64,22 +62,18 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- figures ------------------------------------------------------------------------------
 
 
-def test_the_example_of_the_help_runs(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(main, ["evaluate", "--help"]).stdout
-    (example,) = [line.split() for line in shown.splitlines() if "  fuzzydict evaluate" in line]
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "spelling.json").write_bytes(SPELLING.read_bytes())
-    script = Path(sys.executable).with_name("fuzzydict")
-    done = subprocess.run([script, *example[1:]], cwd=tmp_path, capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, b"")
-    printed = done.stdout.decode()
-    assert [line.split()[1] for line in printed.splitlines() if line.startswith("spelling ")] == [
+def test_a_table_has_a_row_for_each_system_and_says_how_it_was_made() -> None:
+    result = evaluate("--peer", "difflib", "--peer", "rapidfuzz", "--no-pairs", SPELLING)
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("spelling ")] == [
         "FuzzyDict",
         "difflib",
         "rapidfuzz",
     ]
-    assert environment("rapidfuzz") in printed
-    assert "`fuzzydict evaluate --peer difflib --peer rapidfuzz spelling.json`" in printed
+    assert environment("rapidfuzz") in lines[-1]
+    made_by = "fuzzydict evaluate --peer difflib --peer rapidfuzz --no-pairs spelling.json"
+    assert f"`{made_by}`" in lines[-1]
 
 
 def test_the_sample_asks_for_the_keys_of_the_other_sample() -> None:
@@ -227,7 +221,7 @@ def test_a_bad_file_is_told_of_in_a_line(tmp_path: Path, content: str, message: 
 
 def test_a_file_that_is_not_there_or_an_empty_folder(tmp_path: Path) -> None:
     assert "No such file" in refused(evaluate("--no-peers", tmp_path / "nowhere.json"))
-    assert "holds no .json file" in refused(evaluate("--no-peers", tmp_path))
+    assert "has no .json file" in refused(evaluate("--no-peers", tmp_path))
     assert "No such file" in refused(evaluate("--vectors", tmp_path / "mine.vectors"))
     assert "spelling.json" in refused(evaluate("--no-peers", "--vectors", SPELLING))
 

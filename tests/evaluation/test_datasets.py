@@ -1,4 +1,4 @@
-"""Retrieval sets, read with care."""
+"""Data sets in files: what is read, and what is refused with its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fuzzydict import FileFormatError
-from fuzzydict.evaluation.datasets import Query, read_sets
+from fuzzydict.evaluation.datasets import Query, read_pairs, read_sets, similarity_pairs
 
 
 def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def _one(**changes: Any) -> str:
         (_one(queries=[{"query": "hue", "accept": [["color"]]}]), '"accept" must all be strings'),
     ],
 )
-def test_a_bad_set_is_told_of(tmp_path: Path, content: str, complaint: str) -> None:
+def test_a_bad_set_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
     file = tmp_path / "bad.json"
     file.write_text(content)
     with pytest.raises(FileFormatError, match=rf"bad\.json.*{complaint}"):
@@ -67,6 +67,43 @@ def test_a_key_that_comes_twice_among_many_is_found_at_once(tmp_path: Path) -> N
     assert monotonic() - began < 20
 
 
-def test_an_empty_folder_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match=r"no \.json file"):
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match=r"has no \.json file"):
         read_sets([tmp_path])
+
+
+# ---- pairs of words -----------------------------------------------------------------------
+
+
+def test_all_pairs_are_there() -> None:
+    pairs = similarity_pairs()
+    assert {name: len(judged) for name, judged in pairs.items()} == {
+        "WordSim-353": 353,
+        "SimLex-999": 999,
+    }
+    assert ("love", "sex", 6.77) in pairs["WordSim-353"]
+    assert ("old", "new", 1.58) in pairs["SimLex-999"]
+
+
+def test_comments_and_blank_lines_are_no_pairs(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("# by hand\nlove\tsex\t6.77\n\nold\tnew\t1.58\n")
+    assert read_pairs(file) == [("love", "sex", 6.77), ("old", "new", 1.58)]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"love\tsex\t6.77\nold new 1.58\n", r"line 2 .*'old new 1\.58'"),
+        (b"old\tnew\tlow\n", "line 1 "),
+        (b"old\tnew\tnan\n", "line 1 "),
+        (b"old\tnew\t1.58\tA\n", "line 1 "),
+        (b"# nothing\n", "no pair"),
+        (b"old\tn\xe9w\t1.58\n", "byte 5 is not UTF-8"),
+    ],
+)
+def test_a_bad_file_of_pairs_is_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_bytes(content)
+    with pytest.raises(FileFormatError, match=rf"pairs\.tsv: .*{complaint}"):
+        read_pairs(file)
