@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict import Attention, FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
 
 from ._dicts import dict_argument, opens_dict
@@ -61,11 +62,22 @@ def command(
     click.echo(_printable(attention.chart(number)))
     if plot is not None:
         from fuzzydict._files import replacing
-        from fuzzydict.results.plotting import picture
+        from fuzzydict.results.plotting import drawn
 
-        drawn = picture(attention, plot.suffix[1:].lower(), number)
+        kind = plot.suffix[1:].lower()
+        page = _page(attention, number) if kind == "html" else drawn(attention.plot(number), kind)
         with replacing(plot) as file:
-            file.write(drawn)
+            file.write(page)
+
+
+def _page(attention: Attention, number: int) -> bytes:
+    page = f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
+<body style="font-family:sans-serif">{attention.chart_html(number)}</body>
+</html>
+"""
+    return page.encode("utf-8", "xmlcharrefreplace")
 
 
 def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:

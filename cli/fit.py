@@ -175,8 +175,8 @@ def _fit_wordnet(
     check_place(output, sources)
     check_ending(output, "projections", "projections")
     from fuzzydict import Brown, WordVectors
-    from fuzzydict.evaluation.datasets import read_sets
-    from fuzzydict.learning.wordnet import Recipe, asked_pairs, wordnet_projections
+    from fuzzydict.evaluation.datasets import asked_pairs, read_sets
+    from fuzzydict.learning.wordnet import Recipe, wordnet_projections
 
     excluded = asked_pairs(read_sets(excluded_by))
     embedding = Brown() if vectors is None else WordVectors.load(vectors)

@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.word_vectors import WordVectors
-    from fuzzydict.evaluation.datasets import RetrievalSet
 
 __all__ = [
     "WEIGHTS",
     "Pair",
     "Recipe",
     "Synset",
-    "asked_pairs",
     "related_pairs",
     "retrofit",
     "wordnet_projections",
@@ -194,23 +192,6 @@ def _known_lemmas(lemmas: Iterable[str], known: Container[str]) -> list[str]:
     """Return the distinct lemmas, as plain text, all of whose words are known."""
     texts = dict.fromkeys(plain(lemma.replace("_", " ").lower()) for lemma in lemmas)
     return [text for text in texts if text and all(word in known for word in text.split())]
-
-
-def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
-    """Return the pairs of a query and an accepted key in retrieval sets, as plain text.
-
-    Example:
-        >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
-        >>> asked = Dictionary(["motor_car"], [Query("auto", frozenset({"motor_car"}))])
-        >>> [sorted(pair) for pair in asked_pairs([RetrievalSet("cars", [asked])])]
-        [['auto', 'motor car']]
-    """
-    return {
-        frozenset((plain(query.text), plain(key)))
-        for one in sets
-        for query in one.queries
-        for key in query.accept
-    }
 
 
 # ---- a projection from pairs -----------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 
+from fuzzydict.errors import OptionError
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.text.words import shortened
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Attention", "Match", "Matches"]
 
 _SHOWN = 10  # bars of a chart
+_NAMED = 20  # keys of a map
 _BAR = 30  # characters of the longest bar
 _LABEL = 24  # characters of a key or value
 
@@ -125,9 +127,15 @@ class Attention:
             OptionError: the kind is unknown.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
-        from fuzzydict.results.plotting import plot_attention
+        from fuzzydict.results.plotting import plot_map, plot_weights
 
-        return plot_attention(self, n, kind)
+        if kind == "weights":
+            rows = self.top(_SHOWN if n is None else n)
+            return plot_weights(self.text, [(key, weight) for key, weight, _ in rows])
+        if kind == "map":
+            named = _NAMED if n is None else n
+            return plot_map(self.text, self.query, self.names, self.keys, self.weights, named)
+        raise OptionError(f"kind must be one of weights, map, got {kind!r}")
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats
-from fuzzydict.errors import EmptyRowWarning, MissingExtraError, OptionError, ShapeError
+from fuzzydict.errors import EmptyRowWarning, MissingExtraError, ShapeError
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
     from fuzzydict.nn.kernel_regression import KernelRegression
-    from fuzzydict.results.answers import Attention
 
 __all__ = [
     "drawn",
     "load_pyplot",
     "panels",
-    "picture",
-    "plot_attention",
     "plot_curves",
     "plot_heatmap",
     "plot_map",
@@ -51,67 +47,69 @@ _PLACES = [
 # ---- attention over keys ----
 
 
-def plot_attention(attention: Attention, n: int | None = None, kind: str = "weights") -> Any:
-    """Draw ``attention`` by `plot_weights` ("weights") or `plot_map` ("map"); return ``Axes``.
+def plot_weights(text: str, weights: Sequence[tuple[str, float]]) -> Any:
+    """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``.
 
-    Raises:
-        OptionError: the kind is unknown.
+    Args:
+        text: the query.
+        weights: the keys that are shown, and their weights.
     """
-    kinds = {"weights": plot_weights, "map": plot_map}
-    if kind not in kinds:
-        raise OptionError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
-    return kinds[kind](attention) if n is None else kinds[kind](attention, n)
-
-
-def plot_weights(attention: Attention, n: int = 10) -> Any:
-    """Draw the ``n`` largest weights of ``attention`` as bars; return the matplotlib ``Axes``."""
-    figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * min(n, len(attention.names))))
+    figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
     axes = figure.add_subplot()
-    rows = attention.top(n)[::-1]
-    names = [_label(key) for key, _, _ in rows]
-    bars = axes.barh(range(len(rows)), [100 * w for _, w, _ in rows], color=_BLUE)
+    rows = weights[::-1]
+    names = [_label(key) for key, _ in rows]
+    bars = axes.barh(range(len(rows)), [100 * weight for _, weight in rows], color=_BLUE)
     axes.set_yticks(range(len(rows)), names)
     axes.bar_label(bars, fmt="%.1f", padding=3)
-    axes.set_title(f"Attention of {_label(attention.text)!r}")
+    axes.set_title(f"Attention of {_label(text)!r}")
     axes.set_xlabel("weight (%)")
-    axes.set_xlim(0, 112 * max((w for _, w, _ in rows), default=1.0))
+    axes.set_xlim(0, 112 * max((weight for _, weight in rows), default=1.0))
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     return axes
 
 
-def plot_map(attention: Attention, n: int = 20) -> Any:
-    """Draw the query and the keys of ``attention`` as points of a plane; return the ``Axes``.
+def plot_map(
+    text: str, query: Array, names: Sequence[str], keys: Array, weights: Array, n: int = 20
+) -> Any:
+    """Draw a query and S keys as points of a plane; return the matplotlib ``Axes``.
 
     The plane shows the first two principal components of the keys' vectors, and its labels say
     how much of their variance these have. Points near each other in the plane may be far apart in
     other dimensions. Keys with more weight are larger and darker. The ``n`` keys with the largest
     weights are named, unless a name would cover another.
+
+    Args:
+        text: the query.
+        query: its vector, (E,).
+        names: the keys.
+        keys: their vectors, (S, E).
+        weights: of the keys, (S,).
+        n: how many keys are named.
     """
-    mean = attention.keys.mean(0, dtype=np.float64)
-    _, lengths, directions = np.linalg.svd(attention.keys - mean, full_matrices=False)
+    mean = keys.mean(0, dtype=np.float64)
+    _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
     plane = np.zeros((2, len(mean)))
     plane[: len(directions)] = directions[:2]
     shares = np.zeros(2)
     shares[: len(lengths)] = lengths[:2] ** 2 / max((lengths**2).sum(), 1e-300)
-    keys = (attention.keys - mean) @ plane.T
-    query = (attention.query - mean) @ plane.T
+    points, star = (keys - mean) @ plane.T, (query - mean) @ plane.T
 
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
     style = {"cmap": "Blues", "vmin": 0, "edgecolors": _GREY, "linewidths": 0.6, "zorder": 2}
-    percent = 100 * attention.weights
-    dots = axes.scatter(*keys.T, c=percent, s=20 + 1.2 * percent, **style)
-    axes.scatter(*query, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
+    percent = 100 * weights
+    dots = axes.scatter(*points.T, c=percent, s=20 + 1.2 * percent, **style)
+    axes.scatter(*star, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
-    axes.set_title(f"{_label(attention.text)!r} among the keys")
+    axes.set_title(f"{_label(text)!r} among the keys")
     axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)")
     axes.set_ylabel(f"second axis ({shares[1]:.0%} of it)")
     axes.set(xticks=[], yticks=[])  # vectors have no unit
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
-    best = np.argsort(-attention.weights, kind="stable")[:n]
-    names = [attention.text, *(attention.names[i] for i in best)]
-    _name_points(axes, np.vstack([query, keys[best]]), keys, [_label(name) for name in names])
+    best = np.argsort(-weights, kind="stable")[:n]
+    labels = [_label(text), *(_label(names[i]) for i in best)]
+    _name_points(axes, np.vstack([star, points[best]]), points, labels)
     return axes
 
 
@@ -302,23 +300,6 @@ def panels(rows: int, columns: int, size: tuple[float, float] = (3.0, 2.6)) -> A
     figure = load_pyplot().figure(figsize=(columns * size[0], rows * size[1]), layout="constrained")
     figure.get_layout_engine().set(wspace=0.06, hspace=0.04)
     return figure.subplots(rows, columns, squeeze=False)
-
-
-def picture(attention: Attention, kind: str, n: int = 10) -> bytes:
-    """Return the ``n`` largest weights as a file of this kind: "png", "svg" or "html".
-
-    Raises:
-        MissingExtraError: matplotlib is not installed (not needed for "html").
-    """
-    if kind == "html":
-        page = f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
-<body style="font-family:sans-serif">{attention.chart_html(n)}</body>
-</html>
-"""
-        return page.encode("utf-8", "xmlcharrefreplace")
-    return drawn(plot_weights(attention, n), kind)
 
 
 def drawn(axes: Any, kind: str) -> bytes:

@@ -21,7 +21,7 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError
 from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
 from fuzzydict.embedding.encoder import Embedding, as_embedding
-from fuzzydict.embedding.projections import NAMES, as_projections, seen_through
+from fuzzydict.embedding.projections import NAMES, as_projections, with_projections
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
@@ -127,7 +127,7 @@ def _shown(options: argparse.Namespace) -> list[str | Path]:
 def _embedding(options: argparse.Namespace) -> Embedding:
     if options.encoder:
         return as_embedding(sentence_encoder())
-    return seen_through(Brown(), as_projections(options.projections))
+    return with_projections(Brown(), as_projections(options.projections))
 
 
 def _asked(one: RetrievalSet, embedding: Embedding) -> Iterable[Asked]:

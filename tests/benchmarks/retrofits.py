@@ -27,13 +27,18 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDictError, WordVectors
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.word2vec import split_sentences
-from fuzzydict.evaluation.datasets import JudgedPair, RetrievalSet, read_sets, similarity_pairs
+from fuzzydict.evaluation.datasets import (
+    JudgedPair,
+    RetrievalSet,
+    asked_pairs,
+    read_sets,
+    similarity_pairs,
+)
 from fuzzydict.evaluation.evaluate import hit_at_1, rank_correlation, shown_command
 from fuzzydict.learning.wordnet import (
     WEIGHTS,
     Recipe,
     Synset,
-    asked_pairs,
     related_pairs,
     retrofit,
     wordnet_synsets,
