@@ -19,7 +19,7 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.nn.scorers import as_scorer
-from fuzzydict.search.backends.base import EXACT, check_engine
+from fuzzydict.search.backends import EXACT, check_engine
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding

@@ -26,7 +26,7 @@ from fuzzydict.embedding.projections import Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.backends.base import EXACT
+from fuzzydict.search.backends import EXACT
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, DOT
 from fuzzydict.text.words import plain

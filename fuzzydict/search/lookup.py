@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict._arrays import different
 from fuzzydict.errors import NoMatchError, OptionError, quoted
-from fuzzydict.search.backends.base import EXACT
+from fuzzydict.search.backends import EXACT
 from fuzzydict.search.features import Query, encode
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import (

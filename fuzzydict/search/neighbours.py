@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError
-from fuzzydict.search.backends.base import ENGINES, EXACT
+from fuzzydict.search.backends import ENGINES, EXACT
 from fuzzydict.search.score import COSINE
 
 if TYPE_CHECKING:

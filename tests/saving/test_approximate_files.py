@@ -12,7 +12,7 @@ import pytest
 from fuzzydict import Bilinear, FileFormatError, FuzzyDict, MissingExtraError, OptionError
 from fuzzydict import saving as saved_keys
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.search.backends.base import ENGINES
+from fuzzydict.search.backends import ENGINES
 from tests.support.searching import COPIES, assert_same, compared, hashed
 
 # ---- the option ---------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import OptionError
+from fuzzydict.search.backends import ENGINES, check_engine
 from fuzzydict.search.backends import usearch as usearch_search
-from fuzzydict.search.backends.base import ENGINES, Index, check_engine
+from fuzzydict.search.backends.base import Index
 from fuzzydict.search.backends.exact import ExactIndex
 from tests.support.searching import EACH_ENGINE
 

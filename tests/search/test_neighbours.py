@@ -11,7 +11,7 @@ import pytest
 from fuzzydict import (
     FuzzyDict,
 )
-from fuzzydict.search.backends.base import ENGINES
+from fuzzydict.search.backends import ENGINES
 from fuzzydict.search.backends.exact import ExactIndex
 from tests.support.searching import COPIES, SCORERS, assert_same, compared, hashed, search_always
 

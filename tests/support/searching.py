@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, mapping
-from fuzzydict.search.backends.base import ENGINES
+from fuzzydict.search.backends import ENGINES
 from fuzzydict.search.lookup import Approximate, Lookup
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, as_score

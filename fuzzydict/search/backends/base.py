@@ -1,19 +1,15 @@
-"""Engines that find the vectors with the largest inner products: what they do, and their names."""
+"""What an engine does, which finds the vectors with the largest inner products."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
-
-from fuzzydict.errors import OptionError, quoted
-from fuzzydict.search.backends.exact import ExactIndex
-from fuzzydict.search.backends.usearch import UsearchIndex
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ENGINES", "EXACT", "Blocks", "Engine", "Index", "check_engine"]
+__all__ = ["Blocks", "Engine", "Index"]
 
 #: Labels (n,), rising, and their vectors (n, E), some at a time.
 Blocks: TypeAlias = "Iterable[tuple[NDArray[np.int64], NDArray[np.float32]]]"
@@ -57,18 +53,3 @@ class Index(Protocol):
         Return False, and stay empty, where that cannot be, whatever the bytes are: the vectors
         are to be added then.
         """
-
-
-#: The engine that compares a query with every key, which needs no index beside the keys' vectors.
-EXACT = "exact"
-
-#: The engines by the name that ``index=`` takes.
-ENGINES: dict[str, Engine] = {EXACT: ExactIndex, "usearch": UsearchIndex}
-
-
-def check_engine(name: Any) -> None:
-    """Raise OptionError unless there is an engine of this name."""
-    if not isinstance(name, str) or name not in ENGINES:
-        raise OptionError(
-            f"index: expected one of {', '.join(map(repr, ENGINES))}, got {quoted(name)}"
-        )

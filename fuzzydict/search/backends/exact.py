@@ -17,7 +17,7 @@ __all__ = ["ExactIndex"]
 class ExactIndex:
     """Vectors as the rows of one matrix: what every other engine is measured against.
 
-    See `engines.Index` for what an engine does.
+    See `base.Index` for what an engine does.
 
     >>> index = ExactIndex()
     >>> index.add(np.array([7, 8]), np.array([[1.0, 0.0], [0.0, 2.0]], np.float32))

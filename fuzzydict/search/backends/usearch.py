@@ -155,7 +155,7 @@ class UsearchIndex:
     was found: the places that usearch frees and uses again are not always found afterwards. So
     make a new index once most are gone.
 
-    See `engines.Index` for what an engine does.
+    See `base.Index` for what an engine does.
 
     Args:
         are_units: whether the vectors have the length 1, but for zero vectors.
