@@ -1,0 +1,136 @@
+"""How the package is built: which way imports go, whose names are private, how long files are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.support.sources import LIBRARY, MODULES, imports, syntax
+
+#: Each part may import those before it, and a package its own modules, in a circle never.
+ORDER = (
+    *("errors", "_arrays", "_files"),
+    *("text", "nn", "embedding", "search", "results"),
+    *("options", "saving", "learning", "mapping", "io", "evaluation"),
+    *("__init__", "data", "cli", "__main__"),
+)
+MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 16, 60, 800, 60
+#: Private by their names, but offered to all by Python itself.
+OFFERED = {"_asdict", "_fields", "_make", "_replace"}
+
+
+def part_of(module: str) -> str:
+    """Return the part of `ORDER` that a module belongs to."""
+    return [*module.split("."), "__init__"][1]
+
+
+def own_imports(module: str) -> set[str]:
+    return imports(module) & MODULES.keys() - {module}
+
+
+def test_every_module_has_its_place_in_the_order() -> None:
+    assert {part_of(module) for module in MODULES} - set(ORDER) == set()
+
+
+@pytest.mark.parametrize("part", ORDER)
+def test_imports_go_one_way(part: str) -> None:
+    """Those inside functions and those for type hints, too."""
+    allowed = ORDER[: ORDER.index(part) + 1]
+    wrong = [
+        f"{module} imports {other}"
+        for module in MODULES
+        if part_of(module) == part
+        for other in own_imports(module)
+        if part_of(other) not in allowed
+    ]
+    assert sorted(wrong) == []
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    try:
+        TopologicalSorter({module: own_imports(module) for module in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name != "_"
+
+
+def defined_in(tree: ast.Module) -> set[str]:
+    """Return the names that a file defines: functions, classes, variables, attributes of self."""
+    found = set(OFFERED)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+    return found
+
+
+def bases_of(module: str) -> set[str]:
+    """Return the modules of which classes of this module are derived from one."""
+    tree = syntax(module)
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    named = {ast.unparse(base).split("[")[0] for one in classes for base in one.bases}
+    return {
+        str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and named & {alias.name for alias in node.names}
+    } & MODULES.keys()
+
+
+def foreign_private_names(module: str) -> Iterator[str]:
+    """Yield the private names of others that a module uses.
+
+    A method may use those of its own object and class, and of what is defined in its own file or
+    in that of a base class.
+    """
+    tree = syntax(module)
+    defined = set().union(*(defined_in(syntax(one)) for one in {module, *bases_of(module)}))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names if private(alias.name)]
+            yield from (n for n in names if f"{node.module}.{n}" not in MODULES)
+        elif isinstance(node, ast.Attribute) and private(node.attr):
+            owner = ast.unparse(node.value)
+            if owner not in ("self", "cls", "super()") and node.attr not in defined:
+                yield f"{owner}.{node.attr}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_uses_private_names_of_another(module: str) -> None:
+    assert sorted(foreign_private_names(module)) == []
+
+
+def test_the_first_level_can_be_seen_at_a_glance() -> None:
+    entries = {path.stem for path in LIBRARY.iterdir()} - {"__pycache__", "cli", "data", "py"}
+    assert len(entries) <= MOST_ENTRIES, sorted(entries)
+
+
+def test_there_are_few_modules() -> None:
+    """Beside the files that only make a folder a package."""
+    modules = [path for path in LIBRARY.rglob("*.py") if path.stem != "__init__"]
+    assert len([path for path in modules if "cli" not in path.parts]) <= MOST_MODULES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_files_and_functions_are_short(module: str) -> None:
+    """A docstring is no part of its function's length."""
+    assert len(MODULES[module].read_text("utf-8").splitlines()) <= MOST_LINES
+    long = {
+        node.name: length(node)
+        for node in ast.walk(syntax(module))
+        if isinstance(node, ast.FunctionDef) and length(node) > LONGEST_FUNCTION
+    }
+    assert long == {}
+
+
+def length(function: ast.FunctionDef) -> int:
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    return lines - len((ast.get_docstring(function, clean=False) or "").splitlines())
