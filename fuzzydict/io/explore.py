@@ -16,7 +16,7 @@ from fuzzydict._arrays import positive
 from fuzzydict.errors import FuzzyDictError, NoMatchError, OptionError, quoted
 from fuzzydict.io.records import as_json, as_line
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.score import as_matching
+from fuzzydict.search.score import as_score
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class ExploreServer(ThreadingHTTPServer):
 
     def about(self) -> dict[str, Any]:
         """Return what the page shows before the first query."""
-        temperature = self.dict.temperature or as_matching(self.dict.scorer).temperature
+        temperature = self.dict.temperature or as_score(self.dict.scorer).temperature
         return {"title": self.title, "keys": len(self.dict), "temperature": temperature}
 
 

@@ -19,16 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDictError
-from fuzzydict.embedding.calibration import Calibration, Evidence, log_probabilities
-from fuzzydict.embedding.encoder import Embedding, as_embedding
+from fuzzydict.embedding.base import Embedding
+from fuzzydict.embedding.calibration import Calibration, Evidence
+from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projections import NAMES, as_projections, with_projections
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
 from fuzzydict.learning.calibration import Question, calibrate
-from fuzzydict.search.features import compare
-from fuzzydict.search.key_index import KeyIndex
-from fuzzydict.text.words import plain
+from fuzzydict.search.features import Query, compare, encode, nearness
+from fuzzydict.search.key_index import Keys
+from fuzzydict.search.score import log_odds, log_probabilities
 
 from .development import pairs_of
 from .questions import KINDS, question_sets
@@ -144,15 +145,13 @@ def _asked(one: RetrievalSet, embedding: Embedding) -> Iterable[Asked]:
 def _questions(
     dictionary: Dictionary, embedding: Embedding, weight: float = 1.0
 ) -> Iterable[Question]:
-    index = KeyIndex(embedding)
-    for key in dictionary.keys:
-        index.add(key)
-    index.sync()
-    queries = [query.text for query in dictionary.queries]
-    compared = compare(queries, list(map(plain, queries)), embedding.encode_queries(queries), index)
-    for query, (alike, known) in zip(dictionary.queries, compared, strict=True):
-        slots = sorted(index.slot(key, otherwise=-1) for key in query.accept)
-        yield Question(alike, known, np.array(slots, np.intp), weight)
+    keys = Keys.of(embedding, list(dictionary.keys), *embedding.encode_with_trust(dictionary.keys))
+    queries = [Query.of(query.text, embedding) for query in dictionary.queries]
+    encode(queries, embedding)
+    near = nearness(queries, keys)
+    for query, asked, row in zip(queries, dictionary.queries, near, strict=True):
+        slots = sorted(keys.slots.get(key, -1) for key in asked.accept)
+        yield Question(compare(query, row, keys), query.known, np.array(slots, np.intp), weight)
 
 
 def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding, seed: int) -> list[Question]:
@@ -171,7 +170,7 @@ def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding, seed: int) ->
 def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool = False) -> Best:
     scores, right = list[float](), list[bool]()
     for question in questions:
-        odds = calibration.log_odds(question.alike, known=question.known)
+        odds = log_odds(question.features, question.known, calibration)
         if gone:
             odds[question.right] = -np.inf
         logs = log_probabilities(odds)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict
-from fuzzydict.embedding.vocabulary import Spellings
-from fuzzydict.text import similarity as spelling
+from fuzzydict.text import ngrams
+from fuzzydict.text.similarity import likenesses
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -20,13 +20,13 @@ class Work:
 
     def __init__(self, monkeypatch: Any) -> None:
         self.encoded = self.indexed = 0
-        original = spelling._ngrams
+        original = ngrams._ngrams
 
         def counted(strings: Any) -> Any:
             self.indexed += len(strings)
             return original(strings)
 
-        monkeypatch.setattr(spelling, "_ngrams", counted)
+        monkeypatch.setattr(ngrams, "_ngrams", counted)
 
     def encode(self, texts: list[str]) -> Any:
         self.encoded += len(texts)
@@ -84,22 +84,17 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
 
 def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: Any) -> None:
     compared: list[str] = []
-    one, many = Spellings.stand_ins, Spellings.stand_ins_of_each
 
-    def counted(self: Spellings, word: str) -> Any:
-        compared.append(word)
-        return one(self, word)
-
-    def counted_of_each(self: Spellings, words: Any) -> Any:
+    def counted(words: Any, others: Any, heard: Any) -> Any:
         compared.extend(words)
-        return many(self, words)
+        return likenesses(words, others, heard)
 
-    monkeypatch.setattr(Spellings, "stand_ins", counted)
-    monkeypatch.setattr(Spellings, "stand_ins_of_each", counted_of_each)
+    monkeypatch.setattr("fuzzydict.embedding.vocabulary.likenesses", counted)
     letters = "abcdefghijklmnopqrstuvwxyz"
-    words = [f"zq{a}{b}" for a in letters for b in letters]
+    words = [f"colo{a}{b}" for a in letters for b in letters]
+    words = [word for word in words if Brown().vocabulary.row(word) is None]
     Brown().vocabulary.stand_ins.cache_clear()
-    d = FuzzyDict({f"{word} {other}": 0 for word in words for other in ("color", "xqzz")})
-    with d._lookup() as lookup:
-        assert len(lookup.names()) == len(d)
-    assert sorted(compared) == sorted([*words, "xqzz"])
+    keys = [f"{word} {other}" for word in words for other in ("color", "speedd")]
+    d = FuzzyDict(dict.fromkeys(keys, 0), scorer="cosine")
+    assert len(d.attend("speed").names) == len(d)
+    assert sorted(compared) == sorted([*words, "speedd"])

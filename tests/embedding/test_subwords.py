@@ -56,7 +56,7 @@ def test_it_is_what_its_definition_says(text: str) -> None:
 
 
 @given(st.lists(st.text(max_size=30), max_size=5))
-def test_texts_are_projected_each_for_itself(texts: list[str]) -> None:
+def test_each_text_is_projected_independently(texts: list[str]) -> None:
     vectors = drawn(len(texts), 4)
     together = some().project(vectors, texts)
     assert together.shape == (len(texts), 7)

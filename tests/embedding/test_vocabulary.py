@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding.vocabulary import FoundWords, StandIns, Vocabulary
-from fuzzydict.text.similarity import likeness
+from fuzzydict.embedding import vocabulary as vocabulary_module
+from fuzzydict.embedding.vocabulary import (
+    FoundWords,
+    Phrases,
+    StandIns,
+    Vocabulary,
+    phrases_of,
+    sums,
+)
+from fuzzydict.text.similarity import likeness, likenesses
 from fuzzydict.text.words import words
 
 SMALL = Vocabulary(["the", "color", "New_York", "Zoë", "iPhone", "don't"], [700, 140, 60, 9, 4, 2])
@@ -98,25 +108,22 @@ def test_frequent_words_hardly_count(brown: WordVectors) -> None:
 
 
 @given(st.lists(st.sampled_from([*SMALL.words, "colour", "zoe", "1961", "hue"]), max_size=9))
-def test_words_looked_up_at_once_are_those_looked_up_one_by_one(words: list[str]) -> None:
+def test_words_looked_up_at_once_are_those_looked_up_one_by_one(some: list[str]) -> None:
     vocabulary = SMALL.with_learned(["hue"])
-    found = FoundWords(vocabulary, words)
-    assert found.rows.tolist() == [-1 if vocabulary.row(w) is None else SMALL.row(w) for w in words]
-    assert found.unseen == [word for word in words if vocabulary.row(word) is None]
-    assert found.weights.tolist() == [np.float32(vocabulary.weight(word)) for word in words]
-    assert found.trust.tolist() == [np.float32(vocabulary.trust(word)) for word in words]
+    found = FoundWords(vocabulary, some)
+    assert found.rows.tolist() == [-1 if vocabulary.row(w) is None else SMALL.row(w) for w in some]
+    assert found.unseen == [word for word in some if vocabulary.row(word) is None]
+    assert found.weights.tolist() == [np.float32(vocabulary.weight(word)) for word in some]
+    assert found.trust.tolist() == [np.float32(vocabulary.trust(word)) for word in some]
 
 
 # ---- stand-ins ----------------------------------------------------------------------------
 
 
-def best_by_loop(vocabulary: Vocabulary, word: str) -> int:
+def best_of_all(vocabulary: Vocabulary, word: str) -> int:
     """Return the row of the likeliest word, with no candidates chosen beforehand."""
-    scores = [
-        likeness(word, known) + 0.015 * np.log10(count)
-        for known, count in zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)
-    ]
-    return int(np.argmax(scores))
+    priors = 0.015 * np.log10(vocabulary.counts)
+    return int(np.argmax(likenesses([word], vocabulary.words)[0] + priors))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +144,7 @@ def test_the_word_that_was_meant_stands_in(brown: WordVectors, unseen: str, know
     assert vocabulary.row(unseen) is None
     found = vocabulary.stand_ins(unseen)
     assert vocabulary.words[found.rows[0]] == known
-    assert found.rows[0] == best_by_loop(vocabulary, unseen)
+    assert found.rows[0] == best_of_all(vocabulary, unseen)
     assert found.likeness == pytest.approx(likeness(unseen, known))
     assert vocabulary.trust(unseen) > 0.7
 
@@ -166,7 +173,8 @@ def test_the_more_frequent_of_equally_alike_words_stands_in_first() -> None:
 
 def test_trust_rises_with_likeness() -> None:
     def trust(alike: float) -> float:
-        return StandIns(np.zeros(1, np.intp), np.ones(1, np.float32), alike).trust
+        stand_ins = StandIns(np.zeros(1, np.intp), np.ones(1, np.float32), alike)
+        return float(stand_ins.trust)
 
     assert [trust(0.0), trust(0.5), trust(0.9), trust(1.0)] == [0, 0, 1, 1]
     assert trust(0.6) == pytest.approx(0.25)
@@ -188,3 +196,108 @@ def test_the_list_of_words_may_change_afterwards() -> None:
     given_words.clear()
     assert vocabulary.words == ["red", "blue"]
     assert len(vocabulary) == 2
+
+
+# ---- stand-ins for many words -----------------------------------------------------------------
+
+LIKE_COLOR = Vocabulary(
+    ["the", "color", "New_York", "Zoë", "iPhone", "don't", "colors", "cooler", "collar"],
+    [700, 140, 60, 9, 9, 9, 9, 9, 9],
+)
+
+
+def assert_same_as_one_by_one(vocabulary: Vocabulary, unseen: list[str]) -> None:
+    together = vocabulary.stand_ins_of_each(unseen)
+    for word, rows, weights, alike, trust in zip(unseen, *together, together.trust, strict=True):
+        one = vocabulary.stand_ins(word)
+        assert rows[weights > 0].tolist() == one.rows.tolist()
+        np.testing.assert_allclose(weights[weights > 0], one.weights, rtol=1e-6)
+        assert alike == pytest.approx(one.likeness)
+        assert trust == pytest.approx(one.trust)
+
+
+@given(st.lists(st.text("colrtheynzx'19é", max_size=8) | st.text(max_size=6), max_size=12))
+def test_many_words_have_the_stand_ins_of_each(unseen: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary_module, "FEW", 0)
+        assert_same_as_one_by_one(LIKE_COLOR, unseen)
+
+
+def test_many_misspelled_and_made_up_words_have_the_stand_ins_of_each(brown: WordVectors) -> None:
+    chance = random.Random(0)
+    known = chance.sample([word for word in brown.words if word.isalpha()], 200)
+    slips = [word[:2] + chance.choice("aeqz") + word[2:] for word in known]
+    made_up = ["".join(chance.choices("aeioubcdfgst", k=chance.randint(1, 12))) for _ in range(80)]
+    odd = ["日本語", "x9", "1961", "a" * 300, "zz", "tions", "qwzzt"]
+    many = [*slips, *made_up, *odd]
+    assert len(many) > vocabulary_module.FEW
+    assert_same_as_one_by_one(brown.vocabulary, many)
+
+
+def test_an_empty_vocabulary_has_no_stand_ins() -> None:
+    empty = Vocabulary([], [])
+    assert len(empty.stand_ins("color").rows) == 0
+    many = empty.stand_ins_of_each(["color"] * (vocabulary_module.FEW + 1))
+    assert not many.likeness.any()
+    assert not many.weights.any()
+
+
+# ---- texts as lists of words ------------------------------------------------------------------
+
+SPLIT = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), max_size=30)
+NUMBERS = np.random.default_rng(3).standard_normal((8, 5)).astype(np.float32)
+WEIGHTS = np.random.default_rng(4).uniform(0.1, 1, 8).astype(np.float32)
+
+
+def rows_of(letters: list[str]) -> list[int]:
+    return ["abcdefgh".index(letter) for letter in letters]
+
+
+@given(SPLIT)
+def test_means_are_those_of_a_loop(split: list[list[str]]) -> None:
+    phrases = Phrases(split)
+    rows = rows_of(phrases.words)
+    found = phrases.means(NUMBERS[rows], WEIGHTS[rows])
+    assert found.shape == (len(split), 5)
+    assert found.dtype == np.float32
+    for mean, text in zip(found, split, strict=True):
+        expected: Any = np.zeros(5)
+        if text:
+            expected = np.average(NUMBERS[rows_of(text)], axis=0, weights=WEIGHTS[rows_of(text)])
+        np.testing.assert_allclose(mean, expected, rtol=1e-4, atol=1e-6)
+
+
+@given(SPLIT)
+def test_a_mean_is_the_same_to_the_bit_whatever_stands_beside_it(split: list[list[str]]) -> None:
+    phrases = Phrases(split)
+    rows = rows_of(phrases.words)
+    together = phrases.means(NUMBERS[rows], WEIGHTS[rows])
+    for mean, text in zip(together, split, strict=True):
+        alone, other = Phrases([text]), Phrases([text, ["a"]])
+        own, others = rows_of(alone.words), rows_of(other.words)
+        assert mean.tolist() == alone.means(NUMBERS[own], WEIGHTS[own])[0].tolist()
+        assert mean.tolist() == other.means(NUMBERS[others], WEIGHTS[others])[0].tolist()
+
+
+@given(SPLIT)
+def test_all_texts_are_yielded_once_and_few_words_at_a_time(split: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary_module, "_DIFFERENT", 5)
+        found = list(phrases_of(split))
+    assert [text for where, _ in found for text in split[where]] == split
+    for where, phrases in found:
+        asked = [word for text in split[where] for word in text]
+        assert phrases.words == list(dict.fromkeys(asked))
+        before_the_last = {word for text in split[where][:-1] for word in text}
+        assert len(before_the_last) <= 5
+
+
+@given(st.lists(st.lists(st.integers(0, 7), max_size=9), max_size=20))
+def test_sums_are_those_of_a_loop(lists: list[list[int]]) -> None:
+    places = np.array([place for some in lists for place in some], np.intp)
+    found = sums(NUMBERS, places, np.array([len(some) for some in lists], np.intp))
+    for total, some in zip(found, lists, strict=True):
+        expected = np.zeros(5, np.float32)
+        for place in some:
+            expected += NUMBERS[place]
+        np.testing.assert_array_equal(total, expected)

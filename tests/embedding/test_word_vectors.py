@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import nltk
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import ArgumentTypeError, FileFormatError, ShapeError, WordVectors
+from fuzzydict import (
+    ArgumentTypeError,
+    Brown,
+    FileFormatError,
+    MissingCorpusError,
+    ShapeError,
+    WordVectors,
+)
 from fuzzydict._files import write_arrays
+from fuzzydict.embedding.word_vectors import brown_sentences, ngram_vectors
 from fuzzydict.text.words import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
@@ -182,6 +194,33 @@ def test_vectors_of_words_never_seen_are_the_same_in_every_process(brown: WordVe
     assert found == brown.encode(["colour", "日本語", "xyzzy of"]).tobytes()
 
 
+@pytest.mark.parametrize("word", ["colour", "speeds", "colorful", "cars", "xyzzy", "1961"])
+def test_a_vector_is_that_of_the_stand_ins_as_far_as_they_are_trusted(word: str) -> None:
+    rows, weights, _ = stand_ins = SMALL.vocabulary.stand_ins(word)
+    lent = sum((w * VECTORS[row] for row, w in zip(rows, weights, strict=True)), np.zeros(8))
+    mean = VECTORS.mean(axis=0)
+    spread = np.mean([np.linalg.norm(vector - mean) for vector in VECTORS])
+    direction = ngram_vectors([word], 8)[0]
+    own = mean + spread * direction / np.linalg.norm(direction)
+    expected = stand_ins.trust * lent + (1 - stand_ins.trust) * own
+    np.testing.assert_allclose(SMALL.encode([word])[0], expected, rtol=1e-5, atol=1e-6)
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=12), st.integers(1, 400))
+def test_vectors_of_ngrams_are_the_same_for_one_word_and_for_many(
+    words: list[str], size: int
+) -> None:
+    each = [ngram_vectors([word], size)[0] for word in words]
+    np.testing.assert_array_equal(ngram_vectors(words, size), each, strict=True)
+
+
+def test_many_words_have_the_vectors_that_each_has(brown: WordVectors) -> None:
+    unseen = ["colour", "organised", "xyzzy", "日本語", "x9", "goverment"]
+    many = [*unseen, *(f"zq{i}" for i in range(1100))]
+    expected = np.concatenate([brown.encode([word]) for word in unseen])
+    np.testing.assert_allclose(brown.encode(many)[: len(unseen)], expected, rtol=1e-5, atol=1e-7)
+
+
 # ---- what is refused ----------------------------------------------------------------------
 
 
@@ -333,3 +372,107 @@ def test_nobody_else_can_change_the_vectors() -> None:
     assert vectors.encode(["red"]).tolist() == [[1.0, 0.0]]
     with pytest.raises(ValueError, match="read-only"):
         vectors.vectors[0, 0] = 7.0
+
+
+# ---- the Brown corpus, and the vectors that ship ----------------------------------------------
+
+SLOW = "FUZZYDICT_SLOW"
+
+
+def test_the_vectors_are_opened_once(brown: WordVectors) -> None:
+    assert Brown() is brown
+
+
+def test_the_vectors_are_whole(brown: WordVectors) -> None:
+    assert len(brown) == len(set(brown.words)) == len(brown.counts) == len(brown.vectors)
+    assert (np.diff(brown.counts) <= 0).all()
+    assert brown.counts.min() == 2
+    np.testing.assert_allclose(np.linalg.norm(brown.vectors, axis=1), 1, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("query", "near", "far"),
+    [
+        ("car", "truck", "church"),
+        ("red", "blue", "government"),
+        ("king", "queen", "engine"),
+        ("monday", "tuesday", "water"),
+        ("river", "lake", "theory"),
+    ],
+)
+def test_words_of_a_kind_are_nearer(brown: WordVectors, query: str, near: str, far: str) -> None:
+    one, two, three = brown.encode([query, near, far])
+    assert one @ two > one @ three + 0.1
+
+
+def test_the_corpus_has_its_sentences(brown_corpus: list[list[str]]) -> None:
+    assert len(brown_corpus) == 57_340
+    assert sum(map(len, brown_corpus)) == 1_161_192
+    assert brown_corpus[0][:5] == ["The", "Fulton", "County", "Grand", "Jury"]
+
+
+def test_the_words_that_ship_are_those_of_the_corpus(
+    brown: WordVectors, brown_corpus: list[list[str]]
+) -> None:
+    occurrences = Counter(
+        word for sentence in brown_corpus for word in words(" ".join(sentence).lower())
+    )
+    expected = {word: count for word, count in occurrences.items() if count >= 2}
+    assert dict(zip(brown.words, brown.counts.tolist(), strict=True)) == expected
+
+
+@pytest.mark.skipif(SLOW not in os.environ, reason=f"it trains for minutes; set {SLOW}=1 to run it")
+def test_training_again_gives_what_ships(brown: WordVectors, brown_corpus: list[list[str]]) -> None:
+    """Byte for byte on the same processor; another one rounds otherwise, and training amplifies."""
+    trained = WordVectors.train(brown_corpus)
+    assert trained.words == brown.words
+    assert trained.counts.tolist() == brown.counts.tolist()
+    a, b = (v / np.linalg.norm(v, axis=1)[:, None] for v in (trained.vectors, brown.vectors))
+    assert (a * b).sum(axis=1).min() > 0.99
+
+
+# ---- a machine without the corpus ---------------------------------------------------------
+
+
+def run_without_corpus(program: str, folder: Path) -> str:
+    """Return what a new process prints in which nltk looks for data only in ``folder``."""
+    start = "import sys, nltk; nltk.data.path[:] = [sys.argv[1]]\n"
+    command = [sys.executable, "-c", start + program, str(folder)]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+
+
+def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(tmp_path: Path) -> None:
+    message = run_without_corpus(
+        "from fuzzydict.embedding.word_vectors import brown_sentences\n"
+        "try: brown_sentences()\n"
+        "except LookupError as error: print(type(error).__name__, error)\n",
+        tmp_path,
+    )
+    assert message.startswith("MissingCorpusError the Brown corpus is not on this machine")
+    assert str(tmp_path) in message
+    assert message.endswith("fetch it with: python -m nltk.downloader brown\n")
+
+
+@pytest.mark.parametrize("fetched", [False, True])
+def test_a_download_that_brings_nothing_ends_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fetched: bool
+) -> None:
+    asked: list[str] = []
+
+    def download(name: str, **_: object) -> bool:
+        asked.append(name)
+        return fetched
+
+    lazy = nltk.corpus.util.LazyCorpusLoader("brown", nltk.corpus.CategorizedTaggedCorpusReader)
+    monkeypatch.setattr(nltk.corpus, "brown", lazy)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    monkeypatch.setattr(nltk, "download", download)
+    with pytest.raises(MissingCorpusError, match=r"python -m nltk\.downloader brown$"):
+        brown_sentences(download=True)
+    assert asked == ["brown"]
+
+
+def test_a_corpus_that_is_there_is_not_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("it was downloaded"))
+    monkeypatch.setattr(nltk.corpus, "brown", SimpleNamespace(sents=lambda: [("One", ".")]))
+    assert brown_sentences(download=True) == [["One", "."]]

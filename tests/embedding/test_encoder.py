@@ -205,7 +205,7 @@ def test_an_encoder_has_the_words_of_brown_and_no_vectors_of_single_words() -> N
     encoder = Encoder(encode)
     assert encoder.vocabulary is Brown().vocabulary
     assert encoder.trust(["red", "xyzzy"]).tolist() == [1, 1]
-    assert encoder.token_vectors(["red", "xyzzy"], of_query=True).shape == (2, 0)
+    assert encoder.word_features(["red", "xyzzy"], of_query=True).units.shape == (2, 0)
     assert asked == []  # for a call may cost much
     assert encoder.calibration is OF_TEXTS
 

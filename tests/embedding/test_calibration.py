@@ -1,0 +1,58 @@
+"""The fitted weights that ship, and the array that holds them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fuzzydict.embedding.calibration import OF_TEXTS, OF_WORDNET, OF_WORDS, REASONS, Calibration
+
+SHIPPED = pytest.mark.parametrize("calibration", [OF_WORDS, OF_WORDNET, OF_TEXTS])
+
+
+@SHIPPED
+@pytest.mark.parametrize("which", ["known", "unknown"])
+def test_shipped_weights_have_the_signs_that_bounds_rely_on(
+    calibration: Calibration, which: str
+) -> None:
+    evidence = getattr(calibration, which)
+    for name in REASONS:
+        bias, of_likeness, of_nearness, of_square = getattr(evidence, name)
+        assert math.isfinite(bias)
+        assert min(of_nearness, of_square) >= 0
+        assert name == "meaning" or of_square == 0
+        assert of_likeness <= 0 if name == "meaning" else of_likeness >= 0
+
+
+@SHIPPED
+def test_an_array_holds_a_calibration(calibration: Calibration) -> None:
+    assert Calibration.from_array(calibration.as_array()) == calibration
+
+
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [(0, 0.0), (0, np.nan), (1, np.inf), (2, -1.0), (3, -1.0), (6, 1.0), (7, -0.1), (24, -0.1)],
+    ids=repr,
+)
+def test_weights_of_the_wrong_sign_are_refused(place: int, number: float) -> None:
+    weights = OF_TEXTS.as_array()
+    weights[place] = number
+    with pytest.raises(ValueError, match=r"calibration is 25 finite numbers|wrong sign"):
+        Calibration.from_array(weights)
+
+
+def test_an_array_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"25 finite numbers, not \(24,\)"):
+        Calibration.from_array(OF_WORDS.as_array()[:-1])
+
+
+def test_a_query_half_known_is_judged_by_the_mean_of_both_weights() -> None:
+    mixed = replace(OF_WORDS, known=OF_TEXTS.known).mixed(0.5)
+    for name in REASONS:
+        known, unknown = getattr(OF_TEXTS.known, name), getattr(OF_WORDS.unknown, name)
+        expected = [(a + b) / 2 for a, b in zip(known, unknown, strict=True)]
+        assert getattr(mixed, name) == pytest.approx(expected)
+    assert OF_WORDS.mixed(1) == OF_WORDS.known
