@@ -85,11 +85,8 @@ def check_matrices(query: Array, key: Array, *, same_size: bool = True) -> None:
 
 def broadcast_lead(**matrices: Array) -> tuple[int, ...]:
     """Return the broadcast batch axes of matrices (..., rows, columns)."""
-    leads = [matrix.shape[:-2] for matrix in matrices.values()]
-    if not any(leads):
-        return ()
     try:
-        return np.broadcast_shapes(*leads)
+        return np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {matrix.shape}" for name, matrix in matrices.items())
         raise ShapeError(

@@ -155,13 +155,11 @@ class Explanation:
     def _key_rows(self) -> list[list[str]]:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
         pairs = [(self.best, self.best_parts), (self.runner_up, self.runner_up_parts)]
-        of_parts = [(match.key, parts) for match, parts in pairs if match and parts]
-        of_scores = [(match.key, match.score) for match, parts in pairs if match and not parts]
-        rows = [["", *_PARTS]] if of_parts else [["", "score"]]
-        rows += [
-            [_label(key), *map(_number, (parts.probability, *parts))] for key, parts in of_parts
-        ]
-        rows += [[_label(key), _number(score)] for key, score in of_scores]
+        rows = [["", *_PARTS]] if self.best_parts else [["", "score"]]
+        for match, parts in pairs:
+            if match:
+                numbers = (parts.probability, *parts) if parts else (match.score,)
+                rows.append([_label(match.key), *map(_number, numbers)])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
         if self.margin is not None and not self.equal:

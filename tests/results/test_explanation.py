@@ -74,7 +74,7 @@ def test_the_parts_tell_what_they_were_told_from() -> None:
 
 
 @given(st.lists(st.text("ab C"), min_size=1, max_size=6, unique=True), st.text("ab C"))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
     keys: list[str], query: str
 ) -> None:
