@@ -50,7 +50,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda _: FuzzyDict(CAR).attend("red", attn_mask=[False, False]),
         "'red'",
         "every key is masked",
-        "mask fewer keys",
+        "loosen attn_mask, or widen the scorer",
     ),
     (
         errors.OptionError,
@@ -78,7 +78,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda _: FuzzyDict(CAR, scorer="gaussian", index="usearch").nearest("hue"),
         "the scorer is 'gaussian'",
         "'cosine', 'dot' and 'scaled_dot'",
-        "set the dict's index to 'exact'",
+        "set d.index = 'exact'",
     ),
     (
         errors.OptionError,
