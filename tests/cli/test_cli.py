@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module, resources
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+
+from fuzzydict import FuzzyDict
 
 main: click.Group = import_module("fuzzydict.cli").main
 COMMANDS = main.list_commands(click.Context(main))
@@ -46,16 +49,19 @@ def folder(tmp_path: Path, themes: Path) -> Path:
 
 # `explore` serves until it is interrupted, and has tests of its own.
 @pytest.mark.parametrize("command", ["", *(name for name in COMMANDS if name != "explore")])
-def test_the_help_ends_in_an_example_that_runs(folder: Path, command: str) -> None:
+def test_the_help_ends_in_an_example_that_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
     shown = CliRunner().invoke(main, [*command.split(), "--help"])
     assert shown.exit_code == 0
     program, *arguments = shown.stdout.splitlines()[-1].split()
     assert program == "fuzzydict"
     assert not command or arguments[0] == command
     before = set(folder.iterdir())
-    done = run(*arguments, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout or set(folder.iterdir()) - before
+    monkeypatch.chdir(folder)
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout or set(folder.iterdir()) - before
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -106,13 +112,116 @@ def car(tmp_path: Path) -> Path:
         (0, "--version"),
     ],
 )
-def test_exit_codes_are_those_of_every_command(car: Path, code: int, arguments: str) -> None:
-    done = run(*arguments.split(), cwd=car.parent)
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
+def test_exit_codes_are_those_of_every_command(
+    car: Path, monkeypatch: pytest.MonkeyPatch, code: int, arguments: str
+) -> None:
+    monkeypatch.chdir(car.parent)
+    result = CliRunner().invoke(main, arguments.split())
+    assert result.exit_code == code
     if code == 2:
-        assert done.stdout == b""
-        assert done.stderr.splitlines()[-1].startswith(b"Error: ")
+        assert result.stdout == ""
+        assert result.stderr.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize(("arguments", "code"), [("lookup car.json qwzzt", 1), ("lookup no", 2)])
+def test_the_installed_script_ends_with_the_exit_code(car: Path, arguments: str, code: int) -> None:
+    done = run(*arguments.split(), cwd=car.parent)
+    assert (done.returncode, done.stderr.count(b"\n")) == (code, 1)
+
+
+# ---- errors, bugs, warnings ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_bug_is_one_line_that_tells_how_to_see_the_traceback(
+    car: Path, monkeypatch: pytest.MonkeyPatch, debug: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("one\nand two")
+
+    monkeypatch.setenv("FUZZYDICT_DEBUG", debug)
+    monkeypatch.setattr(FuzzyDict, "nearest", fail)
+    result = CliRunner().invoke(main, ["lookup", str(car), "colour"])
+    assert isinstance(result.exception, SystemExit)
+    assert (result.exit_code, result.stdout) == (3, "")
+    *traceback, line = result.stderr.splitlines()
+    assert line == (
+        "Error: this is a bug in fuzzydict (ValueError: one and two); please report it with the "
+        "traceback that FUZZYDICT_DEBUG=1 shows"
+    )
+    assert bool(traceback) == bool(debug)
+    assert not debug or traceback[0] == "Traceback (most recent call last):"
+
+
+def test_a_command_that_cannot_be_loaded_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fuzzydict.cli.map", None)
+    result = CliRunner().invoke(main, ["map"])
+    assert isinstance(result.exception, SystemExit)
+    assert (result.exit_code, result.stderr.count("\n")) == (3, 1)
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_warning_of_the_library_is_one_line(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nearest = FuzzyDict.nearest
+
+    def warned(d: FuzzyDict[Any], query: str) -> Any:
+        warnings.warn("two\nlines", RuntimeWarning, stacklevel=1)
+        return nearest(d, query)
+
+    monkeypatch.setattr(FuzzyDict, "nearest", warned)
+    result = CliRunner().invoke(main, ["lookup", str(car), "colour"])
+    assert (result.exit_code, result.stdout) == (0, "black\n")
+    assert result.stderr == "Warning: two lines\n"
+
+
+def masked(_: Path) -> list[str]:
+    return ["attend", "car.json", "colour", "--mask", "color", "--mask", "price"]
+
+
+def saved(*command: str, **options: Any) -> Callable[[Path], list[str]]:
+    """Return what saves a dict with options and returns the command that opens it."""
+
+    def run(folder: Path) -> list[str]:
+        FuzzyDict({"color": "black", "price": 109000}, **options).save(folder / "car.fuzzydict")
+        return [*command[:1], "car.fuzzydict", *command[1:]]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        (masked, 1, "every key is masked"),
+        (saved("lookup", "hue", index="usearch"), 2, "pip install 'fuzzydict[usearch]'"),
+        (saved("lookup", "hue", index="usearch", scorer="gaussian"), 2, "'gaussian'"),
+        (saved("lookup", "hue", embedding={"color": [1.0, 0.0]}), 2, "open it with"),
+    ],
+)
+def test_what_a_dict_cannot_do_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: Callable[[Path], list[str]],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    (tmp_path / "car.json").write_text('{"color": "black", "price": 109000}')
+    result = CliRunner().invoke(main, command(tmp_path))
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_what_a_file_says_is_reported_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "car.json"
+    path.write_text('{"validation=0": 1, "validation=0": 2}')
+    result = CliRunner().invoke(main, ["lookup", str(path), "hue"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the key 'validation=0' comes twice" in result.stderr
+
+
+# ---- signals and pipes --------------------------------------------------------------------
 
 
 @posix
@@ -137,7 +246,7 @@ def test_a_signal_ends_a_command_without_a_word_and_without_litter(
         stdin=pipe,
         stdout=pipe,
         stderr=pipe,
-        # Who starts the tests may have told them to ignore signals.
+        # The tests may have been started with signals ignored.
         preexec_fn=lambda: signal.signal(sent, usual),
     ) as process:
         assert process.stdin
@@ -213,7 +322,7 @@ def test_a_bar_is_shown_on_a_terminal_that_the_table_does_not_go_to(car: Path, s
 
 
 @posix
-def test_whoever_types_queries_is_told_so(car: Path) -> None:
+def test_a_terminal_shows_how_to_type_queries(car: Path) -> None:
     import pty
 
     ours, theirs = pty.openpty()

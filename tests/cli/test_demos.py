@@ -1,26 +1,35 @@
-"""The demos: each runs in three ways, draws its picture, and shows what its lesson claims."""
+"""The demos: each runs, draws its picture, and shows what its lesson claims."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
-import runpy
 import subprocess
 import sys
+from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+
+from fuzzydict._arrays import Array
+from fuzzydict.cli.demos import decoder, performance
+from tests.support.gradients import check_gradients
 
 main: click.Command = import_module("fuzzydict.cli").main
 colors: Any = import_module("fuzzydict.cli.demos.colors")
 DEMOS: tuple[str, ...] = import_module("fuzzydict.cli.demos").DEMOS
 FOLDER = Path(__file__).parents[2] / "cli" / "demos"
-QUICK = [name for name in DEMOS if name != "decoder"]  # which has tests of its own
+QUICK = [name for name in DEMOS if name not in ("performance", "decoder")]  # see below
 
 
 def demo(*arguments: str | Path) -> Result:
@@ -28,10 +37,17 @@ def demo(*arguments: str | Path) -> Result:
 
 
 @cache
+def run(name: str) -> tuple[str, bytes]:
+    """Run a demo once; return what it prints, and its picture if matplotlib is installed."""
+    with TemporaryDirectory() as folder:
+        picture = Path(folder) / "picture.png"
+        result = demo(name, *(["--save", picture] if find_spec("matplotlib") else []))
+        assert (result.exit_code, result.stderr) == (0, "")
+        return result.stdout, picture.read_bytes() if picture.exists() else b""
+
+
 def output(name: str) -> str:
-    result = demo(*name.split())
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
+    return run(name)[0]
 
 
 def number(pattern: str, text: str) -> float:
@@ -49,12 +65,12 @@ def test_every_file_is_a_demo_of_one_page() -> None:
     assert set(files) == set(DEMOS)
     for name, path in files.items():
         assert len(path.read_text("utf-8").splitlines()) < (260 if name == "decoder" else 80)
-    # The folder of a script comes first on the path, before Python's own modules.
+    # The folder of a script comes first on the path, before the standard library.
     assert not {path.stem for path in FOLDER.glob("*.py")} & sys.stdlib_module_names
 
 
 def test_the_command_alone_lists_them_with_a_line_each() -> None:
-    lines = output("").splitlines()
+    lines = demo().stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(DEMOS)
     assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
     assert not any(line.endswith("...") for line in lines)
@@ -67,18 +83,6 @@ def test_the_help_ends_in_an_example(name: str) -> None:
     assert shown.stdout.splitlines()[-1] == f"  fuzzydict demo {name} --save {name}.png"
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_it_runs_as_a_script_too(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = str(FOLDER / f"{name}.py")
-    monkeypatch.setattr(sys, "argv", [script])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(script, run_name="__main__")
-    assert not ended.value.code
-    assert capsys.readouterr().out == output(name)
-
-
 def test_a_script_finds_the_package_by_itself() -> None:
     script = FOLDER / "selfattention.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
@@ -86,20 +90,10 @@ def test_a_script_finds_the_package_by_itself() -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_it_draws_its_picture(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_draws_its_picture(name: str) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    picture = tmp_path / f"{name}.png"
-    result = demo(name, "--save", picture)
-    assert (result.exit_code, result.stdout) == (0, output(name))
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(name)[1].startswith(b"\x89PNG")
     assert not pyplot.get_fignums()
-
-
-def test_a_picture_may_be_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
-    assert demo("http_status", "--save", tmp_path / "http.svg").exit_code == 0
-    assert "</svg>" in (tmp_path / "http.svg").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -151,8 +145,8 @@ def test_column() -> None:
 
 def test_http_status() -> None:
     text = output("http_status")
-    asked = {"not found": 404, "notFound": 404, "unauthorised": 401, "too many request": 429}
-    for query, code in asked.items():
+    codes = {"not found": 404, "notFound": 404, "unauthorised": 401, "too many request": 429}
+    for query, code in codes.items():
         assert re.search(rf"^{query} +{code} ", text, re.MULTILINE)
     gateways = text.split("gateway may be")[1].splitlines()[1:3]
     assert {line.split()[0] for line in gateways} == {"502", "504"}
@@ -223,3 +217,98 @@ def test_kernels() -> None:
     assert [used[name] for name in widths] == sorted(used[name] for name in widths)
     (learned,) = (mean for name, mean in error.items() if "learned" in name)
     assert learned < min(error["gaussian, width 0.1"], error["gaussian, width 1.0"])
+
+
+def test_performance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
+    few = ("performance", "acceleration", "paint")  # enough to run it, and quick
+    monkeypatch.setattr(performance, "EXAMPLES", {q: performance.EXAMPLES[q] for q in few})
+    picture = tmp_path / "curve.png"
+    result = CliRunner().invoke(performance.main, ["--save", str(picture)])
+    assert result.exit_code == 0, result.output
+    before, after = result.output.split("after: attention of 'performance'")
+    assert "kept: " in before
+    first = [line.split("  ")[1] for line in after.splitlines()[1:4]]
+    assert sorted(first) == sorted(performance.SPORT)
+    assert "battry: battery (1.00) -> battery (1.00)" in after
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not pyplot.get_fignums()
+
+
+def test_the_last_queries_of_performance_are_not_examples() -> None:
+    assert not set(performance.UNSEEN) & set(performance.EXAMPLES)
+    assert not set(performance.UNSEEN) & set(performance.KEYS)
+
+
+# ---- the decoder -------------------------------------------------------------------------
+
+
+def test_the_days_differ_and_are_written_in_every_form() -> None:
+    texts, answers = decoder.date_examples(3000, seed=0)
+    assert len(texts) == len(set(answers)) == 3000
+    for text, answer in zip(texts, answers, strict=True):
+        day = date.fromisoformat(answer)
+        assert date(1900, 1, 1) <= day <= date(2099, 12, 31)
+        assert text in [decoder.written(day, form) for form in decoder.FORMS]
+    for part in ("1st", "22nd", "23rd", "12th", "Tuesday", "Sep ", "/", ".", "-Jan-"):
+        assert any(part in text for text in texts), part
+
+
+def test_the_gradient_is_that_of_the_loss() -> None:
+    texts, answers = decoder.date_examples(3, seed=1)
+    parameters = {
+        name: array.astype(np.float64) + 0.01
+        for name, array in decoder.new_parameters(seed=0).items()
+    }
+
+    def loss(at: Mapping[str, Array]) -> float:
+        value: float = decoder.loss_and_gradients(at, texts, answers)[0]
+        return value
+
+    _, gradients = decoder.loss_and_gradients(parameters, texts, answers)
+    check_gradients(loss, parameters, gradients)
+
+
+def test_padding_changes_nothing() -> None:
+    texts, _ = decoder.date_examples(20, seed=2)
+    p = decoder.new_parameters(seed=0)
+    together, weights = decoder.write(p, texts)
+    for text, answer, row in zip(texts, together, weights, strict=True):
+        alone, (own,) = decoder.write(p, [text])
+        assert alone == [answer]
+        np.testing.assert_allclose(row[:, : len(text)], own, atol=1e-4)
+        assert not row[:, len(text) :].any()
+
+
+def test_a_few_steps_lower_the_loss() -> None:
+    texts, answers = decoder.date_examples(500, seed=3)
+    before, after = (
+        decoder.loss_and_gradients(decoder.learn(texts, answers, steps, 0), texts, answers)[0]
+        for steps in (0, 15)
+    )
+    assert after < 0.75 * before
+
+
+def test_the_decoder_runs_and_draws(tmp_path: Path) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
+    picture = tmp_path / "alignment.png"
+    result = CliRunner().invoke(decoder.main, ["--steps", "2", "--save", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert "of 1000 unseen dates are right" in result.stdout
+    rows = [line for line in result.stdout.splitlines() if line.endswith("|")]
+    assert {len(row) for row in rows} == {len(f"  1 |{decoder.EXAMPLE}|")}
+    assert len(rows) == len("1998-05-03")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not pyplot.get_fignums()
+
+
+@pytest.mark.skipif(
+    os.environ.get("FUZZYDICT_SLOW") != "1",
+    reason="a training of ten seconds; set FUZZYDICT_SLOW=1 to run it",
+)
+def test_unseen_dates_are_read() -> None:
+    result = CliRunner().invoke(decoder.main, [])
+    share = re.search(r"([\d.]+)% of 1000 unseen dates are right", result.stdout)
+    assert share
+    assert float(share[1]) >= 97
+    assert "".join(re.findall(r"^  (.) \|", result.stdout, re.M)) == "1998-05-03"

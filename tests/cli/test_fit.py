@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.learning.wordnet import Synset
 from tests.learning.test_fits_kept import AT_ODDS, CAR
 
 main: click.Command = import_module("fuzzydict.cli").main
@@ -100,19 +103,19 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
 def test_how_long_and_from_how_many_to_learn_reaches_the_dict(
     car: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learn, asked = FuzzyDict.fit, []
+    learn, calls = FuzzyDict.fit, []
 
-    def noted(d: FuzzyDict[object], *given: Any, **options: Any) -> object:
-        asked.append({name: options[name] for name in ("validation", "epochs")})
+    def recorded(d: FuzzyDict[object], *given: Any, **options: Any) -> object:
+        calls.append({name: options[name] for name in ("validation", "epochs")})
         return learn(d, *given, **options)
 
-    monkeypatch.setattr(FuzzyDict, "fit", noted)
+    monkeypatch.setattr(FuzzyDict, "fit", recorded)
     output = tmp_path / "car.fuzzydict"
     arguments: list[str | Path] = [car, questions(tmp_path, "hue,color"), "-o", output]
     fit(*arguments)
     fit(*arguments, "--validation", "0.5", "--epochs", "2")
     given = [{"validation": None, "epochs": None}, {"validation": 0.5, "epochs": 2}]
-    assert asked == given
+    assert calls == given
 
 
 def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_path: Path) -> None:
@@ -205,3 +208,90 @@ def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     result = fit(table, asked, "--key", "name", "--value", "of", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert FuzzyDict.load(output)["hue"] == "black"
+
+
+# ---- from WordNet ------------------------------------------------------------------------
+
+SYNSETS = [
+    Synset("car", ("car", "auto"), "a motor vehicle"),
+    Synset("ship", ("ship", "boat"), "a vessel"),
+]
+WORDS = ["a", "car", "auto", "motor", "vehicle", "ship", "boat", "vessel"]
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.vectors"
+    WordVectors(WORDS, [[float(i == j) for j in range(8)] for i in range(8)]).save(path)
+    return path
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fuzzydict.learning import wordnet
+
+    few = wordnet.Recipe(steps=3, batch=4, buckets=16, size=2, kept_words=4)
+    monkeypatch.setattr(wordnet, "wordnet_synsets", lambda: SYNSETS)
+    monkeypatch.setattr(wordnet, "Recipe", lambda seed: replace(few, seed=seed))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_projections_are_learned_for_ones_own_vectors(vectors: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.projections"
+    result = fit("--wordnet", "--vectors", vectors, "-o", output)
+    assert result.exit_code == 0
+    assert result.stderr == "learning from WordNet, without the 0 pairs to exclude\n"
+    projections = Projections.load(output)
+    assert projections.embedding == WordVectors.load(vectors).fingerprint()["name"]
+    assert projections.project_keys([[1.0] * 8], ["car"]).shape == (1, 10)
+    assert result.stdout == f"projections for {projections.embedding}: {output} (0.0 MB)\n"
+
+
+@pytest.mark.usefixtures("tiny")
+def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
+    vectors: Path, tmp_path: Path
+) -> None:
+    asked = tmp_path / "set.json"
+    queries = [{"query": "boat", "accept": ["ship"]}]
+    asked.write_text(json.dumps({"dictionaries": [{"keys": ["ship"], "queries": queries}]}))
+    options: list[list[str | Path]] = [[], [], ["--seed", "2"], ["--exclude", asked, asked]]
+    files = [tmp_path / str(i) for i in range(len(options))]
+    for file, given in zip(files, options, strict=True):
+        result = fit("--wordnet", "--vectors", vectors, "-o", file, *given)
+        assert result.exit_code == 0
+    assert "without the 1 pairs" in result.stderr
+    first, again, seeded, without = (file.read_bytes() for file in files)
+    assert first == again
+    assert len({first, seeded, without}) == 3
+
+
+def test_files_that_cannot_be_read_or_written(vectors: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.json"
+    bad.write_text("[]")
+    output = tmp_path / "mine.projections"
+    cases: list[tuple[list[str | Path], str]] = [
+        (["--exclude", tmp_path / "no.json"], "no.json: No such file or directory"),
+        (["--exclude", bad], "bad.json"),
+        (["--vectors", bad], "bad.json is not a fuzzydict file"),
+        (["-o", tmp_path], "Is a directory"),
+        (["--vectors", vectors, "-o", vectors], "one of the files to read"),
+    ]
+    for arguments, message in cases:
+        result = fit("--wordnet", "-o", output, *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert message in result.stderr
+    assert not output.exists()
+
+
+def test_without_wordnet_one_line_tells_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [])
+    result = fit("--wordnet", "-o", tmp_path / "w.projections")
+    assert (result.exit_code, result.stdout) == (2, "")
+    *_, line = result.stderr.splitlines()
+    assert line.startswith("Error: WordNet is not on this machine")
+    assert line.endswith("python -m nltk.downloader wordnet")
+    assert not list(tmp_path.iterdir())

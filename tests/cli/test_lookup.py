@@ -1,4 +1,4 @@
-"""``fuzzydict lookup`` as its users run it: values, lines, exit codes, and bad files."""
+"""``fuzzydict lookup`` as its users run it: values, options, lines, exit codes, bad files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict.io.records import as_line
 
 CAR = {
     "color": "black",
@@ -95,30 +97,114 @@ def test_a_query_may_begin_with_a_dash_after_two_dashes(car: Path) -> None:
     assert lookup(car, "--", "-colour").stdout == "black\n"
 
 
-def test_an_empty_dict_matches_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty.json").write_text("{}")
-    result = lookup(tmp_path / "empty.json", "colour")
-    assert (result.exit_code, result.stdout) == (1, "\n")
-    assert result.stderr.count("\n") == 1
-
-
-def test_a_value_that_no_terminal_can_show_is_escaped(tmp_path: Path) -> None:
-    (tmp_path / "odd.json").write_text(r'{"color": "bl\ud800ack", "hue": ["\udfff"]}')
-    done = run(tmp_path / "odd.json", "color", "hue")
+def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_bytes(rb'{"color": "gr\u00fcn \u65e5", "hue": ["\udfff"]}')
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = run(tmp_path / "odd.json", "color", "hue", env=latin)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == b'bl\\ud800ack\n["\\udfff"]\n'
-
-
-def test_a_terminal_of_few_letters_gets_escapes(tmp_path: Path) -> None:
-    (tmp_path / "odd.json").write_text('{"color": "grün 日"}', encoding="utf-8")
-    done = run(tmp_path / "odd.json", "color", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"gr\xfcn \\u65e5\n", b"")
+    assert done.stdout == b'gr\xfcn \\u65e5\n["\\udfff"]\n'
 
 
 @pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX only")
 def test_a_query_that_is_not_utf_8_is_answered(car: Path) -> None:
     done = subprocess.run([SCRIPT, "lookup", car, b"colo\xffur"], capture_output=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, b"black\n")
+
+
+# ---- options -----------------------------------------------------------------------------
+
+
+def test_several_matches_are_lines_with_the_best_first(car: Path) -> None:
+    d = FuzzyDict(CAR)
+    for query in ("colour", "doors", "speed"):
+        matches = [match for match in d.most_similar(query, topn=3) if match.score >= 0.2]
+        result = lookup(car, query, "-n", "3", "--cutoff", "0.2")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
+    several = lookup(car, "colour", "?!", "doors", "-n", "1")
+    assert (several.exit_code, several.stdout) == (1, "black\n\n4\n")
+
+
+def test_the_best_that_are_asked_for_are_shown_whatever_their_score(
+    car: Path, tmp_path: Path
+) -> None:
+    FuzzyDict(CAR, score_cutoff=0.9).save(tmp_path / "car.fuzzydict")
+    for path in (car, tmp_path / "car.fuzzydict"):
+        for n in (1, 3, 99):
+            expected = [[m.key, f"{m.score:.3f}"] for m in FuzzyDict(CAR).most_similar("xyzzy", n)]
+            result = lookup(path, "xyzzy", "-v", "-n", n)
+            assert (result.exit_code, result.stderr) == (0, "")
+            assert [line.split("\t")[1:] for line in result.stdout.splitlines()] == expected
+    one = lookup(car, "speed", "-n", "3", "--cutoff", "0.02", "-v")
+    assert [line.split("\t")[1] for line in one.stdout.splitlines()] == ["top speed"]
+    nothing = lookup(car, "?!", "-n", "3")
+    assert (nothing.exit_code, nothing.stdout) == (1, "\n")
+
+
+def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
+    result = lookup(car, "-v", "colour", "doors", "xyzzy")
+    first, second, third = result.stdout.split("\n")[:3]
+    value, key, score = first.split("\t")
+    assert (value, key) == ("black", "color")
+    assert 0 <= float(score) <= 1
+    assert (second, third) == ("4\tdoors\t1.000", "")
+    (tmp_path / "tabs.json").write_text(r'{"a\tb": "c\td"}')
+    assert lookup(tmp_path / "tabs.json", "-v", "a b").stdout == '"c\\td"\t"a\\tb"\t1.000\n'
+
+
+def test_control_characters_are_quoted_for_a_terminal_would_obey_them(tmp_path: Path) -> None:
+    signs = "\0\a\n\x1b\x7f\x9b\u2028"
+    for sign in signs:
+        (tmp_path / "odd.json").write_text(json.dumps({f"a{sign}b": f"c{sign}d"}))
+        for options in ([], ["-v"], ["--json"]):
+            result = lookup(tmp_path / "odd.json", *options, f"a{sign}b", "-n", "1")
+            assert result.exit_code == 0
+            assert not set(signs) & set(result.stdout.removesuffix("\n"))
+        assert json.loads(result.stdout)["value"] == f"c{sign}d"
+    (tmp_path / "odd.json").write_text(json.dumps({"color": "c\x1b[31md"}))
+    assert lookup(tmp_path / "odd.json", "colour").stdout == '"c\\u001b[31md"\n'
+
+
+def test_answers_as_json_are_an_object_a_line(car: Path) -> None:
+    result = lookup(car, "--json", "extras", "xyzzy", "colour")
+    assert result.exit_code == 1
+    extras, missed, colour = map(json.loads, result.stdout.splitlines())
+    assert extras == {"query": "extras", "key": "extras", "score": 1.0, "value": CAR["extras"]}
+    assert missed == {"query": "xyzzy", "key": None, "score": None, "value": None}
+    assert (colour["key"], colour["value"]) == ("color", "black")
+    assert list(colour) == ["query", "key", "score", "value"]
+
+
+def test_what_is_printed_as_json_is_json(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text('{"color": NaN, "size": [Infinity, {"x": -Infinity}]}')
+    result = lookup(tmp_path / "odd.json", "--json", "colour", "size")
+    strict = [json.loads(line, parse_constant=pytest.fail) for line in result.stdout.splitlines()]
+    assert [row["value"] for row in strict] == [None, [None, {"x": None}]]
+    assert lookup(tmp_path / "odd.json", "colour").stdout == "NaN\n"
+
+
+def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
+    (tmp_path / "car.toml").write_text('color = "black"\nmade = 2024-02-29\n')
+    result = lookup(tmp_path / "car.toml", "colour", "made")
+    assert (result.exit_code, result.stdout) == (0, "black\n2024-02-29\n")
+    (tmp_path / "car").write_text("id,what,is\n1,color,black\n")
+    options = ["--format", "csv", "--key", "what", "--value", "is"]
+    assert lookup(tmp_path / "car", "colour", *options).stdout == "black\n"
+    values = {"color": np.arange(3), "size": (1, {(2, 3): np.float32(0.5)})}
+    FuzzyDict(values, mode="pool").save(tmp_path / "car.fuzzydict")
+    result = lookup(tmp_path / "car.fuzzydict", "colour", "size")
+    assert (result.exit_code, result.stdout) == (0, '[0, 1, 2]\n[1, {"(2, 3)": 0.5}]\n')
+
+
+def test_a_header_that_was_read_as_an_item_is_a_warning(tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("product,unit price\nsofa,100\nlamp,20\n")
+    result = lookup(table, "sofas", "lamp")
+    assert (result.exit_code, result.stdout) == (0, "100\n20\n")
+    message = "line 1 looks like a header, but was read as an item; if it is a header, add"
+    assert result.stderr == f"Warning: {table}: {message} --key product --value 'unit price'\n"
+    named = lookup(table, "sofas", "--key", "product", "--value", "unit price")
+    assert (named.stdout, named.stderr) == ("100\n", "")
 
 
 # ---- queries from standard input ----------------------------------------------------------
@@ -144,19 +230,19 @@ def test_lines_are_whole_however_the_input_comes(
 def test_a_query_that_comes_again_is_looked_up_once(
     car: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
     nearest = FuzzyDict.nearest
 
-    def noted(d: FuzzyDict[Any], query: str) -> Any:
-        asked.append(query)
+    def recorded(d: FuzzyDict[Any], query: str) -> Any:
+        queries.append(query)
         return nearest(d, query)
 
-    monkeypatch.setattr(FuzzyDict, "nearest", noted)
+    monkeypatch.setattr(FuzzyDict, "nearest", recorded)
     once = lookup(car, *options, lines=b"colour\n?!\n").stdout
     many = lookup(car, *options, lines=b"colour\n?!\n" * 50)
     assert (many.exit_code, many.stdout) == (1, once * 50)
     assert many.stderr.count("no key matches '?!'") == 50
-    assert asked == ["colour", "?!"] * 2
+    assert queries == ["colour", "?!"] * 2
 
 
 def test_no_line_no_answer(car: Path) -> None:
@@ -188,20 +274,6 @@ def test_each_line_is_answered_before_the_next_is_sent(
     assert conversation.wait(60) == 1
 
 
-def test_a_reader_that_has_enough_ends_it_quietly(conversation: subprocess.Popen[bytes]) -> None:
-    assert conversation.stdin
-    assert conversation.stdout
-    assert conversation.stderr
-    conversation.stdin.write(b"colour\n")
-    conversation.stdin.flush()
-    assert conversation.stdout.readline() == b"black\n"
-    conversation.stdout.close()
-    conversation.stdin.write(b"colour\n" * 1000)
-    conversation.stdin.flush()
-    assert conversation.stderr.read() == b""
-    assert conversation.wait(60) == 0
-
-
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed this way on POSIX only")
 @pytest.mark.parametrize("closed", ["<&-", "colour >&-", "colour '?!' 2>&-"])
 def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
@@ -215,11 +287,10 @@ def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
 def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
     axes = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "hue": [0.9, 0.1]}
     WordVectors.from_mapping(axes).save(tmp_path / "mine.vectors")
-    command = [SCRIPT, "lookup", str(car), "hue", "--vectors", str(tmp_path / "mine.vectors")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "black\n")
-    refused = subprocess.run([*command, "--cutoff", "0.9"], capture_output=True, text=True)
-    assert (refused.returncode, refused.stdout) == (1, "\n")
+    options = [car, "hue", "--vectors", tmp_path / "mine.vectors"]
+    found, refused = lookup(*options), lookup(*options, "--cutoff", "0.9")
+    assert (found.exit_code, found.stdout) == (0, "black\n")
+    assert (refused.exit_code, refused.stdout) == (1, "\n")
     assert "below the cutoff 0.900 (--cutoff sets it)" in refused.stderr
 
 
@@ -245,6 +316,22 @@ def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
 def test_a_bad_file_is_one_line_with_its_name(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "bad.json").write_bytes(content)
     check_refused(lookup(tmp_path / "bad.json", "colour"), str(tmp_path / "bad.json"), message)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("broken.toml", "color = black", "line 1 is not TOML"),
+        ("broken.yaml", "color: black\n  top: [1", "line 2 is not YAML"),
+        ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells"),
+        ("cut.fuzzydict", "fuzzydct", "is not a fuzzydict file"),
+    ],
+)
+def test_a_bad_file_of_another_format_is_one_line(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    check_refused(lookup(tmp_path / name, "colour"), str(tmp_path / name), message)
 
 
 def check_refused(result: Result, name: str, message: str) -> None:
