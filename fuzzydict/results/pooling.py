@@ -130,7 +130,7 @@ def _stacked(
         if row.shape != shape:
             raise PoolingError(
                 f"the value of {quoted(key)} has shape {row.shape}, that of {quoted(keys[0])} "
-                f"{shape}; values can be pooled if all have one shape"
+                f"{shape}; values can only be pooled if all have one shape"
             )
         if not np.isfinite(row).all():
             raise PoolingError(
@@ -171,5 +171,5 @@ def _numbers(key: str, value: Any) -> NDArray[np.float64]:
             pass  # ragged, not numbers, or too large
     raise PoolingError(
         f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
-        f"tuple of numbers (or texts as all values), got {type(value).__name__} {quoted(value)}"
+        f"tuple of numbers (or only texts), got {type(value).__name__} {quoted(value)}"
     )

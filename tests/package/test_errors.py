@@ -163,7 +163,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         lambda _: FuzzyDict({"red": 1.0, "blue": {}}).pool("red"),
         r"the value of 'blue' .* got dict \{\}",
         "expected a number, an array, or a list or tuple",
-        "texts as all values",
+        "or only texts",
     ),
     (
         errors.PoolingError,
