@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.columns import clean_column
-from fuzzydict.io.tables import TABLES, table_format
+from fuzzydict.io.columns import TABLES, clean_column, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._problems import Command, check_ending, check_place

@@ -365,7 +365,7 @@ def test_a_lookup_loads_no_more_than_it_needs(car: Path) -> None:
             main(["lookup", sys.argv[1], "colour"])
         finally:
             print(*sorted({"tomllib", "ruamel.yaml", "sqlite3", "pyarrow", "matplotlib", "gensim",
-                           "nltk", "scipy", "fuzzydict.io.tables"} & set(sys.modules)), "loaded")
+                           "nltk", "scipy", "fuzzydict.io.columns"} & set(sys.modules)), "loaded")
     """
     done = subprocess.run([sys.executable, "-c", program, car], capture_output=True, timeout=60)
     assert done.stdout == b"black\nloaded\n"

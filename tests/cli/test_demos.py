@@ -41,7 +41,8 @@ def run(name: str) -> tuple[str, bytes]:
     """Run a demo once; return what it prints, and its picture if matplotlib is installed."""
     with TemporaryDirectory() as folder:
         picture = Path(folder) / "picture.png"
-        result = demo(name, *(["--save", picture] if find_spec("matplotlib") else []))
+        options = ["--save", str(picture)] if find_spec("matplotlib") else []
+        result = demo(name, *options)
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, picture.read_bytes() if picture.exists() else b""
 
