@@ -1,22 +1,28 @@
-"""A dict's keys and some examples -> projections that suit both."""
+"""A candidate for a dict: parameters trained on examples, and the answers they give."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fuzzydict.embedding.calibration import Calibration
-from fuzzydict.embedding.projections import Projected, Projections
+from fuzzydict.embedding.projections import (
+    Projected,
+    Projections,
+    as_projections,
+    with_projections,
+)
 from fuzzydict.embedding.word_vectors import WordVectors
-from fuzzydict.learning.calibration import Question
 from fuzzydict.learning.projections import Span, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search import key_index
-from fuzzydict.search.features import Query, compare, encode, nearness
-from fuzzydict.search.score import as_score, log_odds, log_probabilities
+from fuzzydict.search.features import Features, Query, compare, encode, nearness
+from fuzzydict.search.key_index import Keys
+from fuzzydict.search.score import as_score, log_odds, log_odds_by_reason, log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,200 +30,229 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.embedding.encoder import Embedding
     from fuzzydict.learning.gradient_descent import Epoch, Settings
-    from fuzzydict.nn.scorers import ScorerLike
 
 __all__ = [
-    "Keys",
-    "Learned",
-    "Outcome",
-    "Subject",
-    "Trial",
-    "answered",
-    "learn_keys",
-    "learn_values",
+    "Answer",
+    "Candidate",
+    "DictState",
+    "Parameters",
+    "Question",
+    "answers_to",
+    "calibrate",
+    "train_on_keys",
+    "train_on_values",
 ]
 
 
-# A temperature at which a cosine says what it says in the default score is within these.
-_COLD, _WARM = 0.03, 0.5
-_COPIED = 2**24  # numbers of queries' vectors that may be repeated
-_ENOUGH = 100  # examples, to learn what words never seen say
-_BLURRED = 0.3  # where it starts to pool: what blends many values is drawn to all of them
+class Parameters(NamedTuple):
+    """Learned parameters, and the losses of each pass; by default none are learned."""
 
-
-class Learned(NamedTuple):
-    """What was learned, and how the losses went."""
-
-    layer: Projections = Projections()
+    layer: Projections = Projections()  # to be applied after the projections of the dict
     scorer: Any = None
     temperature: float | None = None
     history: tuple[Epoch, ...] = ()
 
 
-class Subject(NamedTuple):
-    """A dict before it learns."""
+@dataclass(frozen=True)
+class DictState:
+    """A snapshot of a dict, from which learning starts.
 
-    keys: Keys  # their vectors as they are seen through `start`
-    start: Projections  # on top of which it learns
-    calibration: Calibration
-    scorer: Any
-    temperature: float | None
-    score_cutoff: float | None
+    Attributes:
+        keys: all keys of the dict.
+        names: the keys that can be attended to, S of them, in order.
+        vectors: theirs, (S, E), with the projections of the options; None if they are not known.
+        values: theirs, S of them.
+        embedding: what encodes texts, without projections.
+        options: the options that `fit` may set, by name.
+    """
+
+    keys: Collection[Any]
+    names: list[str]
+    vectors: NDArray[np.float32] | None
+    values: list[Any]
+    embedding: Any
+    options: Mapping[str, Any]
+
+    @cached_property
+    def projected(self) -> Projected:
+        """The embedding with the projections of the options."""
+        found = with_projections(self.embedding, as_projections(self.options["projections"]))
+        return found if isinstance(found, Projected) else Projected(self.embedding, Projections())
+
+    @cached_property
+    def key_vectors(self) -> NDArray[np.float32]:
+        """The projected vectors of the keys, (S, E)."""
+        return self.projected.encode(self.names) if self.vectors is None else self.vectors
+
+    @property
+    def scorer(self) -> Any:
+        """The option, None for the default score."""
+        return self.options["scorer"]
 
     @property
     def cutoff(self) -> float:
-        """The least score of a match, whether it was set or is the scorer's own."""
-        usual = as_score(self.scorer).score_cutoff
-        return usual if self.score_cutoff is None else self.score_cutoff
+        """The least score of a match: the option, or the default."""
+        cutoff: float | None = self.options["score_cutoff"]
+        return as_score(self.scorer).score_cutoff if cutoff is None else cutoff
 
     @property
-    def unfitted(self) -> Learned:
-        """Nothing learned."""
-        return Learned(scorer=self.scorer, temperature=self.temperature)
+    def parameters(self) -> Parameters:
+        """The parameters of a dict that learns nothing."""
+        return Parameters(scorer=self.scorer, temperature=self.options["temperature"])
 
-    def trial(self, learned: Learned) -> Trial:
-        """Return the keys as they would be with what was learned."""
-        return Trial(
-            self.keys,
-            on_top(self.start, learned.layer),
-            learned.layer,
-            learned.scorer,
-            learned.temperature,
-        )
+    @cached_property
+    def unchanged(self) -> Candidate:
+        """The candidate that learned nothing."""
+        return Candidate(self, self.parameters)
 
 
-def on_top(start: Projections, layer: Projections) -> Projections:
-    """Return projections whose last ones are ``layer``."""
-    if layer.is_identity:
-        return start
-    words = layer.words | start.words
-    return Projections(layer.query, layer.key, layer.value, base=start, words=words)
+# ---- training --------------------------------------------------------------------------------
+
+_COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
+_POOLING_TEMPERATURE = 0.3  # at the start; at a low one, only the best key would get a gradient
+_COPIED = 2**24  # numbers of the queries' vectors, from which on they are not repeated
+_MANY = 100  # examples from which the score learns how far to trust words never seen
 
 
-def learn_keys(
-    subject: Subject,
+def train_on_keys(
+    state: DictState,
     queries: Sequence[str],
     x: Array,
     pairs: NDArray[np.intp],
     settings: Settings,
-) -> Learned:
-    """Learn from L queries with vectors x (L, E), and pairs (n, 2) of a query and a right key.
+) -> Parameters:
+    """Learn Q and K by which queries find their keys.
 
-    Q and K are learned by `fitting.fit_retrieval`. For the default score the temperature is the
-    one at which cosines, less their background and in units of its spread, weigh as the evidence
-    of meaning does: so that what makes the loss small makes the score right. Words never seen are
-    known from now on, for what they mean here was told.
+    For the default score the temperature is fixed, so that a cosine changes the loss as much as
+    it changes the log-odds. Unknown words of the queries become known words.
+
+    Args:
+        state: the dict.
+        queries: L texts.
+        x: their vectors, (L, E), with the projections of the dict.
+        pairs: (n, 2), the row of a query, and the place of a right key.
+        settings: hyper-parameters.
     """
     if not len(pairs):
-        return subject.unfitted
+        return state.parameters
     asked = [queries[row] for row in np.unique(pairs[:, 0]).tolist()]
-    x, pairs = _each_alone(x, pairs)
-    y = subject.keys.vectors
-    if subject.scorer is None:
-        settings = replace(settings, temperature=_as_in_the_score(subject))
-    settings = _scored(settings, subject.scorer)
-    span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)  # scaled by its size
-    settings = span.paced(settings)
-    fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, settings)
-    parts: tuple[Any, Any] = fitted.projections.query, fitted.projections.key
-    layer = Projections(*map(span.outside, parts), words=_unseen(subject, asked))
-    temperature = _temperature(subject.scorer, fitted.temperature, x.shape[1])
-    return Learned(layer, subject.scorer, temperature, fitted.history)
+    if len(pairs) * x.shape[1] <= _COPIED:  # one query for each pair, so that each key is found
+        x, pairs = x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
+    y = state.key_vectors
+    settings = replace(settings, scorer=_scorer_of_loss(state.scorer))
+    if state.scorer is None:
+        settings = replace(settings, temperature=_temperature_of_meaning(state))
+    # The scale of scaled dot products depends on the size, so they need the whole space.
+    span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)
+    fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, span.paced(settings))
+    parts: list[Any] = [fitted.projections.query, fitted.projections.key]
+    layer = Projections(*map(span.outside, parts), words=_unknown_words(state, asked))
+    temperature = _temperature_of_scorer(state.scorer, fitted.temperature, x.shape[1])
+    return Parameters(layer, state.scorer, temperature, fitted.history)
 
 
-def learn_values(
-    subject: Subject, x: Array, values: Array, targets: Array, settings: Settings
-) -> Learned:
-    """Learn from queries with vectors x (L, E), and what they shall pool (L, Ev) of values (S, Ev).
+def train_on_values(
+    state: DictState, x: Array, values: Array, targets: Array, settings: Settings
+) -> Parameters:
+    """Learn Q, K and a temperature by which queries pool their targets.
 
-    With the default scorer the cosine is learned, and takes its place: pooled values are to come
-    out right, whatever the probability is that a key does.
+    The default scorer is replaced with the cosine, since a weighted mean of values needs weights,
+    not the probability that a key is right.
+
+    Args:
+        state: the dict.
+        x: vectors of the queries, (L, E), with the projections of the dict.
+        values: (S, Ev).
+        targets: (L, Ev).
+        settings: hyper-parameters.
     """
-    name = "cosine" if subject.scorer is None else subject.scorer
-    settings = _scored(settings, name)
+    scorer = "cosine" if state.scorer is None else state.scorer
+    settings = replace(settings, scorer=_scorer_of_loss(scorer))
     if settings.scorer == "cosine":
-        settings = replace(settings, start_temperature=_BLURRED)
-    fitted = fit_pooling(x, subject.keys.vectors, values, targets, settings)
-    temperature = _temperature(name, fitted.temperature, x.shape[1])
-    return Learned(fitted.projections, name, temperature, fitted.history)
+        settings = replace(settings, start_temperature=_POOLING_TEMPERATURE)
+    fitted = fit_pooling(x, state.key_vectors, values, targets, settings)
+    temperature = _temperature_of_scorer(scorer, fitted.temperature, x.shape[1])
+    return Parameters(fitted.projections, scorer, temperature, fitted.history)
 
 
-def _each_alone(x: Array, pairs: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
-    """Return a query of its own for each pair, so that all keys that are right get their share.
+def _unknown_words(state: DictState, queries: Sequence[str]) -> set[str]:
+    """Return the words of queries that the embedding does not know.
 
-    It would be enough otherwise that a query finds one of them. So it is of very many pairs, of
-    which there is no room for copies.
+    A model that encodes any text does not tell which words it knows. If there are many examples,
+    the calibration of the score learns how far to trust its rare words instead.
     """
-    if len(pairs) * x.shape[1] > _COPIED:
-        return x, pairs
-    return x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
-
-
-def _unseen(subject: Subject, queries: Sequence[str]) -> set[str]:
-    """Return the words of queries that the embedding has not seen.
-
-    A model that does not tell which words it knows gives every text a vector to be trusted; what
-    that says of words that are rare is learned with the score, if there are examples enough.
-    """
-    if len(queries) >= _ENOUGH and not isinstance(subject.keys.embedding, WordVectors):
+    if len(queries) >= _MANY and not isinstance(state.embedding, WordVectors):
         return set()
-    vocabulary = subject.keys.embedding.vocabulary
+    vocabulary = state.embedding.vocabulary
     words = {token for query in queries for token in vocabulary.tokens(query)}
     return {word for word in words if not vocabulary.known_share(word)}
 
 
-def _as_in_the_score(subject: Subject) -> float:
-    """Return at which temperature the softmax of cosines is that of the evidence of meaning."""
-    meaning, reach = subject.calibration.known.meaning, subject.calibration.reach
-    slope = meaning[2] + meaning[3] * reach
-    _, spread = subject.trial(subject.unfitted).index.background
-    return float(np.clip(spread / max(slope, 1e-9), _COLD, _WARM))
+def _scorer_of_loss(scorer: Any) -> str:
+    is_cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
+    return "cosine" if is_cosine else "scaled_dot"
 
 
-def _scored(settings: Settings, scorer: Any) -> Settings:
-    cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
-    return replace(settings, scorer="cosine" if cosine else "scaled_dot")
+def _temperature_of_meaning(state: DictState) -> float:
+    """Return the temperature at which a cosine counts as much as in the default score."""
+    calibration = state.projected.calibration
+    meaning = calibration.known.meaning
+    slope = meaning[2] + meaning[3] * calibration.reach
+    _, spread = state.unchanged.keys.background
+    return float(np.clip(spread / max(slope, 1e-9), _COLDEST, _WARMEST))
 
 
-def _temperature(scorer: Any, fitted: float, size: int) -> float | None:
-    """Return what a scorer's scores are to be divided by; scaled dots were, of size E."""
+def _temperature_of_scorer(scorer: Any, fitted: float, size: int) -> float | None:
+    """Return the temperature for a scorer, from that for cosines or scaled dots of this size."""
     if scorer is None:
         return None
     made = as_scorer(scorer)
     if isinstance(made, Cosine):
         return fitted
-    scale = getattr(made, "scale", 1.0)  # of a plain dot 1, and None for E to the power of -0.5
+    scale = getattr(made, "scale", 1.0)  # 1 for a plain dot, None for E^-0.5
     return fitted if scale is None else float(fitted * scale * size**0.5)
 
 
-_SCORES = 2**21  # that are made at once: queries times keys
-_LEAST = -20.0  # a log-probability, so that one surprise does not outweigh everything
+# ---- answers ---------------------------------------------------------------------------------
+
+_SCORES = 2**21  # queries times keys that are scored at a time
+_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
 
 
-class Keys(NamedTuple):
-    """The keys of a dict that can be attended to, S of them, and what gives texts their vectors."""
-
-    names: list[str]
-    vectors: Array  # (S, E), before any projection is learned
-    embedding: Embedding  # not seen through projections
-
-
-class Outcome(NamedTuple):
-    """What a query is answered.
+class Question(NamedTuple):
+    """A query to n keys, for the default score.
 
     Attributes:
-        rank: of the best right key, 1 is the first; 0 if no key is right.
-        log_probability: the logarithm of the weight of all right keys together; if none is, of
-            there being none (0 where a scorer cannot tell).
-        answer: the place of the best key.
+        features: of the query and the keys.
+        known: the share of the query's words that are known.
+        right: the right keys, (r,); none if no key is right.
+        weight: how much the question counts.
+        absent: whether to ask it once more without the right keys, so that the score learns to
+            tell that no key is right.
+    """
+
+    features: Features
+    known: float
+    right: NDArray[np.intp]
+    weight: float = 1.0
+    absent: bool = True
+
+
+class Answer(NamedTuple):
+    """The answer to a query.
+
+    Attributes:
+        rank: of the best right key, from 1; 0 if no key is right.
+        log_probability: of the right keys together; of "none" if no key is right (0 for a named
+            scorer).
+        best: the place of the best key.
         score: its score.
     """
 
     rank: int
     log_probability: float
-    answer: int
+    best: int
     score: float
 
     @property
@@ -226,106 +261,201 @@ class Outcome(NamedTuple):
         return self.rank == 1
 
 
-class Trial:
-    """Keys under projections and a scorer.
+class Candidate:
+    """The keys of a dict under learned parameters.
 
     Args:
-        keys: the keys.
-        projections: all of them, from the embedding's vectors on.
-        layer: the last of them, which is still to be applied to the keys' vectors and to queries.
-        scorer: what compares; None is the default score.
-        temperature: what scores are divided by; None is the scorer's default.
+        state: the dict.
+        parameters: what was learned.
     """
 
-    def __init__(
+    def __init__(self, state: DictState, parameters: Parameters) -> None:
+        self._layer, start = parameters.layer, state.projected.projections
+        projections = start if self._layer.is_identity else _joined(start, self._layer)
+        self._embedding = Projected(state.embedding, projections)
+        vectors = self._layer.project_keys(state.key_vectors).astype(np.float32, copy=False)
+        trust = self._embedding.trust(state.names)
+        self.keys = Keys.of(self._embedding, state.names, vectors, trust)
+        self._score = as_score(parameters.scorer)
+        self._temperature = parameters.temperature or self._score.temperature
+
+    def answers(
         self,
-        keys: Keys,
-        projections: Projections,
-        layer: Projections,
-        scorer: ScorerLike | None = None,
-        temperature: float | None = None,
-    ) -> None:
-        self._embedding, self.layer = Projected(keys.embedding, projections), layer
-        vectors = layer.project_keys(keys.vectors).astype(np.float32, copy=False)
-        trust = self._embedding.trust(keys.names)
-        self.index = key_index.Keys.of(self._embedding, keys.names, vectors, trust)
-        self.score = as_score(scorer)
-        self.temperature = temperature or self.score.temperature
+        queries: Sequence[str],
+        vectors: Array,
+        right: Sequence[NDArray[np.intp]],
+        calibration: Calibration | None = None,
+    ) -> list[Answer]:
+        """Return the answers to L queries.
+
+        Args:
+            queries: the texts,
+            vectors: theirs, (L, E), with the projections of the dict,
+            right: and the places of their right keys.
+            calibration: weights of the default score; None for a named scorer.
+        """
+        if calibration is not None:
+            return answers_to(self.questions(queries, vectors, right), calibration)
+        return [
+            _answer(row, row / self._temperature, keys)
+            for row, keys in zip(self._log_weights(queries, vectors), right, strict=True)
+        ]
 
     def questions(
         self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
     ) -> list[Question]:
-        """Return how alike queries and keys are, for the default score.
-
-        Args:
-            queries: L texts,
-            vectors: theirs, (L, E), before the last projections,
-            right: and which keys are right for each.
-        """
+        """Return the features of L queries and the keys, from which the default score is made."""
         found: list[Question] = []
-        for some, asked in self._in_blocks(queries, vectors):
-            for query, near, keys in zip(
-                asked, nearness(asked, self.index), right[some], strict=True
-            ):
-                features = compare(query, near.copy(), self.index)
-                found.append(Question(features, query.known, keys))
+        for asked in self._blocks(queries, vectors):
+            for query, near in zip(asked, nearness(asked, self.keys), strict=True):
+                features = compare(query, near.copy(), self.keys)
+                found.append(Question(features, query.known, right[len(found)]))
         return found
-
-    def logits(self, queries: Sequence[str], vectors: Array) -> Iterator[NDArray[np.float64]]:
-        """Yield what the softmax makes weights of, (S,) for each query, not yet divided."""
-        for _, asked in self._in_blocks(queries, vectors):
-            yield from self.score.log_weights(asked, self.index).astype(np.float64)
-
-    def _in_blocks(
-        self, queries: Sequence[str], vectors: Array
-    ) -> Iterator[tuple[slice, list[Query]]]:
-        """Yield queries, some at a time, with their places."""
-        projected = self.layer.project_queries(vectors).astype(np.float32, copy=False)
-        step = max(1, _SCORES // len(self.index))
-        for start in range(0, len(queries), step):
-            some = slice(start, start + step)
-            asked = [Query.of(query, self._embedding) for query in queries[some]]
-            encode(asked, self._embedding, projected[some])
-            yield some, asked
-
-    def outcomes(
-        self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
-    ) -> list[Outcome]:
-        """Return what queries are answered by a scorer that is named."""
-        return [
-            _outcome(row, row / self.temperature, keys)
-            for row, keys in zip(self.logits(queries, vectors), right, strict=True)
-        ]
 
     def pooled(
         self, queries: Sequence[str], vectors: Array, values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what queries pool of the keys' values (S, Ev): (L, Ev)."""
-        rows = [softmax(row, self.temperature) @ values for row in self.logits(queries, vectors)]
-        return np.asarray(self.layer.project_values(np.stack(rows)), np.float64)
+        """Return what L queries pool of the keys' values (S, Ev), (L, Ev)."""
+        logits = self._log_weights(queries, vectors)
+        rows = [softmax(row, self._temperature) @ values for row in logits]
+        return np.asarray(self._layer.project_values(np.stack(rows)), np.float64)
+
+    def _log_weights(self, queries: Sequence[str], vectors: Array) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of each query, (S,), not yet divided by the temperature."""
+        for asked in self._blocks(queries, vectors):
+            yield from self._score.log_weights(asked, self.keys).astype(np.float64)
+
+    def _blocks(self, queries: Sequence[str], vectors: Array) -> Iterator[list[Query]]:
+        """Yield the encoded queries, some at a time."""
+        projected = self._layer.project_queries(vectors).astype(np.float32, copy=False)
+        step = max(1, _SCORES // len(self.keys))
+        for start in range(0, len(queries), step):
+            asked = [Query.of(query, self._embedding) for query in queries[start : start + step]]
+            encode(asked, self._embedding, projected[start : start + step])
+            yield asked
 
 
-def answered(questions: Sequence[Question], calibration: Calibration) -> list[Outcome]:
-    """Return what questions are answered by the default score."""
+def _joined(first: Projections, layer: Projections) -> Projections:
+    words = layer.words | first.words
+    return Projections(layer.query, layer.key, layer.value, base=first, words=words)
+
+
+def answers_to(questions: Sequence[Question], calibration: Calibration) -> list[Answer]:
+    """Return the answers of the default score."""
     found = []
-    for question in questions:
-        logs = log_probabilities(log_odds(question.features, question.known, calibration))
-        outcome = _outcome(np.exp(logs), logs, question.right)
-        if not len(question.right):
+    for features, known, right, *_ in questions:
+        logs = log_probabilities(log_odds(features, known, calibration))
+        answer = _answer(np.exp(logs), logs, right)
+        if not len(right):
             none = max(1 - float(np.exp(logs).sum()), 1e-12)
-            outcome = outcome._replace(log_probability=float(np.log(none)))
-        found.append(outcome)
+            answer = answer._replace(log_probability=float(np.log(none)))
+        found.append(answer)
     return found
 
 
-def _outcome(
+def _answer(
     scores: NDArray[np.float64], logits: NDArray[np.float64], right: NDArray[np.intp]
-) -> Outcome:
-    answer = int(scores.argmax())
+) -> Answer:
+    best = int(scores.argmax())
     if not len(right):
-        return Outcome(0, 0.0, answer, float(scores[answer]))
+        return Answer(0, 0.0, best, float(scores[best]))
     rank = 1 + int((scores > scores[right].max()).sum())
-    if rank == 1:  # of those that tie the dict's first is the answer
-        rank += int(answer not in right)
-    likely = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
-    return Outcome(rank, float(max(likely, _LEAST)), answer, float(scores[answer]))
+    if rank == 1:  # of keys that tie, the dict's first is the answer
+        rank += int(best not in right)
+    log_probability = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
+    return Answer(rank, float(max(log_probability, _LEAST)), best, float(scores[best]))
+
+
+# ---- the weights of the default score --------------------------------------------------------
+
+_PULL = 1e-4  # towards the start, for weights on which the questions have no bearing
+_WEIGHTS = 12  # of an `Evidence`: four for each of three reasons
+# Log-odds stay within what float32 resolves. The signs are those that `Evidence` documents.
+_BIAS, _FOR, _AGAINST, _NONE = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0), (0.0, 0.0)
+_OF_SURFACE = [_BIAS, _FOR, _FOR, _NONE]
+_BOUNDS = [*_OF_SURFACE, _BIAS, _AGAINST, _FOR, _FOR, *_OF_SURFACE]
+
+
+def calibrate(
+    questions: Sequence[Question], start: Calibration, *, pull: float = _PULL
+) -> Calibration:
+    """Return the calibration with the greatest likelihood of the right answers.
+
+    The answer to a question is one of its right keys, or "none" where no key is right.
+    The optimizer is L-BFGS-B.
+
+    Args:
+        questions: one or more.
+        start: the weights to start from.
+        pull: weight of the penalty on the squared distance from the start, relative to the mean
+            loss. With few questions, give more.
+    """
+    from scipy.optimize import minimize
+
+    first = start.weights().ravel()
+    total = sum(question.weight for question in questions)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
+        value = 0.0
+        for question in questions:
+            shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
+            for absent in (False, True) if question.absent and len(question.right) else (False,):
+                nll, d_weights = _likelihood(question, calibration, absent=absent)
+                value += question.weight * nll / total
+                gradient += question.weight / total * shares * np.tile(d_weights, 2)
+        value += pull * float(np.square(weights - first).sum())
+        return value, gradient + 2 * pull * (weights - first)
+
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=_BOUNDS * 2)
+    return _calibration(found.x, start.reach)
+
+
+def _likelihood(
+    question: Question, calibration: Calibration, *, absent: bool
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the negative log-likelihood of the right answer, and its gradient for the weights.
+
+    The gradient for a log-odds is the key's probability less its target. The gradient for a
+    weight is that, times the reason's share of the key's odds, times the feature.
+    """
+    features, right = question.features, question.right
+    odds = log_odds(features, question.known, calibration)
+    of_candidates = odds[features.candidates]
+    if absent:
+        odds[right] = -np.inf
+    logs = log_probabilities(odds)
+    d_odds = np.exp(logs)
+    if absent or not len(right):
+        nll = -np.log(max(1 - d_odds.sum(), 1e-12))
+    else:
+        of_right = np.logaddexp.reduce(logs[right])
+        nll = -of_right
+        d_odds[right] -= np.exp(logs[right] - of_right)
+    reasons = log_odds_by_reason(features, question.known, calibration)
+    shares = np.exp(reasons - of_candidates)  # (3, c)
+    return float(nll), _weight_gradient(features, d_odds, shares)
+
+
+def _weight_gradient(
+    features: Features, d_odds: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the gradient for the weights, (12,), from that for the log-odds, (n,)."""
+    near = features.nearness[features.candidates]
+    spelling, meaning, words = shares * d_odds[features.candidates]
+    all_keys = d_odds.copy()
+    all_keys[features.candidates] = meaning  # for other keys, meaning is the only reason
+    coverage = np.maximum(features.words, 0)
+    squared_nearness = np.maximum(features.nearness, 0) * features.nearness
+    return np.array(
+        [
+            *(spelling.sum(), spelling @ np.square(features.spelling), spelling @ near, 0.0),
+            *(all_keys.sum(), meaning @ np.square(features.surface())),
+            *(all_keys @ features.nearness, all_keys @ squared_nearness),
+            *(words.sum(), words @ np.square(coverage), words @ near, 0.0),
+        ]
+    )
+
+
+def _calibration(weights: NDArray[np.float64], reach: float) -> Calibration:
+    return Calibration.from_array(np.append(reach, weights))

@@ -44,6 +44,10 @@ class ValueExamples(NamedTuple):
     queries: list[str]
     values: NDArray[np.float64]
 
+    def some(self, rows: NDArray[np.intp]) -> ValueExamples:
+        """Return the examples in these rows."""
+        return ValueExamples([self.queries[i] for i in rows.tolist()], self.values[rows])
+
 
 def checked_examples(
     queries: Iterable[str] | Mapping[str, Any],

@@ -90,8 +90,8 @@ class Settings:
         rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
         fixed: Which of "query" and "key" not to learn.
         learn_value: Learn V too, when values are pooled.
-        pull: Weight of the penalty on the squared distance of each matrix from the
-            identity. The loss of n examples has ``pull / n`` times it added.
+        identity_penalty: Weight of the penalty on the squared distance of each matrix from the
+            identity. The loss of n examples has ``identity_penalty / n`` times it added.
         learning_rate: About how far a step may turn or stretch a vector, relative to its length.
         epochs: Largest number of passes over the examples.
         patience: Stop after this many passes without a better loss on the held-out examples.
@@ -117,7 +117,7 @@ class Settings:
     rank: int | None = None
     fixed: tuple[str, ...] = ()
     learn_value: bool = False
-    pull: float = 3.0
+    identity_penalty: float = 3.0
     learning_rate: float = 0.03
     epochs: int = 30
     patience: int = 3
@@ -140,8 +140,8 @@ class Settings:
         for name in ("temperature", "start_temperature"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
-        if self.pull:
-            positive("pull", self.pull)
+        if self.identity_penalty:
+            positive("identity_penalty", self.identity_penalty)
         if not 0 <= self.validation <= 0.5:
             raise OptionError(f"validation must be a share from 0 to 0.5, got {self.validation}")
 
@@ -196,7 +196,7 @@ def descend(
         for batch in np.array_split(random.permutation(training), steps):
             loss, gradients = losses(batch)
             total += loss * len(batch)
-            add_identity_penalty(parameters, gradients, settings.pull / len(training))
+            add_identity_penalty(parameters, gradients, settings.identity_penalty / len(training))
             optimizer.step(gradients)
         history.append(Epoch(total / len(training), validation_loss()))
         waited += 1

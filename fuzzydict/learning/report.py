@@ -5,54 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fuzzydict.errors import quoted
-from fuzzydict.learning.gradient_descent import Epoch
 
-__all__ = ["Change", "FitReport", "Measures"]
+if TYPE_CHECKING:
+    from fuzzydict.learning.acceptance import Change, Measures
+    from fuzzydict.learning.gradient_descent import Epoch
+
+__all__ = ["FitReport"]
 
 _SHOWN = 10  # queries that got better, and as many that got worse
-_NAN = float("nan")
-
-
-class Measures(NamedTuple):
-    """How good the answers to some examples are; NaN where a measure does not apply.
-
-    Attributes:
-        hit_at_1: share of queries whose best key is right.
-        mrr: mean reciprocal rank of the best right key.
-        log_probability: mean logarithm of the probability of the right keys, or of "none".
-        rmse: root mean squared error of pooled values.
-        right_at_cutoff: share of queries that the dict answers correctly: with a right key at or
-            above the cutoff, or with none where no key is right.
-    """
-
-    hit_at_1: float = _NAN
-    mrr: float = _NAN
-    log_probability: float = _NAN
-    rmse: float = _NAN
-    right_at_cutoff: float = _NAN
-
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Yield name and text of those that apply."""
-        if self.rmse == self.rmse:
-            yield "root mean squared error", f"{self.rmse:.4g}"
-        shown = {
-            "hit@1": self.hit_at_1,
-            "MRR": self.mrr,
-            "log-probability": self.log_probability,
-            "right at the cutoff": self.right_at_cutoff,
-        }
-        yield from ((name, f"{number:.3f}") for name, number in shown.items() if number == number)
-
-
-class Change(NamedTuple):
-    """A query whose answer changed, with the answers before and after."""
-
-    query: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, kw_only=True)

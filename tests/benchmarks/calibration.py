@@ -26,7 +26,7 @@ from fuzzydict.embedding.projections import NAMES, as_projections, with_projecti
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
-from fuzzydict.learning.calibration import Question, calibrate
+from fuzzydict.learning.candidate import Question, calibrate
 from fuzzydict.search.features import Query, compare, encode, nearness
 from fuzzydict.search.key_index import Keys
 from fuzzydict.search.score import log_odds, log_probabilities

@@ -65,7 +65,7 @@ def fitting(sizes: Sizes) -> Iterator[Case]:
         random_.standard_normal((n, _FIT_SIZE), dtype=np.float32) for n in (sizes.pairs, keys)
     )
     right = random_.integers(keys, size=sizes.pairs)
-    settings = Settings(epochs=1, validation=0, batch_size=256, pull=0)
+    settings = Settings(epochs=1, validation=0, batch_size=256, identity_penalty=0)
     pairs = np.stack([np.arange(sizes.pairs), right], axis=1)
     torch = turns.optional("torch")
     theirs: Run | None = torch and partial(

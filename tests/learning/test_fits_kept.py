@@ -10,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
+from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.learning.acceptance import (
+    MANY,
     Answers,
     Cutoffs,
-    Exam,
     best_cutoff,
-    right_at,
-    verdict_of_keys,
+    is_right,
+    misspelled_keys,
+    split,
+    verdict_on_keys,
 )
-from fuzzydict.learning.candidate import Outcome
-from fuzzydict.learning.validation import FEW, parted
+from fuzzydict.learning.candidate import Answer, DictState
 
-from .test_fits import EXAMPLES, car
+from .test_fits import EXAMPLES, SPECIFICATIONS, car
 
 DEPARTMENTS = ["billing", "technical support", "shipping", "returns", "sales", "careers", "press"]
 REQUESTS: dict[str, Any] = {
@@ -86,12 +88,12 @@ def test_a_few_none_do_not_make_the_dict_refuse_what_it_was_taught(seed: int) ->
     assert "right at the cutoff, held out" in str(report)
 
 
-OUTCOMES = st.lists(
+ANSWERS = st.lists(
     st.builds(
-        Outcome,
+        Answer,
         rank=st.sampled_from([0, 1, 2]),
         log_probability=st.just(0.0),
-        answer=st.just(0),
+        best=st.just(0),
         score=st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.6, 1.0]),
     ),
     max_size=8,
@@ -99,14 +101,14 @@ OUTCOMES = st.lists(
 
 
 @settings(max_examples=200)
-@given(OUTCOMES, OUTCOMES, st.sampled_from([-np.inf, 0.02, 0.55]))
+@given(ANSWERS, ANSWERS, st.sampled_from([-np.inf, 0.02, 0.55]))
 def test_the_best_cutoff_is_that_of_all_that_harm_neither_side(
-    held_out: list[Outcome], learned_from: list[Outcome], usual: float
+    held_out: list[Answer], learned_from: list[Answer], usual: float
 ) -> None:
     sides = held_out, learned_from
 
     def right(cutoff: float) -> list[int]:
-        return [int(right_at(side, cutoff).sum()) for side in sides]
+        return [int(is_right(side, cutoff).sum()) for side in sides]
 
     tried = [right(cutoff) for cutoff in np.arange(-0.05, 1.1, 0.05)]
     good = [sum(n) for n in tried if all(a >= b for a, b in zip(n, right(usual), strict=True))]
@@ -203,14 +205,14 @@ def test_without_validation_the_examples_decide_and_the_report_says_so() -> None
     report = d.fit({"hue": "color", "maker": "brand", "expense": "price"}, validation=0)
     assert report.kept
     assert report.validated == 0
-    assert "none was held out" in report.reason
+    assert "none were held out" in report.reason
     assert "better, training:" in str(report)
     assert "held out:" not in str(report)
 
 
 def answers(changes: str, *, rounds: int = 1) -> Answers:
     """Return answers: some won (+), some lost (-); others stay right (=), or more surely so (^)."""
-    right, wrong = Outcome(1, -0.1, 0, 0.9), Outcome(2, -2.0, 1, 0.9)
+    right, wrong = Answer(1, -0.1, 0, 0.9), Answer(2, -2.0, 1, 0.9)
     before = [
         {"+": wrong, "^": right._replace(log_probability=-0.6)}.get(c, right) for c in changes
     ]
@@ -238,9 +240,9 @@ def test_a_few_must_not_come_to_harm_and_many_must_gain(
     sides = answers(held_out, rounds=rounds), answers("++=")
     cutoffs = Cutoffs(0.02, 0.02)
     for must_gain, kept in ((False, few), (True, many)):
-        assert verdict_of_keys(*sides, cutoffs, (0, 32), must_gain=must_gain)[0] == kept
-        assert not verdict_of_keys(*sides, cutoffs, (2, 32), must_gain=must_gain)[0]
-        assert not verdict_of_keys(*sides, Cutoffs(0.02, 0.95), (0, 32), must_gain=must_gain)[0]
+        assert verdict_on_keys(*sides, cutoffs, (0, 32), must_gain=must_gain)[0] == kept
+        assert not verdict_on_keys(*sides, cutoffs, (2, 32), must_gain=must_gain)[0]
+        assert not verdict_on_keys(*sides, Cutoffs(0.02, 0.95), (0, 32), must_gain=must_gain)[0]
 
 
 @pytest.mark.parametrize(
@@ -257,17 +259,17 @@ def test_the_report_says_which_figure_decided(
     held_out: str, learned_from: str, must_gain: bool, why: str
 ) -> None:
     sides = answers(held_out), answers(learned_from)
-    kept, reason = verdict_of_keys(*sides, Cutoffs(0, 0), (0, 0), must_gain=must_gain)
+    kept, reason = verdict_on_keys(*sides, Cutoffs(0, 0), (0, 0), must_gain=must_gain)
     assert not kept
     assert f": {why}" in reason
 
 
 def test_what_is_learned_must_help_the_examples_themselves() -> None:
-    kept, reason = verdict_of_keys(
+    kept, reason = verdict_on_keys(
         answers("++"), answers("+--"), Cutoffs(0, 0), (0, 0), must_gain=False
     )
     assert not kept
-    assert "the examples themselves" in reason
+    assert "the training examples" in reason
 
 
 # ---- who is held out -------------------------------------------------------------------------
@@ -279,10 +281,10 @@ def test_queries_with_a_key_and_those_without_are_held_out_alike(
 ) -> None:
     groups = [np.arange(keyed), np.arange(keyed, keyed + strangers)]
     count = keyed + strangers
-    parts = parted(groups, 0.2, 256, np.random.default_rng(0), rounds=rounds)
+    parts = split(groups, 0.2, 256, np.random.default_rng(0), rounds=rounds)
     if count < 4:
         assert parts == []
-    elif count >= FEW:
+    elif count >= MANY:
         (part,) = parts
         held = int((part < keyed).sum())
         assert held == min(max(round(0.2 * keyed), 1), keyed - 1)
@@ -302,20 +304,15 @@ def test_three_keys_among_many_strangers_are_measured() -> None:
     assert report.held_out_after.hit_at_1 in (0, 1)
 
 
-def test_slips_that_are_asked_are_not_those_that_were_fitted(monkeypatch: Any) -> None:
-    seen: list[Exam] = []
-    broken = Exam.broken
-
-    def noted(self: Exam) -> tuple[int, int]:
-        seen.append(self)
-        return broken(self)
-
-    monkeypatch.setattr("fuzzydict.learning.acceptance.ExamOfScore.broken", noted)
-    car().fit(EXAMPLES)
-    fitted, asked = (set(slips.queries) for slips in (seen[0].fitted_slips, seen[0].slips))
+def test_misspelled_keys_to_test_with_are_others_than_those_fitted_to() -> None:
+    embedding = as_embedding(lambda texts: np.ones((len(texts), 2)))
+    state = DictState((), SPECIFICATIONS, None, [], embedding, {"projections": None})
+    random = np.random.default_rng(0)
+    fitted = misspelled_keys(state, 32, random).queries
+    tested = misspelled_keys(state, 32, random, times=8, apart_from=fitted).queries
     assert len(fitted) >= 8
-    assert len(asked) >= 24
-    assert not fitted & asked
+    assert len(tested) >= 24
+    assert not {*fitted, *SPECIFICATIONS} & set(tested)
 
 
 # ---- what is judged is what comes out --------------------------------------------------------

@@ -92,7 +92,7 @@ def test_the_descent_keeps_the_best_parameters_and_stops() -> None:
     [
         ({"scorer": "gaussian"}, OptionError),
         ({"rank": 0}, OptionError),
-        ({"pull": -1.0}, OptionError),
+        ({"identity_penalty": -1.0}, OptionError),
         ({"learning_rate": 0.0}, OptionError),
         ({"temperature": 0.0}, OptionError),
         ({"validation": 0.9}, OptionError),

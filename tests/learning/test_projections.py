@@ -128,7 +128,7 @@ def test_pooling_learns_to_turn_values_where_it_is_told_to() -> None:
     keys = np.eye(4, dtype=np.float32)
     values = np.random.default_rng(0).standard_normal((4, 2)).astype(np.float32)
     turned = values @ np.array([[0, 1], [-1, 0]], np.float32)
-    settings = Settings(learn_value=True, pull=0, epochs=300)
+    settings = Settings(learn_value=True, identity_penalty=0, epochs=300)
     with_v = fit_pooling(keys, keys, values, turned, settings)
     without = fit_pooling(keys, keys, values, turned, replace(settings, learn_value=False))
     assert with_v.history[-1].training < without.history[-1].training / 2

@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from fuzzydict.learning.acceptance import Change, Measures
 from fuzzydict.learning.gradient_descent import Epoch
-from fuzzydict.learning.report import Change, FitReport, Measures
+from fuzzydict.learning.report import FitReport
 
 NAN = float("nan")
 OF_KEYS = FitReport(
