@@ -19,6 +19,7 @@ from fuzzydict.learning.wordnet import Recipe, Synset, related_pairs
 from fuzzydict.search.score import DefaultScore
 from tests.benchmarks import __main__ as speed
 from tests.benchmarks import (
+    answers,
     engines,
     fitting_speed,
     graded,
@@ -29,6 +30,7 @@ from tests.benchmarks import (
     startup,
     tables,
     turns,
+    walk,
 )
 from tests.benchmarks.development import development_set, pairs_of
 from tests.benchmarks.single_models import Corpus, Part, Trainer, join
@@ -417,3 +419,31 @@ def test_the_development_set_asks_what_it_may() -> None:
         for query in dictionary.queries:
             assert query.text not in dictionary.keys
             assert query.accept == synonyms[query.text] & set(dictionary.keys) != set()
+
+
+def test_a_walk_is_short(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where one looks for how a query is answered, there are few files and calls to read."""
+    d = walk.dict_of_words()
+    for query, calls, files in (("maximum speed", 120, 10), ("commtitee", 60, 8)):
+        found = walk.read(d, query)
+        assert found.files[0] == "mapping.py"
+        assert 10 < len(found.calls) <= calls, found
+        assert len(found.files) <= files, found.files
+    walk.main(["--verbose"])
+    assert "\n  mapping.py: FuzzyDict.__missing__\n" in capsys.readouterr().out
+
+
+def test_answers_are_compared(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (set_file.with_name(name) for name in ("a", "b"))
+    answers.main(["-o", str(first), str(set_file)])
+    content = json.loads(first.read_text("utf-8"))
+    rows = content[set_file.stem]["default"]
+    assert rows[0][0][0] == "color"
+    rows[0][1][0] += 0.25
+    rows[1][0].reverse()
+    second.write_text(json.dumps(content), "utf-8")
+    answers.main(["--compare", str(first), str(second)])
+    line = next(line for line in capsys.readouterr().out.splitlines() if "default" in line)
+    assert line.split()[-3:] == [str(len(rows)), "1", "2.5e-01"]
+    with pytest.raises(SystemExit):
+        answers.main([str(set_file)])
