@@ -36,8 +36,8 @@ __all__ = [
     "encode",
     "nearness",
     "spelled_alike",
-    "spelling_of",
-    "words_of",
+    "spelling_likeness",
+    "word_coverage",
 ]
 
 SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
@@ -106,9 +106,10 @@ def encode(
     else:
         trusts = embedding.trust(texts)
     for query, vector, trust in zip(new, vectors, trusts.tolist(), strict=True):
-        query.vector, query.trust, query.is_encoded = vector, trust, True
+        query.vector, query.trust = vector, trust
         if with_words:
             query.words = embedding.word_features(query.text.split()[:_WORDS], of_query=True)
+        query.is_encoded = True  # at last: what was interrupted is done again
 
 
 class Features(NamedTuple):
@@ -155,10 +156,9 @@ def compare(
         ranked[keys.dead] = -np.inf
     nearest = largest(ranked, NEAREST)
     slots = np.concatenate([spelled, nearest[~is_spelled[nearest]]])
-    plain = keys.plain
-    strings = [plain[slot] for slot in slots.tolist()]
-    spelling = spelling_of(query, strings)
-    words = words_of(query, strings, keys)
+    strings = [keys.plain[slot] for slot in slots.tolist()]
+    spelling = spelling_likeness(query, strings)
+    words = word_coverage(query, strings, keys)
     for alike in (spelling[len(spelled) :], words[len(spelled) :]):
         np.minimum(alike, NEAREST_LIKENESS, out=alike)
     return Features(near, slots, spelling, words)
@@ -194,7 +194,7 @@ def spelled_alike(
     return largest(shared, SPELLED_ALIKE)
 
 
-def spelling_of(query: Query, strings: list[str]) -> NDArray[np.float32]:
+def spelling_likeness(query: Query, strings: list[str]) -> NDArray[np.float32]:
     """Return how alike a query and c keys are spelled, (c,); an unknown word may abbreviate one."""
     alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
     if query.is_word:
@@ -202,7 +202,7 @@ def spelling_of(query: Query, strings: list[str]) -> NDArray[np.float32]:
     return np.maximum(alike, abbreviation_likeness(query.text, strings), out=alike)
 
 
-def words_of(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
+def word_coverage(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
     """Return how well the words of a query and of c keys cover each other, (c,).
 
     See `Features.words`.
@@ -214,7 +214,7 @@ def words_of(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32
     if not several:
         return found
     columns, different = _columns([split[i] for i in several])
-    features = keys.words(different)
+    features = keys.word_features(different)
     alike = _words_alike(words, query.words, different, features, keys)
     found[several] = coverage(alike, query.words.weights, columns, features.weights)
     found[with_other_numbers(query.text, strings)] *= OTHER_NUMBER
@@ -222,7 +222,7 @@ def words_of(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32
 
 
 def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
-    """Return the different words of c texts, U of them, and their numbers, (c, longest); then -1."""
+    """Return the places of the words of c texts among all U, (c, longest), then -1; and the U."""
     columns = np.full((len(split), max(map(len, split))), -1)
     numbers: dict[str, int] = {}
     for row, words in zip(columns, split, strict=True):

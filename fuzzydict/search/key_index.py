@@ -96,7 +96,7 @@ class Keys:
         some = slots[:: -(-len(slots) // SAMPLE) or 1]
         return self._embedding.background(self.vectors[some])
 
-    def words(self, words: list[str]) -> WordFeatures:
+    def word_features(self, words: list[str]) -> WordFeatures:
         """Return what is needed to compare n words of keys with those of a query."""
         return self._embedding.word_features(words, of_query=False)
 

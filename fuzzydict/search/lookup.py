@@ -38,7 +38,7 @@ __all__ = ["MOST", "Approximate", "Attended", "Explained", "Lookup", "Scored", "
 
 _SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys with equal scores whose writing is compared
-_REMEMBERED = 256  # single queries whose vectors are kept
+_REMEMBERED = 256  # queries whose vectors are kept
 
 
 class Scored(NamedTuple):
@@ -175,10 +175,6 @@ class Lookup:
             NoMatchError: there is nothing to compare.
         """
         queries, keys = [self._query(one) for one in asked], self.keys
-        if len(queries) == 1:
-            if len(self._queries) >= _REMEMBERED:
-                del self._queries[next(iter(self._queries))]
-            self._queries[asked[0]] = queries[0]
         if not keys.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
@@ -196,6 +192,9 @@ class Lookup:
                     f"no key matches {quoted(asked)}: it has no letters or digits to compare, "
                     f"so that only an equal key could match",
                 )
+            if len(self._queries) >= _REMEMBERED:
+                del self._queries[next(iter(self._queries))]
+            self._queries[asked] = query
         return query
 
     def _in_blocks(
@@ -227,7 +226,7 @@ class Lookup:
         slot = keys.slots.get(query.asked)
         if slot is None:
             return self._ranked(query, scores, keys, 1)[0]
-        return Scored(query.asked, self.score.score(float(scores[slot])))
+        return Scored(query.asked, self.score.from_log_weight(float(scores[slot])))
 
     def _ranked(
         self, query: Query, scores: NDArray[np.float32], keys: Keys, topn: int | None
@@ -243,7 +242,7 @@ class Lookup:
         if len(slots) > 1:
             unlike = _unlike(query.asked, slots, scores, keys)
             slots = slots[np.lexsort((slots, unlike, -scores[slots]))][:count]
-        names, to_score = keys.names, self.score.score
+        names, to_score = keys.names, self.score.from_log_weight
         return [Scored(names[slot], to_score(float(scores[slot]))) for slot in slots.tolist()]
 
     def _attended(

@@ -21,8 +21,8 @@ from fuzzydict.search.features import (
     encode,
     nearness,
     spelled_alike,
-    spelling_of,
-    words_of,
+    spelling_likeness,
+    word_coverage,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ __all__ = [
     "as_score",
     "best_by_bounds",
     "log_odds",
+    "log_odds_bounds",
     "log_odds_by_reason",
     "log_probabilities",
     "weight_left_out",
@@ -104,6 +105,11 @@ def log_odds_by_reason(
 def _evidence(calibration: Calibration, known: float) -> Evidence:
     if known in (0, 1):
         return calibration.known if known else calibration.unknown
+    return _mixed(calibration, known)
+
+
+@lru_cache(maxsize=64)
+def _mixed(calibration: Calibration, known: float) -> Evidence:
     return calibration.mixed(known)
 
 
@@ -217,7 +223,7 @@ class Reasons:
 
 def _share_of_likeness(weights: Weights, like: float, near: float) -> float:
     """Return the share of a line of weights that comes from the likeness, not from nearness."""
-    bias, of_likeness, slope, of_square = weights
+    _, of_likeness, slope, of_square = weights
     near = max(near, 0.0)
     by_likeness, by_nearness = of_likeness * like * like, near * (slope + of_square * near)
     return 1.0 if like == 1 or not by_nearness else by_likeness / (by_likeness + by_nearness)
@@ -271,7 +277,7 @@ class Score(Protocol):
     spelled_alike: int
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
-        """Return the logits of the weights for n slots, (L, n); those of dead slots mean nothing."""
+        """Return the logits of the weights for n slots, (L, n); ignore those of dead slots."""
 
     def judge(
         self,
@@ -295,7 +301,7 @@ class Score(Protocol):
         It is a log-weight, or log-odds if there are reasons.
         """
 
-    def score(self, log_weight: float) -> float:
+    def from_log_weight(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
 
 
@@ -341,7 +347,7 @@ class NamedScore:
         """Return the score of the one key."""
         return float(self.log_weights([query], keys.some(np.array([last])))[0, 0])
 
-    def score(self, log_weight: float) -> float:
+    def from_log_weight(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
 
@@ -397,7 +403,7 @@ class DefaultScore:
         near = max(float(nearness([query], one)[0, 0]), 0.0)
         return float(_line(_evidence(keys.calibration, query.known).meaning, 0, near))
 
-    def score(self, log_weight: float) -> float:
+    def from_log_weight(self, log_weight: float) -> float:
         """Return the probability."""
         return math.exp(log_weight)
 
@@ -460,37 +466,53 @@ def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding
         cutoff: the least probability of a match.
         embedding: what encodes the query.
     """
-    mean, spread = keys.background
-    reach = keys.calibration.reach
-    farthest = min((-1 - mean) / spread, 0.0)
     several = keys.has_phrases or " " in query.text
     limits = _limits(keys.calibration, query.known, several)
-    is_encoded = keys.count > _MANY and _may_win(limits, reach)
-    if not (is_encoded or _may_win(limits, farthest)):
+    may_win_by_spelling = _may_win(limits, _farthest(keys))
+    may_win_encoded = keys.count > _MANY and _may_win(limits, keys.calibration.reach)
+    if not (may_win_by_spelling or may_win_encoded):
         return None
     slots = spelled_alike(query, keys)
     if len(keys.dead):
         slots = slots[keys.alive[slots]]
     strings = [keys.plain[slot] for slot in slots.tolist()]
-    spelling = spelling_of(query, strings)
-    if _may_win(limits, farthest):
-        evidence = limits.evidence
-        low = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, farthest))
-        words = np.full(len(spelling), -np.inf)
-        if several:
-            words[[" " in query.text or " " in string for string in strings]] = 1.0
-        high = _highest(evidence, reach, spelling, words)
+    spelling = spelling_likeness(query, strings)
+    best = None
+    if may_win_by_spelling:
+        low, high = log_odds_bounds(query, strings, spelling, keys)
         best = _winner(low, high, limits, keys.count, cutoff)
-        if best is not None:
-            return int(slots[best])
-    if not is_encoded:
-        return None
-    encode([query], embedding)
-    near = nearness([query], keys, slots)[0]
-    features = Features(near, np.arange(len(near)), spelling, words_of(query, strings, keys))
-    odds = log_odds(features, query.known, keys.calibration)
-    best = _winner(odds, odds, limits, keys.count, cutoff)
+    if best is None and may_win_encoded:
+        encode([query], embedding)
+        near = nearness([query], keys, slots)[0]
+        words = word_coverage(query, strings, keys)
+        features = Features(near, np.arange(len(near)), spelling, words)
+        odds = log_odds(features, query.known, keys.calibration)
+        best = _winner(odds, odds, limits, keys.count, cutoff)
     return None if best is None else int(slots[best])
+
+
+def log_odds_bounds(
+    query: Query, strings: list[str], spelling: NDArray[np.float32], keys: Keys
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper bounds on the log-odds of c keys, (c,), whatever their nearness.
+
+    Args:
+        query: the query; it need not be encoded.
+        strings: the plain words of the c keys.
+        spelling: how alike query and keys are spelled, (c,).
+        keys: all keys.
+    """
+    evidence = _evidence(keys.calibration, query.known)
+    low = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, _farthest(keys)))
+    several = [" " in query.text or " " in string for string in strings]
+    words = np.where(several, 1.0, -np.inf)
+    return low, _highest(evidence, keys.calibration.reach, spelling, words)
+
+
+def _farthest(keys: Keys) -> float:
+    """Return the least nearness that a key can have."""
+    mean, spread = keys.background
+    return min((-1 - mean) / spread, 0.0)
 
 
 class _Limits(NamedTuple):
@@ -534,7 +556,8 @@ def _winner(
     """Return the key that is best and reaches the cutoff for any log-odds between the bounds.
 
     Args:
-        low, high: bounds on the log-odds of the c keys that share the most n-grams, (c,).
+        low: lower bounds on the log-odds of the c keys that share the most n-grams, (c,).
+        high: upper bounds on them, (c,).
         limits: bounds on the log-odds of the other keys.
         count: the number of all keys.
         cutoff: the least probability of a match.

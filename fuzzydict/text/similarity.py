@@ -131,9 +131,10 @@ def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
     places = []
     for i, string in enumerate(strings):
         found = _DIGITS.findall(string)
-        if found and found != asked:
-            if not (_is_split(string, found, asked) or _is_split(query, asked, found)):
-                places.append(i)
+        if not found or found == asked:
+            continue
+        if not (_is_split(string, found, asked) or _is_split(query, asked, found)):
+            places.append(i)
     return places
 
 

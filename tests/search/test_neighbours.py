@@ -50,13 +50,12 @@ def test_a_random_actor_finds_what_a_new_dict_finds(engine: str, seed: int) -> N
 
 def _check_neighbours(d: FuzzyDict[Any]) -> None:
     """Assert that the engine of a dict knows the keys that are there, and no others."""
-    index = d._index
-    assert index is not None
-    assert index.neighbours is not None
-    engine = index.neighbours.tell(index)
-    assert len(engine) == index.count
-    (found,) = index.neighbours.near(index, np.ones((1, 12), np.float32), index.count)
-    assert sorted(found.tolist()) == np.flatnonzero(index.alive).tolist()
+    with d._lookup() as lookup:
+        keys, neighbours = lookup.keys, d._neighbours
+    assert neighbours is not None
+    assert len(neighbours.update(keys)) == keys.count
+    (found,) = neighbours.near(keys, np.ones((1, 12), np.float32), keys.count)
+    assert sorted(found.tolist()) == np.flatnonzero(keys.alive).tolist()
 
 
 @pytest.mark.parametrize("change", ["add", "remove"])
