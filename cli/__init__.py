@@ -1,4 +1,4 @@
-"""The ``fuzzydict`` command. Each subcommand is a module here, imported when it is called."""
+"""The ``fuzzydict`` command. Each subcommand is a module here, imported when it is used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INTERRUPTED, _TERMINATED = 130, 143
 
 
 class _Commands(click.Group):
-    """Imports a subcommand when it is called, so that ``lookup`` does not wait for ``train``."""
+    """Imports a subcommand when it is used, so that ``lookup`` does not wait for ``train``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_COMMANDS)

@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Show the attention weights of QUERY over the keys of DICT as bars.
 
-    The weights are the softmax of the scores; no cutoff applies. The exit code is 1 if there is
-    no key to attend to.
+    The weights are the softmax of the scores, without a cutoff. The exit code is 1 if there is no
+    key to attend to.
     """
     _check(d, mask, plot)
     if temperature is not None:

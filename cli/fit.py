@@ -143,27 +143,21 @@ def _fit_dict(
 def _check_examples(
     d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
 ) -> None:
-    """Refuse an empty list, targets that are not decided on, and targets that are no keys."""
+    """Refuse an empty list, undecided targets, and targets that are not keys."""
     if not examples:
         raise OptionError(f"{examples_file}: has no examples; add some")
-    undecided = [
-        (query, target)
-        for query, target in examples
-        if target is not None and target not in d and is_undecided(target)
-    ]
-    if undecided:
-        query, target = undecided[0]
+    unknown = [(query, key) for query, key in examples if key is not None and key not in d]
+    undecided = [(query, key) for query, key in unknown if is_undecided(key)]
+    for query, key in undecided[:1]:
         raise OptionError(
-            f"{examples_file}: {len(undecided)} targets are not decided on, first {quoted(target)} "
-            f"for {quoted(query)}; write the right key, without the question mark, or nothing "
-            f"where none is right, or remove the line"
+            f"{examples_file}: {len(undecided)} targets are undecided, first {quoted(key)} for "
+            f"{quoted(query)}; write the right key, without the question mark, or nothing if none "
+            f"is right, or remove the line"
         )
-    stray = [(query, key) for query, key in examples if key is not None and key not in d]
-    if stray:
-        query, key = stray[0]
+    for query, key in unknown[:1]:
         raise OptionError(
-            f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is no key of the "
-            f"dict; write one of its keys, or nothing where none is right"
+            f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of the "
+            f"dict; write one of its keys, or nothing if none is right"
         )
 
 

@@ -1,4 +1,4 @@
-"""Demonstrations: each file is a lesson of its own, to read and to run."""
+"""Demos: each file is a short lesson, to read and to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all demos share: each is a command, and draws a picture where it is asked to."""
+"""What all demos share: each is a command, and draws a picture with ``--save``."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Colours pooled by meaning: the answer is a mixture, and the temperature says of how many.
+"""Colours pooled by meaning: the answer is a mixture, and the temperature decides of how many.
 
-The 141 named colours of CSS are keys, their RGB values (0 to 255) the values. In pool mode the
-answer to a query is the mean of all colours, each weighted by the probability that it is meant:
+The 141 named colours of CSS are the keys, their RGB values (0 to 255) the values. In pool mode the
+answer to a query is the mean of all colours, weighted by the probability of each:
 
     weights = softmax(log probability / temperature)        colour = sum_i weights_i * rgb_i
 
-A query that one key answers takes its colour. One that several answer mixes theirs. One that none
-answers takes a little of each, which is a greyish nothing: attention shows what it does not know.
-A temperature below 1 sharpens the weights, towards the one best colour; above 1 it flattens them.
+If one key matches a query well, the answer is its colour. If several match, it is a mixture of
+theirs. If none does, all colours count a little, and the answer is greyish. A temperature below 1
+moves the weights towards the best colour; a temperature above 1 evens them out.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TEMPERATURES = (0.25, 1.0, 4.0)
 
 
 def swatch(rgb: Any) -> str:
-    """Return a patch of colour where the terminal shows it, and nobody asked for none."""
+    """Return a patch of colour for a terminal, or "" if colours are switched off."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return ""
     return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
 
 
 def mixed(weights: Any) -> float:
-    """Return how many keys of equal weight would be as mixed: the exponential of the entropy."""
+    """Return the effective number of keys: the exponential of the entropy of the weights."""
     some = weights[weights > 0]
     return float(np.exp(-(some * np.log(some)).sum()))
 

@@ -1,8 +1,8 @@
-"""A messy column: each cell finds its key, and how sure it is says which ones a person should see.
+"""Clean a messy column: scores decide which cells are accepted, checked by a person, or left blank.
 
-Scores of the default scorer are probabilities that the key is right. So they can be acted on: what
-is sure is taken, what is doubtful is looked at, what is near nothing is left blank; and the sum of
-what is missing from 1 is how many mistakes to expect among those taken.
+Scores of the default scorer are probabilities that the key is right. Cells with a high score are
+accepted, those with a lower one are looked at, and those that match nothing are left blank. The sum
+of 1 - score over the accepted cells is the expected number of mistakes among them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ CELLS = [
     *("united-states", "UnitedStates", "Untied Kingdom", "the United States of America"),
     *("Unit", "Francis", "n/a", "?"),
 ]
-SURE, POSSIBLE = 0.8, 0.1  # choose them by what a mistake costs, and what a look
+SURE, POSSIBLE = 0.8, 0.1  # choose them by the cost of a mistake and of a look
 
 
 def best(cell: str) -> Match | None:
-    """Return the best match of a cell, None where there is no word to match."""
+    """Return the best match of a cell, or None if it has no letters or digits."""
     found = COUNTRIES.most_similar(cell, topn=1) if any(map(str.isalnum, cell)) else []
     return found[0] if found else None
 

@@ -1,14 +1,15 @@
 """Additive attention in a decoder: dates as people write them become ISO dates.
 
-The reader makes a vector h_i of each character and its neighbours. The writer has a state s and
-writes "1998-05-03" one character at a time. The year comes first but often stood last, so before
-each character the writer attends to all h_i (Bahdanau, Cho and Bengio 2015, appendix A):
+The encoder makes a vector h_i of each character and its neighbours. The decoder has a state s and
+writes "1998-05-03" one character at a time. The year comes first in the output but often last in
+the input, so before each character the decoder attends to all h_i (Bahdanau, Cho and Bengio 2015,
+appendix A):
 
     c_t = sum_i a_i h_i    a = softmax_i w' tanh(W_q s_{t-1} + W_k h_i)    attention
     s_t = tanh(W_s [s_{t-1}; c_t; y_{t-1}] + b_s)                          the next state
     y_t ~ softmax(W_y [s_t; c_t] + b_y)                                    the character
 
-The query is s_{t-1}; the h_i are keys and values. Where to look is learned from pairs of texts.
+The query is s_{t-1}; the h_i are keys and values. All matrices are learned from pairs of texts.
 
 Run it with:    fuzzydict demo decoder --save decoder.png
 
@@ -38,7 +39,7 @@ WRITTEN = "0123456789-"
 LENGTH = len("1998-05-03")
 NEIGHBOURS = 4  # h_i knows the characters i-4 to i+4
 SIZE, BATCH, RATE = 48, 64, 0.01
-LEARNED, ASKED = 20_000, 1_000
+LEARNED, TESTED = 20_000, 1_000
 FORMS = (
     *("{0.day} {0:%B} {0.year}", "{0:%B} {0.day}, {0.year}", "{0.day}-{0:%b}-{0.year}"),
     *("{0:%A}, {0.day} {0:%B} {0.year}", "{0:%a} {0:%b} {0.day} {0.year}"),
@@ -213,8 +214,8 @@ def heat_map(weights: Array, rows: str, columns: str) -> str:
 @click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
 def lesson(save: Path | None, steps: int, seed: int) -> None:
     """Additive attention: a decoder that learns to read dates."""
-    # 1. Examples. No day that is asked is among those to learn from.
-    texts, answers = date_examples(LEARNED + ASKED, seed)
+    # 1. Examples. The days to test are not among those to learn from.
+    texts, answers = date_examples(LEARNED + TESTED, seed)
     for text, answer in zip(texts[:5], answers, strict=False):
         click.echo(f"to learn  {answer}  {text}")
 
@@ -223,15 +224,15 @@ def lesson(save: Path | None, steps: int, seed: int) -> None:
     p = learn(texts[:LEARNED], answers[:LEARNED], steps, seed)
     click.echo(f"learned in {time.perf_counter() - start:.0f} s", err=True)
 
-    # 3. Asking: an answer is right if all of its characters are.
-    asked, truths = texts[LEARNED:], answers[LEARNED:]
-    found, _ = write(p, asked)
+    # 3. Testing: an answer is right if all of its characters are.
+    tested, truths = texts[LEARNED:], answers[LEARNED:]
+    found, _ = write(p, tested)
     right = [answer == truth for answer, truth in zip(found, truths, strict=True)]
-    for text, answer, good in list(zip(asked, found, right, strict=True))[:5]:
+    for text, answer, good in list(zip(tested, found, right, strict=True))[:5]:
         click.echo(f"asked     {answer}  {text}{'' if good else '  (wrong)'}")
     click.echo(f"{sum(right) / len(right):.1%} of {len(right)} unseen dates are right")
 
-    # 4. Looking: each row shows where the writer looked before it wrote that character.
+    # 4. Weights: each row shows where the decoder looked before it wrote that character.
     (written_date,), (weights,) = write(p, [EXAMPLE])
     click.echo(heat_map(weights, written_date, EXAMPLE))
     if save:

@@ -1,11 +1,11 @@
 """A dict that attends: query, key, value, and why "colour" finds "color".
 
-A dict compares a query with its keys and returns the value of the one that is equal. Attention
-does the same with "equal" made soft: each key gets a weight, the share of a 1 that it deserves,
+A dict compares a query with its keys and returns the value of the equal one. Attention compares it
+with all keys, gives each a weight, and returns the weighted sum of all values:
 
     weights = softmax(scores / temperature)        answer = sum_i weights_i * value_i
 
-and the sum runs over all values. Where one key deserves everything, that is the dict's answer.
+The weights sum to 1. If one key has all the weight, the answer is its value, as in a dict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260
 
 
 def lesson(save: Path | None) -> None:
-    """Query, key, value: a car's data, asked for in other words."""
+    """Query, key, value: a car's data by other words."""
     d = FuzzyDict(CAR)
 
     # 1. A query that is no key is answered with the value of the nearest one.
@@ -30,18 +30,18 @@ def lesson(save: Path | None) -> None:
         match = d.nearest(query)
         click.echo(f"d[{query!r}] is {match.value!r}: key {match.key!r}, {match.score:.3f} sure")
 
-    # 2. A query that is near no key is refused, as a plain dict would refuse it.
+    # 2. A query that is near no key raises an error, as in a plain dict.
     try:
         d["qwzzt"]
     except NoMatchError as error:
         click.echo(f"d['qwzzt'] is refused: {error.key!r} is nearest, {error.score:.3f} sure")
 
-    # 3. Membership and writes stay exact: nothing is ever overwritten by resemblance.
+    # 3. Membership and writes are exact: a write never changes a similar key.
     d["colour"] = "white"
     click.echo(f"after d['colour'] = 'white', d['color'] is {d['color']!r}: there are two keys")
     del d["colour"]
 
-    # 4. Behind it: every key has a vector, a score against the query, and a weight. These sum to 1.
+    # 4. Each key has a vector, a score against the query, and a weight. The weights sum to 1.
     attention = d.attend("colour")
     click.echo(f"the query's vector has {attention.query.size} numbers, as has each key's")
     click.echo(str(attention))

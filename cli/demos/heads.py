@@ -1,16 +1,16 @@
-"""Multi-head attention: heads that each look for something else, and what they make together.
+"""Multi-head attention: each head looks for something else, and the next layer uses the result.
 
-One softmax gives one answer to "where to look". Heads look in several places at once: each projects
-queries, keys and values by matrices of its own, and their answers stand side by side in the output
-(Vaswani et al. 2017, section 3.2.2). A network learns the matrices; here they are set by hand, so
-that one can see what each does:
+One softmax gives one distribution of weights. Heads look in several places at once: each projects
+queries, keys and values by its own matrices, and their outputs stand side by side (Vaswani et al.
+2017, section 3.2.2). A network learns the matrices; here they are set by hand, to show what each
+head does:
 
-    head 1 asks for the position before its own: "who stands before me?"
-    head 2 asks for its own word:                "where else do I stand?"
+    head 1 looks for the position before its own: the previous word
+    head 2 looks for its own word: the other places where it occurs
 
-A second attention then uses what head 1 found. It asks for places that stand after its own word,
-and copies their words: what came next last time? Such pairs are found in trained language models,
-where they are called induction heads (Olsson et al. 2022).
+A second attention uses the output of head 1. It looks for places after an earlier occurrence of its
+own word and copies their words: what came next last time? Such pairs of heads are found in trained
+language models, where they are called induction heads (Olsson et al. 2022).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def two_heads() -> MultiHeadAttention:
     word, place = np.s_[:N], np.s_[N:]  # of the input; and of the output, head 1 and head 2
     for matrix in heads.parameters.values():
         matrix[:] = 0
-    heads.parameters["W_q"][word, place] = SHARP * np.eye(N, k=1)  # position i asks for i - 1
+    heads.parameters["W_q"][word, place] = SHARP * np.eye(N, k=1)  # position i looks for i - 1
     heads.parameters["W_k"][word, place] = np.eye(N)
-    heads.parameters["W_v"][word, word] = np.eye(N)  # and is told the word there
+    heads.parameters["W_v"][word, word] = np.eye(N)  # and gets the word there
     heads.parameters["W_q"][place, word] = SHARP * np.eye(N)
     heads.parameters["W_k"][place, word] = np.eye(N)
     heads.parameters["W_v"][place, place] = np.eye(N)
@@ -46,7 +46,7 @@ def two_heads() -> MultiHeadAttention:
 
 
 def lesson(save: Path | None) -> None:
-    """Multi-head attention: to each head a question of its own."""
+    """Multi-head attention: each head looks for something else."""
     vocabulary = list(dict.fromkeys(TEXT))
     words = np.eye(N)[[vocabulary.index(word) for word in TEXT]]  # (L, N): a 1 for each word,
     x = np.hstack([words, np.eye(N)])  # and a 1 for its position: (L, 2 N)

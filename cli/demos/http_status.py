@@ -1,7 +1,7 @@
-"""HTTP status codes by phrase: a dict that others made, asked by people.
+"""HTTP status codes by phrase: an existing dict with fuzzy keys.
 
-Python knows the phrase of each code. Turned round, and fuzzy, it answers the phrases that people
-remember; and a list of queries is answered in one pass over the keys, not in a loop.
+Python knows the phrase of each code. The reversed dict finds codes by phrases that people remember.
+A list of queries is answered in one pass over the keys, which is faster than a loop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fuzzydict import FuzzyDict
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 CODES = {status.phrase: status.value for status in HTTPStatus}
-ASKED = ["not found", "notFound", "unauthorised", "too many request", "moved permanent"]
+QUERIES = ["not found", "notFound", "unauthorised", "too many request", "moved permanent"]
 
 
 def lesson(save: Path | None) -> None:
@@ -23,20 +23,20 @@ def lesson(save: Path | None) -> None:
     d = FuzzyDict(CODES)
 
     # 1. One pass for all queries.
-    for query, match in zip(ASKED, d.nearest(ASKED), strict=True):
+    for query, match in zip(QUERIES, d.nearest(QUERIES), strict=True):
         click.echo(f"{query:18} {match.value}  {match.key} ({match.score:.2f} sure)")
 
-    # 2. A vague query has several answers: ask for the best few, whatever their score.
+    # 2. A vague query has several answers: the best few, whatever their score.
     click.echo("gateway may be")
     for match in d.most_similar("gateway", topn=3):
         click.echo(f"{'':18} {match.value}  {match.key} ({match.score:.2f} sure)")
 
-    # 3. A mask says which keys may be attended to: here, codes of the client's errors alone.
+    # 3. A mask selects the keys to attend to: here, the errors of the client.
     masked = d.attend("gateway", attn_mask=lambda key: 400 <= CODES[key] < 500)
     key, _, code = masked.top(1)[0]
     click.echo(f"with the server's errors masked, the best is {code}  {key}")
 
-    # 4. What is a key is found exactly, and what is not is not "in" the dict.
+    # 4. A key is found exactly, and only keys are "in" the dict.
     click.echo(f"d['OK'] is {d['OK']}, and 'okay' in d is {'okay' in d}")
     if save:
         save_picture(d.attend("gateway").plot(), save)

@@ -1,16 +1,16 @@
-"""Learned attention: what "performance" means where the keys are those of a car.
+"""Learned attention: what "performance" means among the keys of a car.
 
-Attention compares a query with keys in a space where what means alike lies near. Whose meaning? The
-vectors that ship were read from a corpus of 1961, where a performance is that of an orchestra. So
-a car's table, asked for "performance", pays attention to nothing in particular.
+Attention compares a query with keys in a space where words of similar meaning are near each other.
+The built-in vectors come from a corpus of 1961, in which a performance is that of an orchestra, so
+"performance" gives no key of a car much weight.
 
-Attention learns what to compare by two matrices, Q for queries and K for keys:
+Attention learns what to compare through two matrices, Q for queries and K for keys:
 
     weights = softmax(score(query Q, key K))
 
-Here both start as the identity, where nothing is learned, and turn a little with each example of a
-query and the keys that are right for it. What is learned is kept only if queries are answered
-better that were not learned from: a dozen examples is little, so each is held out in its turn.
+Both start as the identity and change a little with each example: a query and the keys that are
+right for it. The result is kept only if it answers held-out examples better. With a dozen examples,
+each is held out in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UNSEEN = ["colour", "how fast", "velocity", "expense", "battry"]  # none is amon
 
 
 def lesson(save: Path | None) -> None:
-    """Learned Q and K: a dozen examples tell what is meant."""
+    """Learned Q and K: what a dozen examples change."""
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
     # 1. Before: every key gets some of the weight.
@@ -53,10 +53,10 @@ def lesson(save: Path | None) -> None:
     report = d.fit(list(EXAMPLES), list(EXAMPLES.values()))
     click.echo(f"{report}\n")
 
-    # 3. After: the weight is where the examples said, and hardly any on the color.
+    # 3. After: the keys of the examples have the weight, and the color hardly any.
     click.echo(f"after: {d.attend('performance')}\n")
 
-    # 4. Queries that no example had. A slip of the keyboard is found by its spelling, as before.
+    # 4. Queries that are not among the examples. A typo is found by its spelling, as before.
     for query, was in before.items():
         now = d.most_similar(query)[0]
         click.echo(f"{query}: {was.key} ({was.score:.2f}) -> {now.key} ({now.score:.2f})")

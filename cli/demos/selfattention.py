@@ -1,12 +1,11 @@
-"""Self-attention by hand: the well-known worked example of three inputs, step by step.
+"""Self-attention by hand: a well-known worked example of three inputs, step by step.
 
-Each input asks the others: "what of you do I need?" So it is projected three times, by matrices
-that a network would learn (here they are given): to a query, what it looks for; to a key, what it
-can be found by; to a value, what it has to say.
+Each input is projected three times, by matrices that a network would learn and that are given here:
+to a query, what it looks for; to a key, what it is found by; to a value, what it contributes.
 
     Q = X W_Q     K = X W_K     V = X W_V     output = softmax(Q K') V
 
-Vaswani et al. 2017, equation 1, but for the division by sqrt(E), which comes in the end.
+Vaswani et al. 2017, equation 1, without the division by sqrt(E), which is the last step here.
 """
 
 from __future__ import annotations
@@ -57,8 +56,8 @@ def lesson(save: Path | None) -> None:
     same = np.allclose(output, weights @ value)
     click.echo(f"6. attention(Q, K, V, scorer='dot') is the same: {same}")
 
-    # Long vectors have large products, and large scores make a softmax that is all or nothing:
-    # dividing by sqrt(E) keeps it soft.
+    # Long vectors have large products, with which a softmax gives one key all the weight.
+    # Dividing by sqrt(E) prevents this.
     _, softer = attention(query, key, value, need_weights=True)
     show("7. Weights of scores divided by sqrt(3), the scaled dot product", softer)
     if save:

@@ -1,9 +1,9 @@
-"""Attention over a sentence: to itself, to another sentence, and to what came before.
+"""Attention over a sentence: to itself, to another sentence, and only to earlier words.
 
-The words' vectors are those that ship, and serve as queries, keys and values alike: nothing is
-projected. So a word looks at words that mean alike, and at itself most of all. (Learned projections
-are what lets a network look for other things, such as the subject of a verb; the demo `heads` has
-some.) Who asks and who answers is all that differs between the three:
+The built-in word vectors are queries, keys and values alike, without projections. So a word attends
+to words of similar meaning, and most of all to itself. (Learned projections let a network look for
+other things, such as the subject of a verb; see the demo `heads`.) The three kinds differ only in
+what the queries and keys are:
 
     self-attention      attention(x, x, x)
     cross-attention     attention(x, y, y)
@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {"scorer": "cosine", "temperature": 0.2, "need_weights
 
 
 def show(title: str, weights: Any, rows: list[str], columns: list[str]) -> None:
-    """Print weights in per cent, a row for each word that asks."""
+    """Print weights in per cent, a row for each query."""
     click.echo(f"\n{title} (weights in %)")
     click.echo(" " * 10 + "".join(f"{word:>9}" for word in columns))
     for word, row in zip(rows, weights, strict=True):
@@ -41,20 +41,20 @@ def lesson(save: Path | None) -> None:
     brown = Brown()
     x, y = brown.encode(ONE), brown.encode(OTHER)
 
-    # 1. Self-attention: a sentence asks itself. Every word comes out mixed with its like.
+    # 1. Self-attention: each word attends to the words of its own sentence.
     _, self_weights = attention(x, x, x, **OPTIONS)
     show("Self-attention", self_weights, ONE, ONE)
     others = self_weights - np.diag(np.diag(self_weights))
     for i, j in enumerate(others.argmax(axis=1)):
         click.echo(f"beside itself, {ONE[i]!r} looks most at {ONE[j]!r}")
 
-    # 2. Cross-attention: it asks another sentence, as a translator asks the text.
+    # 2. Cross-attention: each word attends to another sentence, as in translation.
     _, cross_weights = attention(x, y, y, **OPTIONS)
     show("Cross-attention", cross_weights, ONE, OTHER)
     for i, j in enumerate(cross_weights.argmax(axis=1)):
         click.echo(f"{ONE[i]!r} looks most at {OTHER[j]!r}")
 
-    # 3. Masked: a word may not look ahead, as one who writes cannot. The first sees itself alone.
+    # 3. Masked: a word attends only to itself and the words before it.
     _, causal_weights = attention(x, x, x, is_causal=True, **OPTIONS)
     show("Masked self-attention", causal_weights, ONE, ONE)
     if save:

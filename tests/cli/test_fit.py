@@ -124,7 +124,7 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
     bad = tmp_path / "bad.csv"
     bad.write_text("query,target\nhue,colour\n")
     cases: list[tuple[list[str | Path], str]] = [
-        ([car, bad, "-o", output], "bad.csv: 'colour', the target of 'hue', is no key"),
+        ([car, bad, "-o", output], "bad.csv: 'colour', the target of 'hue', is not a key"),
         ([car, tmp_path / "no.csv", "-o", output], "no.csv: No such file or directory"),
         ([tmp_path / "no.json", good, "-o", output], "no.json: No such file or directory"),
         ([car, good, "-o", car], "one of the files to read"),
@@ -193,7 +193,7 @@ def test_guesses_of_a_review_that_nobody_decided_on_are_not_learned(
     review = questions(tmp_path, "maker,brand", "hue,? color", "zebra,?")
     result = fit(car, review, "-o", output)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "2 targets are not decided on, first '? color' for 'hue'" in result.stderr
+    assert "2 targets are undecided, first '? color' for 'hue'" in result.stderr
     assert not output.exists()
     car.write_text(json.dumps({"color": "black", "brand": "Porsche", "? color": "none"}))
     decided = questions(tmp_path, "maker,brand", "hue,? color", "zebra,")
