@@ -399,11 +399,10 @@ def calibrate(
         calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
         value = 0.0
         for question in questions:
+            nll, d_weights = _question_loss(question, calibration)
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
-            for absent in (False, True) if question.absent and len(question.right) else (False,):
-                nll, d_weights = _likelihood(question, calibration, absent=absent)
-                value += question.weight * nll / total
-                gradient += question.weight / total * shares * np.tile(d_weights, 2)
+            value += question.weight * nll / total
+            gradient += question.weight / total * shares * np.tile(d_weights, 2)
         value += pull * float(np.square(weights - first).sum())
         return value, gradient + 2 * pull * (weights - first)
 
@@ -411,30 +410,40 @@ def calibrate(
     return _calibration(found.x, start.reach)
 
 
-def _likelihood(
-    question: Question, calibration: Calibration, *, absent: bool
+def _question_loss(
+    question: Question, calibration: Calibration
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the negative log-likelihood of the right answer, and its gradient for the weights.
+    """Return the negative log-likelihood of the right answer, and its gradient, (12,).
 
-    The gradient for a log-odds is the key's probability less its target. The gradient for a
-    weight is that, times the reason's share of the key's odds, times the feature.
+    The gradient for a weight is that for the log-odds, times the reason's share of the key's odds,
+    times the feature.
     """
     features, right = question.features, question.right
     odds = log_odds(features, question.known, calibration)
-    of_candidates = odds[features.candidates]
-    if absent:
+    reasons = log_odds_by_reason(features, question.known, calibration)
+    shares = np.exp(reasons - odds[features.candidates])  # (3, c)
+    loss, d_odds = _answer_loss(odds, right)
+    if question.absent and len(right):
         odds[right] = -np.inf
+        loss_of_none, d_odds_of_none = _answer_loss(odds, right[:0])
+        loss, d_odds = loss + loss_of_none, d_odds + d_odds_of_none
+    return loss, _weight_gradient(features, d_odds, shares)
+
+
+def _answer_loss(
+    odds: NDArray[np.float64], right: NDArray[np.intp]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the negative log-likelihood of the right keys, or of "none", and its gradient, (n,).
+
+    The gradient for a log-odds is the key's probability less its target.
+    """
     logs = log_probabilities(odds)
     d_odds = np.exp(logs)
-    if absent or not len(right):
-        nll = -np.log(max(1 - d_odds.sum(), 1e-12))
-    else:
-        of_right = np.logaddexp.reduce(logs[right])
-        nll = -of_right
-        d_odds[right] -= np.exp(logs[right] - of_right)
-    reasons = log_odds_by_reason(features, question.known, calibration)
-    shares = np.exp(reasons - of_candidates)  # (3, c)
-    return float(nll), _weight_gradient(features, d_odds, shares)
+    if not len(right):
+        return -float(np.log(max(1 - d_odds.sum(), 1e-12))), d_odds
+    of_right = np.logaddexp.reduce(logs[right])
+    d_odds[right] -= np.exp(logs[right] - of_right)
+    return -float(of_right), d_odds
 
 
 def _weight_gradient(
