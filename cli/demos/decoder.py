@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
 from fuzzydict.cli.demos._lesson import as_command, save_picture
-from fuzzydict.learning.gradient_descent import Adam
+from fuzzydict.learning.projections import Adam
 from fuzzydict.nn.softmax import softmax
 
 READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.learning.gradient_descent import Epoch, Settings
+    from fuzzydict.learning.projections import Epoch, Settings
 
 __all__ = [
     "Answer",
@@ -40,6 +40,7 @@ __all__ = [
     "Question",
     "answers_to",
     "calibrate",
+    "question_loss",
     "train_on_keys",
     "train_on_values",
 ]
@@ -399,7 +400,7 @@ def calibrate(
         calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
         value = 0.0
         for question in questions:
-            nll, d_weights = _question_loss(question, calibration)
+            nll, d_weights = question_loss(question, calibration)
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
             value += question.weight * nll / total
             gradient += question.weight / total * shares * np.tile(d_weights, 2)
@@ -410,7 +411,7 @@ def calibrate(
     return _calibration(found.x, start.reach)
 
 
-def _question_loss(
+def question_loss(
     question: Question, calibration: Calibration
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the negative log-likelihood of the right answer, and its gradient, (12,).

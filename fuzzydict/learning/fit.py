@@ -31,7 +31,7 @@ from fuzzydict.learning.candidate import (
     train_on_values,
 )
 from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
-from fuzzydict.learning.gradient_descent import Settings
+from fuzzydict.learning.projections import Settings
 from fuzzydict.learning.report import FitReport
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.results.pooling import StackedValues

@@ -1,27 +1,34 @@
-"""Learn Q, K and V: from pairs of a query and its key, or from what queries should pool."""
+"""Learn Q, K and V by gradient descent: their losses, the gradients, and when to stop.
+
+The story is told in `fit_retrieval` (from pairs of a query and its key) and `fit_pooling` (from
+what queries should pool). Below them come the parameters, the losses, the batches, and Adam.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import Array, as_floats, require_finite
+from fuzzydict._arrays import Array, positive, require_counts
 from fuzzydict.embedding.maps import Factors, project_forward
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.errors import ArgumentTypeError, ShapeError
-from fuzzydict.learning.gradient_descent import Epoch, NamedGradients, Settings, descend
+from fuzzydict.errors import OptionError
 
 __all__ = [
+    "Adam",
     "Epoch",
     "Fitted",
     "LossGradients",
+    "NamedGradients",
     "Settings",
     "Span",
     "TrainableProjections",
+    "add_identity_penalty",
+    "descend",
     "fit_pooling",
     "fit_retrieval",
     "lengths_forward",
@@ -29,8 +36,78 @@ __all__ = [
     "retrieval_loss",
 ]
 
-_HELD_OUT = 2048  # queries in the held-out loss, at most, to save time
-_ROWS = 512  # of them scored at a time, to bound memory
+#: Gradients by the names of the parameters, each shaped like its parameter.
+NamedGradients: TypeAlias = dict[str, Array]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Hyper-parameters for learning projections.
+
+    Args:
+        scorer: "cosine" or "scaled_dot".
+        temperature: Divisor of the scores; None to learn it.
+        start_temperature: Initial value of a learned temperature; None for 0.05 (cosine) or 1.
+        rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
+        fixed: Which of "query" and "key" not to learn.
+        learn_value: Learn V too, when values are pooled.
+        identity_penalty: Weight of the penalty on the squared distance of each matrix from the
+            identity. The loss of n examples has ``identity_penalty / n`` times it added.
+        learning_rate: About how far a step may turn or stretch a vector, relative to its length.
+        epochs: Largest number of passes over the examples.
+        patience: Stop after this many passes without a better loss on the held-out examples.
+        batch_size: Queries a step; None for a fifth of the examples, at most 256.
+        candidates: Number of keys drawn for each step, next to those that are right for a query
+            of the batch. If there are no more keys, all are used.
+        validation: Share of the queries to hold out. Of fewer than 100, none are.
+        seed: Seed of the batches, and of the factors of low rank.
+        progress: Called with ``(done, total)`` steps. If it raises, nothing is learned.
+
+    Raises:
+        OptionError: A value is out of range.
+        ArgumentTypeError: A value is of the wrong type.
+
+    Example:
+        >>> Settings(rank=16).epochs
+        30
+    """
+
+    scorer: str = "cosine"
+    temperature: float | None = None
+    start_temperature: float | None = None
+    rank: int | None = None
+    fixed: tuple[str, ...] = ()
+    learn_value: bool = False
+    identity_penalty: float = 3.0
+    learning_rate: float = 0.03
+    epochs: int = 30
+    patience: int = 3
+    batch_size: int | None = None
+    candidates: int = 4096
+    validation: float = 0.1
+    seed: int = 0
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        positive("learning_rate", self.learning_rate)
+        require_counts(epochs=self.epochs)
+        if self.rank is not None:
+            require_counts(rank=self.rank)
+        if not 0 <= self.validation <= 0.5:
+            raise OptionError(f"validation must be a share from 0 to 0.5, got {self.validation}")
+
+    @property
+    def first_temperature(self) -> float:
+        """Initial value of a learned temperature."""
+        default = 0.05 if self.scorer == "cosine" else 1.0
+        return default if self.start_temperature is None else self.start_temperature
+
+
+class Epoch(NamedTuple):
+    """Mean losses of one pass over the examples; ``held_out`` is NaN if none are held out."""
+
+    training: float
+    held_out: float
 
 
 class Fitted(NamedTuple):
@@ -39,6 +116,12 @@ class Fitted(NamedTuple):
     projections: Projections
     temperature: float
     history: tuple[Epoch, ...]
+
+
+# ---- from examples to projections ------------------------------------------------------------
+
+_HELD_OUT = 2048  # queries in the held-out loss, at most, to save time
+_ROWS = 512  # of them scored at a time, to bound memory
 
 
 def fit_retrieval(
@@ -56,10 +139,6 @@ def fit_retrieval(
             query has several right keys, their probabilities are added.
         settings: Hyper-parameters; None for the defaults.
 
-    Raises:
-        ShapeError: Shapes do not fit together, arrays are not finite, or a pair is out of range.
-        ArgumentTypeError: Arrays are not of numbers, or pairs not of integers.
-
     Example:
         >>> keys = np.eye(4, dtype=np.float32)
         >>> queries = np.roll(keys, 1, axis=0)
@@ -69,9 +148,8 @@ def fit_retrieval(
         [0, 1, 2, 3]
     """
     settings = settings or Settings()
-    x, y = _matrices(queries=queries, keys=keys)
-    checked = _checked_pairs(pairs, len(x), len(y))
-    sampler = _BatchSampler(len(x), len(y), checked, settings.candidates)
+    x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
+    sampler = _BatchSampler(len(x), len(y), np.unique(pairs, axis=0), settings.candidates)
     trained = TrainableProjections(x.shape[1], settings)
     random = np.random.default_rng(settings.seed)
 
@@ -104,7 +182,7 @@ def fit_pooling(
 ) -> Fitted:
     """Learn Q and K (and V, with ``settings.learn_value``) from what queries should pool.
 
-    Minimizes `pooling_loss` of values and targets divided by a third of the targets' spread.
+    Minimizes `pooling_loss`.
 
     Args:
         queries: (L, E).
@@ -112,10 +190,6 @@ def fit_pooling(
         values: (S, Ev).
         targets: (L, Ev), what each query should pool.
         settings: Hyper-parameters; None for the defaults.
-
-    Raises:
-        ShapeError: Shapes do not fit together, or arrays are not finite.
-        ArgumentTypeError: Arrays are not of numbers.
 
     Example:
         >>> keys = np.eye(2, dtype=np.float32)
@@ -125,14 +199,11 @@ def fit_pooling(
         True
     """
     settings = settings or Settings()
-    x, y = _matrices(queries=queries, keys=keys)
-    scale = _error_unit(targets)
-    v, target = (array / scale for array in _matrices(values=values, targets=targets))
-    if len(v) != len(y) or len(target) != len(x):
-        raise ShapeError(
-            f"expected a value for each of {len(y)} keys and a target for each of {len(x)} "
-            f"queries, got {len(v)} and {len(target)}"
-        )
+    x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
+    # In units of a third of the spread, an error as large as the spread weighs as much as a key
+    # that is hard to find, and the identity penalty means the same for both losses.
+    unit = float(np.std(np.asarray(targets))) / 3 or 1.0
+    v, target = ((np.asarray(a) / unit).astype(np.float32) for a in (values, targets))
     trained = TrainableProjections(x.shape[1], settings, v.shape[1])
 
     def losses(rows: NDArray[np.intp]) -> tuple[float, NamedGradients]:
@@ -473,45 +544,163 @@ class _BatchSampler:
         return shares
 
 
-# ---- arguments -------------------------------------------------------------------------------
+# ---- gradient descent ------------------------------------------------------------------------
+
+_LARGEST = 256  # examples a step, at most
+_STEPS = 5  # steps a pass, if there are few examples
+_TOO_FEW = 100  # examples: of fewer, the loss on a share says little, and the share is missed
 
 
-def _matrices(**named: ArrayLike) -> tuple[Array, ...]:
-    """Return float32 matrices, checked to have equally many columns."""
-    found = []
-    for name, given in named.items():
-        matrix = as_floats(**{name: given})[0].astype(np.float32, copy=False)
-        if matrix.ndim != 2 or not matrix.size:
-            raise ShapeError(f"{name} must be a matrix with a row each, got shape {matrix.shape}")
-        require_finite(matrix, **{name: matrix})
-        found.append(matrix)
-    if len({matrix.shape[1] for matrix in found}) > 1:
-        sizes = [f"{name} of {len(row[0])} numbers" for name, row in zip(named, found, strict=True)]
-        raise ShapeError(f"{' and '.join(sizes)} do not go together: expected vectors of one size")
-    return tuple(found)
+def descend(
+    parameters: Mapping[str, Array],
+    examples: NDArray[np.intp],
+    losses: Callable[[NDArray[np.intp]], tuple[float, NamedGradients]],
+    held_out_loss: Callable[[NDArray[np.intp]], float],
+    settings: Settings,
+) -> tuple[Epoch, ...]:
+    """Minimize the loss until it stops falling on the examples held out.
 
+    Args:
+        parameters: Arrays by name, changed in place. In the end they are those of the pass with
+            the least loss on the examples held out, or of the last pass if none are.
+        examples: Numbers of the examples, (n,).
+        losses: Mean loss of a batch of examples, (B,), and its gradients.
+        held_out_loss: Mean loss of the examples held out.
+        settings: Hyper-parameters.
 
-def _checked_pairs(pairs: ArrayLike, queries: int, keys: int) -> NDArray[np.intp]:
-    """Return the distinct pairs, (n, 2), in the order of the queries."""
-    array = np.asarray(pairs)
-    if array.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"pairs: expected whole numbers, got dtype {array.dtype}")
-    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
-        raise ShapeError(f"pairs: expected a query and a key each, (n, 2), got {array.shape}")
-    outside = np.flatnonzero(((array < 0) | (array >= np.array([queries, keys]))).any(axis=1))
-    if len(outside):
-        raise ShapeError(
-            f"pairs: number {outside[0]} is {array[outside[0]].tolist()}, but there are "
-            f"{queries} queries and {keys} keys"
-        )
-    return np.unique(array, axis=0).astype(np.intp, copy=False)
-
-
-def _error_unit(targets: ArrayLike) -> np.float32:
-    """Return the unit of errors: a third of the targets' standard deviation.
-
-    Then an error as large as the spread weighs as much as a key that is hard to find, and the
-    penalty on the distance from the identity means the same for both losses.
+    Returns:
+        The losses before the first pass and after each.
     """
-    spread = float(np.std(as_floats(targets=targets)[0])) / 3
-    return np.float32(spread if np.isfinite(spread) and spread > 0 else 1.0)
+    random = np.random.default_rng(settings.seed)
+    order = random.permutation(examples)
+    count = round(settings.validation * len(order)) if len(order) >= _TOO_FEW else 0
+    held_out, training = order[:count], order[count:]
+    size = settings.batch_size or min(max(len(training) // _STEPS, 1), _LARGEST)
+    steps = -(-len(training) // size)
+    optimizer = _Optimizer(parameters, settings, steps * settings.epochs)
+
+    def validation_loss() -> float:
+        return held_out_loss(held_out) if count else np.nan
+
+    history = [Epoch(losses(training[: max(size, _LARGEST)])[0], validation_loss())]
+    best = {name: parameter.copy() for name, parameter in parameters.items()}
+    best_loss, waited = history[0].held_out, 0
+    while len(history) <= settings.epochs and waited < settings.patience:
+        total = 0.0
+        for batch in np.array_split(random.permutation(training), steps):
+            loss, gradients = losses(batch)
+            total += loss * len(batch)
+            add_identity_penalty(parameters, gradients, settings.identity_penalty / len(training))
+            optimizer.step(gradients)
+        history.append(Epoch(total / len(training), validation_loss()))
+        waited += 1
+        if not history[-1].held_out >= best_loss:  # true of NaN, too
+            best_loss, waited = history[-1].held_out, 0
+            best = {name: parameter.copy() for name, parameter in parameters.items()}
+    for name, parameter in parameters.items():
+        parameter[...] = best[name]
+    optimizer.finish()
+    return tuple(history)
+
+
+def add_identity_penalty(
+    parameters: Mapping[str, Array], gradients: NamedGradients, strength: float
+) -> None:
+    """Add to the gradients that of ``strength`` times the squared distance from the identity.
+
+    For factors of low rank, ``I + A B'``, this is the squared norm of ``A B'``.
+    """
+    scale = np.float32(2 * strength)
+    for name, gradient in gradients.items():
+        parameter = parameters[name]
+        role, _, part = name.partition(".")
+        if part:
+            other = parameters[f"{role}.{'right' if part == 'left' else 'left'}"]
+            gradient += scale * parameter @ (other.T @ other)
+        elif parameter.ndim:
+            gradient += scale * parameter
+            gradient[np.diag_indices(len(parameter))] -= scale
+
+
+class _Optimizer:
+    """Adam with a learning rate that falls to zero, and a report of progress.
+
+    Steps of a matrix are relative to the root mean square of the identity's numbers, ``E^-0.5``.
+    """
+
+    def __init__(self, parameters: Mapping[str, Array], settings: Settings, total: int) -> None:
+        self._done, self._total, self._settings = 0, total, settings
+        self._adams = [
+            (Adam({name: p}, 1.0, per_array=True), len(p) ** -0.5 if p.ndim else 1.0)
+            for name, p in parameters.items()
+        ]
+
+    def step(self, gradients: NamedGradients) -> None:
+        rate = self._settings.learning_rate * (1 - self._done / self._total)
+        for adam, unit in self._adams:
+            adam.learning_rate = rate * unit
+            adam.step(gradients)
+        self._report(self._done + 1)
+
+    def finish(self) -> None:
+        self._report(self._total)
+
+    def _report(self, done: int) -> None:
+        self._done = done
+        if self._settings.progress:
+            self._settings.progress(done, self._total)
+
+
+_BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the paper's defaults
+
+
+class Adam:
+    """The optimizer Adam (Kingma and Ba 2015, algorithm 1).
+
+    Args:
+        parameters: Arrays by name; `step` changes them in place.
+        learning_rate: About how far a number moves in a step. It may be set between steps.
+        per_array: Use one step size for all numbers of an array. Steps then follow the direction
+            of the mean gradient, so that a projection changes nothing outside the span of its
+            examples.
+
+    Raises:
+        OptionError: The learning rate is not a finite number above 0.
+
+    Example:
+        >>> x = np.array([5.0])
+        >>> adam = Adam({"x": x}, learning_rate=0.1)
+        >>> for _ in range(300):
+        ...     adam.step({"x": 2 * x})  # downhill on x²
+        >>> bool(abs(x[0]) < 0.01)
+        True
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Array],
+        learning_rate: float = 1e-3,
+        *,
+        per_array: bool = False,
+    ) -> None:
+        self.parameters, self.per_array = parameters, per_array
+        self.learning_rate = positive("learning_rate", learning_rate)
+        self._means = {name: np.zeros_like(p) for name, p in parameters.items()}
+        self._squares = {
+            name: np.zeros((), p.dtype) if per_array else np.zeros_like(p)
+            for name, p in parameters.items()
+        }
+        self._steps = 0
+
+    def step(self, gradients: Mapping[str, Array]) -> None:
+        """Move every parameter against its gradient, which has its shape."""
+        self._steps += 1
+        # Both running means start at zero; these factors correct the bias.
+        rate = self.learning_rate / (1 - _BETA_1**self._steps)
+        square_scale = 1 / (1 - _BETA_2**self._steps)
+        for name, parameter in self.parameters.items():
+            mean, square, gradient = self._means[name], self._squares[name], gradients[name]
+            mean += (1 - _BETA_1) * (gradient - mean)
+            squared = np.mean(gradient * gradient) if self.per_array else gradient * gradient
+            square += (1 - _BETA_2) * (squared - square)
+            parameter -= rate * mean / (np.sqrt(square * square_scale) + _EPSILON)

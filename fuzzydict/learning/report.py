@@ -11,7 +11,7 @@ from fuzzydict.errors import quoted
 
 if TYPE_CHECKING:
     from fuzzydict.learning.acceptance import Change, Measures
-    from fuzzydict.learning.gradient_descent import Epoch
+    from fuzzydict.learning.projections import Epoch
 
 __all__ = ["FitReport"]
 

@@ -13,8 +13,7 @@ from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.subwords import Subwords, ngram_rows
 from fuzzydict.errors import MissingCorpusError, ShapeError
-from fuzzydict.learning.gradient_descent import Adam, NamedGradients
-from fuzzydict.learning.projections import lengths_forward, retrieval_loss
+from fuzzydict.learning.projections import Adam, NamedGradients, lengths_forward, retrieval_loss
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from fuzzydict.learning.acceptance import Change, Measures
-from fuzzydict.learning.gradient_descent import Epoch
+from fuzzydict.learning.projections import Epoch
 from fuzzydict.learning.report import FitReport
 
 NAN = float("nan")
