@@ -12,7 +12,6 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
-from fuzzydict.nn.softmax import softmax
 from fuzzydict.text.ngrams import NgramIndex, shared_by_each
 from fuzzydict.text.similarity import likenesses, sounds
 from fuzzydict.text.words import LONGEST
@@ -49,13 +48,14 @@ class Vocabulary:
         self.words = list(words)
         self._learned: frozenset[str] = frozenset()
         self.counts = _checked_counts(counts, len(self.words))
-        stranger = next((word for word in self.words if not isinstance(word, str)), None)
-        if stranger is not None:
-            raise ArgumentTypeError(f"words: expected texts, got {quoted(stranger)}")
+        for word in self.words:
+            if not isinstance(word, str):
+                raise ArgumentTypeError(f"words: expected texts, got {quoted(word)}")
         if len(set(self.words)) < len(self.words):
             (twice, _), *_ = Counter(self.words).most_common(1)
             raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
-        # Bounded: a long-lived process meets any number of misspellings.
+        #: Returns the `StandIns` of a word never seen. A long-lived process meets any number of
+        #: misspellings, so that few are remembered.
         self.stand_ins = lru_cache(maxsize=4096)(self._stand_ins)
 
     def __len__(self) -> int:
@@ -143,22 +143,12 @@ class Vocabulary:
 
     def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
-        if len(words) > FEW:
-            return self._spellings.stand_ins(words)
-        found = StandIns.empty(len(words))
-        for i, word in enumerate(words):
-            one = self.stand_ins(word)
-            found.rows[i, : len(one.rows)] = one.rows
-            found.weights[i, : len(one.rows)] = one.weights
-            found.likeness[i] = one.likeness
-        return found
+        many = len(words) > FEW
+        each = self._spellings.stand_ins_of_each(words) if many else map(self.stand_ins, words)
+        return StandIns.of_each(each, len(words))
 
     def _stand_ins(self, word: str) -> StandIns:
-        return self._spellings.stand_ins_of(word)
-
-    def _plain(self, row: int) -> str:
-        word = self.words[row]
-        return word if word.isascii() and word.islower() else " ".join(words_of(word))
+        return self._spellings.stand_ins(word)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -185,7 +175,11 @@ class Vocabulary:
 
     @cached_property
     def _spellings(self) -> _Spellings:
-        return _Spellings([self._plain(row) for row in range(len(self.words))], self.counts)
+        return _Spellings(list(map(_plain, self.words)), self.counts)
+
+
+def _plain(word: str) -> str:
+    return word if word.isascii() and word.islower() else " ".join(words_of(word))
 
 
 class FoundWords:
@@ -247,20 +241,18 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
 
 # ---- stand-ins for words never seen -----------------------------------------------------------
 
-#: Up to so many words are looked up one by one and remembered; more are compared together.
+#: At most so many words are looked up one by one, and remembered; more are compared together.
 FEW = 256
-_CANDIDATES = 64  # known words that share n-grams with the unseen one, to be compared exactly
+_CANDIDATES = 64  # known words that share most n-grams with the unseen one, to be compared exactly
 _SHARED = 0.2  # the least cosine of n-grams of a candidate
 _KEPT = 4  # words that stand in
 _TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
-_PRIOR = 0.015  # likeness that a word is given for each power of ten of its frequency
+_PRIOR = 0.015  # likeness added for each power of ten of a known word's frequency
 _NO_TRUST, _TRUSTED = 0.5, 0.9  # likeness at which stand-ins are not, and are fully, trusted
-_ABSENT = np.float32(-100)  # likeness of a candidate that is not there
-_BLOCK = 256  # words compared at a time, to save memory
 
 
 class StandIns(NamedTuple):
-    """The known words that stand in for one or more words never seen.
+    """The known words that stand in for a word never seen, or for each of U.
 
     Attributes:
         rows: the rows of the known words, best first, (n,) or (U, 4).
@@ -273,10 +265,16 @@ class StandIns(NamedTuple):
     likeness: Any
 
     @classmethod
-    def empty(cls, count: int) -> StandIns:
-        """Return stand-ins of U words that have none."""
+    def of_each(cls, singles: Iterable[StandIns], count: int) -> StandIns:
+        """Return the stand-ins of each of ``count`` words as one."""
         shape = (count, _KEPT)
-        return cls(np.zeros(shape, np.intp), np.zeros(shape, np.float32), np.zeros(count))
+        rows, weights = np.zeros(shape, np.intp), np.zeros(shape, np.float32)
+        likeness = np.zeros(count)
+        for i, one in enumerate(singles):
+            rows[i, : len(one.rows)] = one.rows
+            weights[i, : len(one.rows)] = one.weights
+            likeness[i] = one.likeness
+        return cls(rows, weights, likeness)
 
     @property
     def trust(self) -> Any:
@@ -285,8 +283,14 @@ class StandIns(NamedTuple):
         return trust if trust.ndim else float(trust)
 
 
+_NONE = StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
+
+
 class _Spellings:
-    """The spellings of V known words, and how often each occurs, (V,)."""
+    """The spellings of V known words, and how often each occurs, (V,).
+
+    Nothing stands in for a code or a number: 1961 is not nearly 1962.
+    """
 
     def __init__(self, strings: Sequence[str], counts: NDArray[np.int64]) -> None:
         self._ngrams = NgramIndex(strings)
@@ -296,64 +300,38 @@ class _Spellings:
     def _sounds(self) -> list[str]:
         return sounds(self._ngrams.strings)
 
-    def stand_ins_of(self, word: str) -> StandIns:
-        """Attend to the known words by spelling.
-
-        Nothing stands in for a code or a number: 1961 is not nearly 1962.
-        """
-        nothing = StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
+    def stand_ins(self, word: str) -> StandIns:
+        """Return the known words that are spelled most like a word."""
         if _is_code(word):
-            return nothing
+            return _NONE
         shared = self._ngrams.similarities(word)
         rows = np.flatnonzero(shared >= _SHARED)
-        rows = _most_shared(rows, shared[rows])
+        return self._best(word, rows, shared[rows])
+
+    def stand_ins_of_each(self, words: Sequence[str]) -> Iterator[StandIns]:
+        """Yield the `stand_ins` of many words, whose n-grams are compared together."""
+        asked = [word for word in words if not _is_code(word)]
+        shared = shared_by_each(self._ngrams, asked, _SHARED)
+        for word in words:
+            yield _NONE if _is_code(word) else self._best(word, *next(shared))
+
+    def _best(self, word: str, rows: NDArray[np.intp], shared: NDArray[np.float32]) -> StandIns:
+        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,)."""
+        if len(rows) > _CANDIDATES:
+            rows = rows[np.argpartition(-shared, _CANDIDATES)[:_CANDIDATES]]
         if not len(rows):
-            return nothing
-        alike = self._alike(word, rows)
+            return _NONE
+        strings, heard, places = self._ngrams.strings, self._sounds, rows.tolist()
+        alike = likenesses([word], [strings[i] for i in places], [heard[i] for i in places])[0]
         scores = alike + self._prior[rows]
         best = np.argsort(-scores, kind="stable")[:_KEPT]
-        weights = softmax(scores[best], temperature=_TEMPERATURE)
+        weights = np.exp((scores[best] - scores[best[0]]) / _TEMPERATURE)
+        weights /= weights.sum()
         return StandIns(rows[best], weights, float(alike[best[0]]))
-
-    def stand_ins(self, words: Sequence[str]) -> StandIns:
-        """Return the stand-ins of U words, which are compared many at a time."""
-        stand_ins = StandIns.empty(len(words))
-        asked = np.array([i for i, word in enumerate(words) if not _is_code(word)], np.intp)
-        shared = shared_by_each(self._ngrams, [words[i] for i in asked.tolist()], _SHARED)
-        for some in (asked[part] for part in slices(len(asked), _BLOCK)):
-            found = np.zeros((len(some), _CANDIDATES), np.intp)
-            alike, scores = np.full((2, *found.shape), _ABSENT)
-            for i, place in enumerate(some.tolist()):
-                near = _most_shared(*next(shared))
-                found[i, : len(near)] = near
-                alike[i, : len(near)] = self._alike(words[place], near)
-                scores[i, : len(near)] = alike[i, : len(near)] + self._prior[near]
-            best = np.argsort(-scores, axis=1, kind="stable")[:, :_KEPT]
-            likeness = np.take_along_axis(alike, best, 1)
-            there = likeness > _ABSENT
-            weights = softmax(np.take_along_axis(scores, best, 1), temperature=_TEMPERATURE)
-            stand_ins.rows[some] = np.take_along_axis(found, best, 1) * there
-            stand_ins.weights[some] = weights * there
-            stand_ins.likeness[some] = likeness[:, 0] * there[:, 0]
-        return stand_ins
-
-    def _alike(self, word: str, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        if not len(rows):
-            return np.zeros(0, np.float32)
-        strings, heard = self._ngrams.strings, self._sounds
-        places = rows.tolist()
-        return likenesses([word], [strings[i] for i in places], [heard[i] for i in places])[0]
 
 
 def _is_code(word: str) -> bool:
     return any(map(str.isdigit, word))
-
-
-def _most_shared(rows: NDArray[np.intp], shared: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the rows that share the most n-grams, given the cosines of all that share some."""
-    if len(rows) <= _CANDIDATES:
-        return rows
-    return rows[np.argpartition(-shared, _CANDIDATES)[:_CANDIDATES]]
 
 
 # ---- texts as lists of words --------------------------------------------------------------------
