@@ -1,4 +1,4 @@
-"""What a shell completes of the ``fuzzydict`` command, and how it is told to."""
+"""How shells complete the ``fuzzydict`` command."""
 
 from __future__ import annotations
 

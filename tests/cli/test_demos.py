@@ -107,7 +107,7 @@ def test_it_draws_its_picture(name: str) -> None:
     ],
 )
 def test_misuse_is_exit_2_before_the_lesson(arguments: list[str], message: str) -> None:
-    pytest.importorskip("matplotlib", reason="which is asked for first")
+    pytest.importorskip("matplotlib", reason="which is checked first")
     result = demo(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr.splitlines()[-1]

@@ -83,9 +83,9 @@ def test_json_is_valid_whatever_the_cutoff(car: Path) -> None:
 def test_other_vectors_know_other_words(car: Path, tmp_path: Path) -> None:
     WordVectors(["hue", "color"], [[1.0, 0.1], [1.0, 0.0]]).save(tmp_path / "mine.vectors")
     result = explain(car, "hue", "--vectors", tmp_path / "mine.vectors", "--json")
-    told = json.loads(result.stdout)
-    assert [word["known"] for word in told["words"]] == [True]
-    assert told["best"]["key"] == "color"
+    content = json.loads(result.stdout)
+    assert [word["known"] for word in content["words"]] == [True]
+    assert content["best"]["key"] == "color"
 
 
 @pytest.mark.parametrize(

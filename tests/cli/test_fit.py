@@ -204,8 +204,8 @@ def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     table = tmp_path / "car.csv"
     table.write_text("name,unit,of\ncolor,-,black\nbrand,-,Porsche\n")
     output = tmp_path / "car.fuzzydict"
-    asked = questions(tmp_path, "hue,color", "maker,brand")
-    result = fit(table, asked, "--key", "name", "--value", "of", "-o", output)
+    queries_file = questions(tmp_path, "hue,color", "maker,brand")
+    result = fit(table, queries_file, "--key", "name", "--value", "of", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert FuzzyDict.load(output)["hue"] == "black"
 
@@ -251,10 +251,15 @@ def test_projections_are_learned_for_ones_own_vectors(vectors: Path, tmp_path: P
 def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
     vectors: Path, tmp_path: Path
 ) -> None:
-    asked = tmp_path / "set.json"
+    queries_file = tmp_path / "set.json"
     queries = [{"query": "boat", "accept": ["ship"]}]
-    asked.write_text(json.dumps({"dictionaries": [{"keys": ["ship"], "queries": queries}]}))
-    options: list[list[str | Path]] = [[], [], ["--seed", "2"], ["--exclude", asked, asked]]
+    queries_file.write_text(json.dumps({"dictionaries": [{"keys": ["ship"], "queries": queries}]}))
+    options: list[list[str | Path]] = [
+        [],
+        [],
+        ["--seed", "2"],
+        ["--exclude", queries_file, queries_file],
+    ]
     files = [tmp_path / str(i) for i in range(len(options))]
     for file, given in zip(files, options, strict=True):
         result = fit("--wordnet", "--vectors", vectors, "-o", file, *given)

@@ -64,8 +64,8 @@ def test_the_summary_tells_how_many_matches_are_doubtful(codes: Path) -> None:
     (codes.parent / "t.csv").write_text("country\nFrgermny\nFrgermny\nGermany\n?!\n")
     for sure, doubtful in [(f"{best - 0.001:.4f}", 0), (f"{best + 0.001:.4f}", 2)]:
         result = map_(codes, "t.csv", "--cutoff", "0", "--sure", sure)
-        told = f"4 rows: 3 matched ({doubtful} doubtful, with a score below {float(sure):g}), "
-        assert result.stderr == f"{told}1 unmatched, 0 blank\n"
+        counts = f"4 rows: 3 matched ({doubtful} doubtful, with a score below {float(sure):g}), "
+        assert result.stderr == f"{counts}1 unmatched, 0 blank\n"
         assert result.exit_code == 1
 
 

@@ -125,7 +125,7 @@ def test_progress_counts_queries() -> None:
 
 
 class Model:
-    """An encoder that keeps how many texts it was asked for at a time."""
+    """An encoder that records the sizes of its batches."""
 
     def __init__(self) -> None:
         self.batches: list[int] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
@@ -226,6 +226,7 @@ def test_what_was_there_is_kept_byte_for_byte(tmp_path: Path, table: bytes) -> N
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(CELLS, st.sampled_from([*MESSY, 'a "b", c'])), max_size=12),
     st.sampled_from(["\n", "\r\n"]),

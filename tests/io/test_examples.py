@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
@@ -42,7 +42,7 @@ def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) 
     cells = ["qwzzt", "germny", "Germany", "France", "?!", "", "germny", "qwzzt", "germny", "Frnce"]
     best = {cell: d.most_similar(cell)[0] for cell in ("germny", "qwzzt", "Frnce")}
     rows = reviewed(tmp_path, cells, d, sure=2)
-    # Those that were asked most often first, then as they came.
+    # The most frequent first, equal ones in the order of the table.
     assert [(row["query"], row["count"]) for row in rows] == [
         *(("germny", 3), ("qwzzt", 2), ("?!", 1), ("Frnce", 1))
     ]
@@ -85,6 +85,7 @@ def test_a_review_is_for_people(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(QUERIES, st.none() | QUERIES))
 @pytest.mark.parametrize("name", ["review.csv", "review.tsv", "review.jsonl"])
 def test_what_a_review_says_is_read_back(
