@@ -258,7 +258,7 @@ def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
         [],
         [],
         ["--seed", "2"],
-        ["--exclude", queries_file, queries_file],
+        ["--exclude", retrieval_set, retrieval_set],
     ]
     files = [tmp_path / str(i) for i in range(len(options))]
     for file, given in zip(files, options, strict=True):
