@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from threading import Lock
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding
@@ -23,6 +23,7 @@ from fuzzydict.search.backends import EXACT, check_engine
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.encoder import Unprojected
 
 __all__ = [
     "LEARNED",
@@ -160,22 +161,24 @@ class Configured:
                 self.__dict__["_adapted"] = (value, checked)
             self.__dict__["_reader"] = None
 
-    def _adapted_embedding(self) -> Embedding:
+    def _adapted_embedding(self) -> Unprojected:
         """Return the embedding that the option stands for; it is made once."""
+        adapted: Unprojected | None
         given, adapted = self.__dict__.get("_adapted", (None, None))
         if adapted is None or given is not self.embedding:
             given, adapted = self.embedding, as_embedding(self.embedding)
             self.__dict__["_adapted"] = (given, adapted)
-        return cast("Embedding", adapted)
+        return adapted
 
     def _projected_embedding(self) -> Embedding:
         """Return the embedding with the projections; the two are joined once."""
         adapted, projections = self._adapted_embedding(), self.projections
+        joined: Embedding | None
         of, by, joined = self.__dict__.get("_projected", (None, None, None))
         if joined is None or of is not adapted or by is not projections:
             joined = with_projections(adapted, as_projections(projections))
             self.__dict__["_projected"] = (adapted, projections, joined)
-        return cast("Embedding", joined)
+        return joined
 
 
 for _name, _option in OPTIONS.items():

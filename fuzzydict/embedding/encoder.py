@@ -1,15 +1,15 @@
-"""Other people's embeddings: whatever ``embedding=`` takes, as one kind of thing."""
+"""Models that encode whole texts, and what ``embedding=`` takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fuzzydict._arrays import as_floats
-from fuzzydict.embedding.base import Background, Embedding, WordFeatures, background_of
+from fuzzydict.embedding.base import Background, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
@@ -18,14 +18,16 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Embedding", "Encoder", "as_embedding", "require_same"]
+    from fuzzydict.embedding.base import Embedding
 
-# What a function is asked to encode, to tell it from another.
+__all__ = ["Encoder", "Unprojected", "as_embedding", "require_same"]
+
+# Texts whose vectors identify a function.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]
 
 
 class Encoder:
-    """A function from texts to vectors, checked at every call.
+    """A function from texts to vectors, whose result is checked at every call.
 
     >>> encoder = Encoder(lambda texts: [[len(text), 1] for text in texts])
     >>> encoder.encode(["a", "bcd"]).tolist()
@@ -37,17 +39,17 @@ class Encoder:
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
-        self._size: int | None = None  # E, once a call has shown it
+        self._size: int | None = None  # E, known after the first call
         self._learned: frozenset[str] = frozenset()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E).
 
         Raises:
-            ArgumentTypeError: the function gave something else than numbers.
-            ShapeError: it gave another shape, or NaN or infinity.
+            ArgumentTypeError: the function does not return numbers.
+            ShapeError: it returns another shape, or NaN or infinity.
         """
-        if not texts:  # which not every function takes
+        if not texts:  # not every function takes an empty list
             return np.zeros((0, self._size or 0), np.float32)
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
         vectors = given.astype(np.float32)  # a copy: the function may use its array again
@@ -73,14 +75,11 @@ class Encoder:
         *,
         of_queries: bool = False,  # noqa: ARG002
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` returns, and trust 1: the model does not tell which words it knows.
-
-        The shapes are (n, E) and (n,).
-        """
+        """Return what `encode` returns, (n, E), and 1 for each text, (n,)."""
         return self.encode(texts), self.trust(texts)
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return 1 for each text, (n,)."""
+        """Return 1 for each text, (n,), since the model does not tell which words it knows."""
         return np.ones(len(texts), np.float32)
 
     @property
@@ -96,33 +95,30 @@ class Encoder:
         return new
 
     def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
-        """Return features of n words without vectors, (n, 0), which would cost a call a word."""
+        """Return the features of n words, without vectors: a call for each would be slow."""
         vocabulary = self.vocabulary
         known = np.array([vocabulary.knows(word) for word in words], np.bool_)
         trust, units = np.ones(len(words), np.float32), np.zeros((len(words), 0), np.float32)
         return WordFeatures(known, vocabulary.weights(words), trust, units)
 
     def projected_features(self, words: Sequence[str], project: Any) -> WordFeatures:  # noqa: ARG002
-        """Return what `word_features` returns, since there are no vectors to project."""
+        """Return what `word_features` returns; there are no vectors to project."""
         return self.word_features(words)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
-        """Return the cosines among some of the keys, for there are no other texts to tell from."""
+        """Return the cosines to expect of unrelated texts, estimated from vectors of keys, (n, E)."""
         return background_of(keys)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return a name and the vectors of some texts, for a function has no more to show."""
+        """Return what identifies the function: a name, and the vectors of some texts."""
         vectors = self.encode(_PROBES)
         return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
 
 
 def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
-    """Raise unless ``embedding`` is the one whose fingerprint was saved.
+    """Raise OptionError unless the fingerprint of an embedding is the one that was saved.
 
-    Functions may round otherwise on another machine, so their probes need only be close.
-
-    Raises:
-        OptionError: it is another one; the message names both.
+    Functions may round differently on another machine, so their probes need only be close.
     """
     given = embedding.fingerprint()
     same_name = saved.get("name") == given["name"]
@@ -141,7 +137,11 @@ def _close(a: Any, b: Any) -> bool:
     return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
 
 
-def as_embedding(embedding: Any) -> Embedding:
+#: An embedding that has no projections.
+Unprojected: TypeAlias = WordVectors | Encoder
+
+
+def as_embedding(embedding: Any) -> Unprojected:
     """Return the embedding that an ``embedding=`` argument means.
 
     Args:

@@ -1,4 +1,4 @@
-"""Q, K and V: what queries, keys and values are multiplied with before attention compares them."""
+"""Q, K and V: the linear maps that queries, keys and values pass before they are compared."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict._arrays import Array, as_floats, units
+from fuzzydict._arrays import Array, as_floats, require_finite, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.base import (
     Background,
@@ -22,7 +22,6 @@ from fuzzydict.embedding.base import (
     background_of_cosines,
 )
 from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
-from fuzzydict.embedding.maps import Factors, checked_factors, checked_matrix, project_forward
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import (
@@ -40,29 +39,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Embedding
-    from fuzzydict.embedding.encoder import Encoder
+    from fuzzydict.embedding.encoder import Unprojected
     from fuzzydict.embedding.vocabulary import Vocabulary
 
 __all__ = [
     "NAMES",
     "ROLES",
-    "SHIPPED",
     "Factors",
     "Projected",
-    "Projection",
     "Projections",
     "as_projections",
-    "frozen",
+    "composed",
     "has_query_heads",
-    "made_of",
     "project",
+    "project_forward",
     "with_projections",
-    "shown",
-    "size_after",
 ]
 
+# ---- one linear map -------------------------------------------------------------------------
 
-#: A matrix (E, r), its factors, or one that reads texts; None is the identity.
+
+class Factors(NamedTuple):
+    """The matrix ``I + left right'`` (E, E), kept as two thin ones, both (E, r)."""
+
+    left: Array
+    right: Array
+
+    @property
+    def whole(self) -> Array:
+        """The matrix itself, (E, E)."""
+        return np.eye(len(self.left), dtype=self.left.dtype) + self.left @ self.right.T
+
+
+#: A matrix (E, r), its factors, or a map that also reads texts; None is the identity.
 Projection = Array | Factors | Subwords | None
 
 
@@ -72,19 +81,76 @@ def project(
     role: str = "query",
     texts: Sequence[str] | None = None,
 ) -> Array:
-    """Return ``vectors`` (..., E) times a projection, (..., r).
+    """Return vectors (..., E) multiplied with a projection, (..., r).
 
     Raises:
-        ShapeError: The vectors are not of the size that the projection takes.
-        ArgumentTypeError: It reads texts, and there are none.
+        ShapeError: the vectors are not of the size that the projection takes.
+        ArgumentTypeError: the projection reads texts, and there are none.
     """
     if isinstance(projection, Subwords):
         return projection.project(vectors, texts)
     return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
 
 
-def frozen(role: str, projection: Any) -> Projection:
-    """Return a checked copy that nobody writes to."""
+def project_forward(
+    x: Array, projection: Array | Factors | None, role: str = "query"
+) -> tuple[Array, Callable[[Array], Array | Factors | None]]:
+    """Return projected vectors, and the backward function.
+
+    Args:
+        x: vectors (..., E).
+        projection: the matrix (E, r) or its factors.
+        role: what the vectors are, for the error message.
+
+    Returns:
+        The projected vectors (..., r), and a function from the gradient for them to the gradient
+        for the projection, which has the shape of the projection.
+
+    Raises:
+        ShapeError: the vectors are not of the size that the projection takes.
+    """
+    if projection is None:
+        return x, lambda _: None
+    expected = len(projection.left if isinstance(projection, Factors) else projection)
+    if x.ndim < 1 or x.shape[-1] != expected:
+        raise ShapeError(
+            f"the projection of {role} vectors takes vectors of {expected} numbers, "
+            f"got shape {x.shape}"
+        )
+    if not isinstance(projection, Factors):
+        whole = projection.astype(x.dtype, copy=False)
+        return x @ whole, lambda d_y: _outer(x, d_y)
+    left, right = (part.astype(x.dtype, copy=False) for part in projection)
+    inner = x @ left  # (..., r)
+    return x + inner @ right.T, lambda d_y: Factors(_outer(x, d_y @ right), _outer(d_y, inner))
+
+
+def _outer(a: Array, b: Array) -> Array:
+    """Return the sum of the outer products of the rows of a (..., I) and b (..., J), (I, J)."""
+    total: Array = a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
+    return total
+
+
+def composed(first: Array | Factors | None, second: Array | Factors | None) -> Any:
+    """Return the one linear map that applies ``first`` and then ``second``.
+
+    >>> composed(np.array([[2.0]]), Factors(np.array([[1.0]]), np.array([[3.0]]))).tolist()
+    [[8.0]]
+    """
+    if first is None or second is None:
+        return second if first is None else first
+    if isinstance(first, Factors) and isinstance(second, Factors):
+        # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
+        turned = first.right + second.right @ (second.left.T @ first.right)
+        return Factors(
+            np.concatenate([first.left, second.left], axis=1),
+            np.concatenate([turned, second.right], axis=1),
+        )
+    return project_forward(first.whole if isinstance(first, Factors) else first, second)[0]
+
+
+def _checked(role: str, projection: Any) -> Any:
+    """Return a read-only copy of a projection."""
     if projection is None:
         return None
     if isinstance(projection, Subwords):
@@ -92,77 +158,79 @@ def frozen(role: str, projection: Any) -> Projection:
             raise ArgumentTypeError("value: expected a matrix or factors, for values are no texts")
         return projection
     if not isinstance(projection, Factors):
-        return checked_matrix(role, projection)
-    return checked_factors(role, projection)
+        return _checked_matrix(role, projection)
+    checked = Factors(*(_checked_matrix(f"{role}.{n}", p) for n, p in projection._asdict().items()))
+    if checked.left.shape != checked.right.shape:
+        raise ShapeError(
+            f"the factors of {role} must be of one shape (E, r), "
+            f"got {checked.left.shape} and {checked.right.shape}"
+        )
+    return checked
 
 
-def made_of(role: str, arrays: Mapping[str, Any]) -> Any:
-    """Return what `Projections` takes for a role, from the arrays named after it."""
-    parts = {
-        name.removeprefix(f"{role}."): array
-        for name, array in arrays.items()
-        if name.startswith(f"{role}.")
-    }
-    if "matrix" in parts:
-        return Subwords.from_arrays(parts)
-    return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
+def _checked_matrix(name: str, matrix: ArrayLike) -> Array:
+    checked = np.array(as_floats(**{name: matrix})[0])
+    if checked.ndim != 2 or not checked.size:
+        raise ShapeError(f"{name} must be a matrix (E, r), got shape {checked.shape}")
+    require_finite(checked, **{name: checked})
+    checked.flags.writeable = False
+    return checked
 
 
-def size_after(projection: Projection) -> int | None:
-    """Return the size of projected vectors; None where it is that of what is projected."""
+def _size_after(projection: Projection) -> int | None:
+    """Return the size of projected vectors; None for the identity."""
     if projection is None:
         return None
     return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
 
 
-def shown(projection: Array | Factors | Subwords) -> str:
-    """Return what a projection is, for people."""
-    if isinstance(projection, Subwords):
-        return repr(projection)
+def _shown(projection: Array | Factors | Subwords) -> str:
     if isinstance(projection, Factors):
         size, rank = projection.left.shape
         return f"<identity and rank {rank} ({size}, {size})>"
-    return f"<array {projection.shape}>"
+    return repr(projection) if isinstance(projection, Subwords) else f"<array {projection.shape}>"
 
 
-#: What can be projected.
+# ---- Q, K and V -----------------------------------------------------------------------------
+
 ROLES = ("query", "key", "value")
-#: The projections that ship with the package.
-SHIPPED = ("wordnet",)
+_SHIPPED = ("wordnet",)
+#: The values of ``projections=`` that are names: the projections that ship, and none at all.
+NAMES = (*_SHIPPED, "identity")
+
+# Names in a file.
 _KIND = "projections"
-_BOTH = "both"  # the name of what projects queries and keys alike, kept once
-_WORDS = "words"  # the name of the words that were learned, as JSON
-_BASE = "base."  # before the names of what those are made of that come first
+_BOTH = "both"  # one projection for queries and keys
+_BASE = "base."  # the prefix of the arrays of the base
+_WORDS = "words"  # the learned words, as JSON
 
 
 class Projections:
-    """The matrices that attention learns: ``score(query Q, key K)``, and ``value V`` to be pooled.
+    """The matrices that attention learns: it scores ``query Q`` with ``key K``, and pools ``value V``.
 
-    (Vaswani et al. 2017, section 3.2.2.) They do not change once they are made.
+    (Vaswani et al. 2017, section 3.2.2.) Projections are immutable.
 
     Args:
-        query: Q (E, r), or `Factors`, which say ``I + left right'`` in 2 E r numbers; None is the
-            identity. `Subwords` read the texts as well.
-        key: K, in the same ways.
+        query: Q (E, r), or `Factors`, which hold ``I + left right'`` in 2 E r numbers, or
+            `Subwords`, which also read the texts. None is the identity.
+        key: K, likewise.
         value: V (Ev, Ev'), a matrix or factors.
-        embedding: The name of the embedding whose vectors these are for, as its ``fingerprint``
-            says it; None if they are for any of their size.
-        base: Other projections, by which vectors go first.
-        calibration: What nearness says once vectors are projected; None for what it says before.
-        words: Words that the embedding has never seen, and of which it was learned what they mean.
+        embedding: the name of the embedding that these are for, as in its ``fingerprint``; None
+            if they are for any embedding.
+        base: other projections, which are applied first.
+        calibration: the calibration for projected vectors; None for that of the embedding.
+        words: words that are not in the vocabulary, but whose meaning was learned.
 
     Raises:
-        ShapeError: A matrix has not two axes, holds NaN or infinity, or Q and K lead to vectors
-            of different sizes.
-        ArgumentTypeError: One does not hold numbers, or V reads texts.
+        ShapeError: a matrix does not have two axes, or holds NaN or infinity, or Q and K lead to
+            vectors of different sizes.
+        ArgumentTypeError: a matrix does not hold numbers, or V reads texts.
 
     Example:
         >>> projections = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
         >>> projections.project_queries([[3.0, 4.0]]), projections.project_keys([[3.0, 4.0]])
         (array([[4., 3.]]), array([[3., 4.]]))
     """
-
-    __slots__ = ("base", "calibration", "embedding", "key", "query", "value", "words")
 
     query: Projection
     key: Projection
@@ -183,19 +251,21 @@ class Projections:
         calibration: Calibration | None = None,
         words: Collection[str] = (),
     ) -> None:
-        asked = frozen("query", query)
-        object.__setattr__(self, "query", asked)
-        object.__setattr__(self, "key", asked if key is query else frozen("key", key))
-        object.__setattr__(self, "value", frozen("value", value))
-        object.__setattr__(self, "embedding", embedding)
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "calibration", calibration)
-        object.__setattr__(self, "words", frozenset(words))
-        sizes = {size_after(projection) for projection in (self.query, self.key)} - {None}
-        if len(sizes) > 1:
+        checked = _checked("query", query)
+        self.__dict__.update(
+            query=checked,
+            key=checked if key is query else _checked("key", key),
+            value=_checked("value", value),
+            embedding=embedding,
+            base=base,
+            calibration=calibration,
+            words=frozenset(words),
+        )
+        sizes = [_size_after(projection) for projection in (self.query, self.key)]
+        if len({*sizes} - {None}) > 1:
             raise ShapeError(
                 f"query and key must lead to vectors of one size to be compared, "
-                f"got {size_after(self.query)} and {size_after(self.key)}"
+                f"got {sizes[0]} and {sizes[1]}"
             )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -206,7 +276,7 @@ class Projections:
 
     @property
     def is_identity(self) -> bool:
-        """Whether there is nothing to multiply with."""
+        """Whether nothing is changed."""
         alone = self.query is None and self.key is None and self.value is None
         return alone and (self.base is None or self.base.is_identity)
 
@@ -217,7 +287,7 @@ class Projections:
 
     @property
     def reads_texts(self) -> bool:
-        """Whether queries and keys are projected by their texts as well."""
+        """Whether queries or keys are projected by their texts as well."""
         own = isinstance(self.query, Subwords) or isinstance(self.key, Subwords)
         return own or (self.base is not None and self.base.reads_texts)
 
@@ -225,7 +295,7 @@ class Projections:
         """Return ``vectors Q`` for vectors (..., E): (..., r).
 
         Raises:
-            ShapeError: The vectors are not of the size that Q takes.
+            ShapeError: the vectors are not of the size that Q takes.
             ArgumentTypeError: Q reads texts, and there are none.
         """
         if self.base is not None:
@@ -235,9 +305,7 @@ class Projections:
     def project_keys(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
         """Return ``vectors K`` for vectors (..., E): (..., r).
 
-        Raises:
-            ShapeError: The vectors are not of the size that K takes.
-            ArgumentTypeError: K reads texts, and there are none.
+        The errors are those of `project_queries`.
         """
         if self.base is not None:
             vectors = self.base.project_keys(vectors, texts)
@@ -247,52 +315,46 @@ class Projections:
         """Return ``values V`` for values (..., Ev): (..., Ev').
 
         Raises:
-            ShapeError: The values are not of the size that V takes.
+            ShapeError: the values are not of the size that V takes.
         """
         if self.base is not None:
             values = self.base.project_values(values)
         return project(values, self.value, "value")
 
-    # ---- where they are kept --------------------------------------------------------------
+    # ---- files ----------------------------------------------------------------------------
 
     @classmethod
     @cache
     def shipped(cls, name: str) -> Projections:
         """Return projections that ship with the package: "wordnet", for the Brown vectors.
 
-        They are learned from WordNet 3.0; ``data/README.md`` tells how, and under which licence.
+        They are learned from WordNet 3.0; ``data/README.md`` describes how, and the licence.
 
         Raises:
-            OptionError: There are none of this name.
+            OptionError: there are none of this name.
 
         Example:
             >>> Projections.shipped("wordnet").reads_texts
             True
         """
-        if name not in SHIPPED:
-            raise OptionError(f"projections must be one of {', '.join(SHIPPED)}, got {name!r}")
+        if name not in _SHIPPED:
+            raise OptionError(f"projections must be one of {', '.join(_SHIPPED)}, got {name!r}")
         (folder,) = import_module("fuzzydict.data").__path__
         return cls.load(f"{folder}/{name}.projections").calibrated(OF_WORDNET)
 
     def calibrated(self, calibration: Calibration | None) -> Projections:
         """Return the same projections with another calibration."""
-        return type(self)(
-            self.query,
-            self.key,
-            self.value,
-            embedding=self.embedding,
-            base=self.base,
-            calibration=calibration,
-            words=self.words,
-        )
+        new = type(self)()
+        new.__dict__.update(self.__dict__, calibration=calibration)
+        return new
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Projections:
-        """Open what `save` wrote.
+        """Open a file that `save` wrote.
 
         Raises:
-            FileNotFoundError: There is no such file.
-            FileFormatError: The file is damaged, of another kind, or of another version.
+            FileNotFoundError: there is no such file.
+            FileFormatError: the file is damaged, of another kind, or of another version.
         """
         meta, arrays, _ = read_arrays(path, _KIND)
         embedding = meta.get("embedding")
@@ -301,28 +363,26 @@ class Projections:
         return cls.from_arrays(arrays, embedding=embedding)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all to one file, atomically; no pickle."""
+        """Write the projections to one file, atomically; no pickle."""
         write_arrays(path, _KIND, {"embedding": self.embedding}, self.arrays())
 
-    # ---- as arrays ------------------------------------------------------------------------
-
     def arrays(self) -> dict[str, Array]:
-        """Return what they are made of by name, as a file holds it; none of the identity."""
+        """Return the arrays that a file holds, by name; none for the identity."""
         parts: dict[str, Projection] = {role: getattr(self, role) for role in ROLES}
         if self.query is self.key:
             parts = {_BOTH: self.query, "value": self.value}
         found: dict[str, Array] = {}
         for role, projection in parts.items():
             if isinstance(projection, Factors):
-                found |= {f"{role}.{name}": part for name, part in projection._asdict().items()}
+                found |= _named(f"{role}.", projection._asdict())
             elif isinstance(projection, Subwords):
-                found |= {f"{role}.{name}": part for name, part in projection.arrays().items()}
+                found |= _named(f"{role}.", projection.arrays())
             elif projection is not None:
                 found[role] = projection
         if self.base is not None:
-            # The identity, too, leaves a trace: what has a base was learned on top of something.
-            first = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
-            found |= {f"{_BASE}{name}": array for name, array in first.items()}
+            # An identity is recorded too, since `fit` replaces what is on top of a base.
+            base = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
+            found |= _named(_BASE, base)
         if self.calibration is not None:
             found["calibration"] = self.calibration.as_array()
         if self.words:
@@ -331,21 +391,21 @@ class Projections:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
-        """Return the projections of which `arrays` told; other names are left alone.
+        """Return the projections that `arrays` returned; other names are ignored.
 
-        Of arrays with query heads, a UserWarning says that those are left out.
+        Query heads, which older versions wrote, are left out with a UserWarning.
 
         Raises:
-            FileFormatError: The arrays are not those of projections.
+            FileFormatError: the arrays are not those of projections.
         """
         if has_query_heads(arrays):
             arrays = _without_query_heads(arrays)
         try:
-            made = {role: made_of(role, arrays) for role in (*ROLES, _BOTH)}
+            made = {role: _from_arrays(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
             made |= {} if both is None else {"query": both, "key": both}
-            first = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
-            base = cls.from_arrays(first) if first else None
+            of_base = _after(_BASE, arrays)
+            base = cls.from_arrays(of_base) if of_base else None
             weights = arrays.get("calibration")
             calibration = None if weights is None else Calibration.from_array(weights)
             words = json.loads(arrays[_WORDS].tobytes()) if _WORDS in arrays else ()
@@ -353,8 +413,10 @@ class Projections:
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 
+    # ---- as a value -----------------------------------------------------------------------
+
     def __reduce__(self) -> tuple[Callable[..., Projections], tuple[object, ...]]:
-        return _unpickled, (type(self), self.arrays(), self.embedding)
+        return partial(type(self).from_arrays, embedding=self.embedding), (self.arrays(),)
 
     def __copy__(self) -> Projections:
         return self
@@ -373,76 +435,83 @@ class Projections:
         return hash(tuple((name, array.tobytes()) for name, array in self.arrays().items()))
 
     def __repr__(self) -> str:
-        roles = (
-            f"{role}={shown(projection)}"
-            for role in ROLES
-            if (projection := getattr(self, role)) is not None
-        )
+        given = {role: getattr(self, role) for role in ROLES}
+        roles = (f"{role}={_shown(one)}" for role, one in given.items() if one is not None)
         return f"{type(self).__name__}({', '.join(roles)})"
 
 
-def _unpickled(
-    kind: type[Projections], arrays: Mapping[str, Array], embedding: str | None
-) -> Projections:
-    return kind.from_arrays(arrays, embedding=embedding)
+def _named(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays with the prefix before their names."""
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-# ---- older files, with several maps Q ("query heads") ----------------------------------------
+def _after(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays whose names have the prefix, without it."""
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+
+
+def _from_arrays(role: str, arrays: Mapping[str, Any]) -> Any:
+    """Return the projection of a role from the arrays of a file."""
+    parts = _after(f"{role}.", arrays)
+    if "matrix" in parts:
+        return Subwords.from_arrays(parts)
+    return Factors(parts["left"], parts["right"]) if parts else arrays.get(role)
 
 
 def has_query_heads(arrays: Iterable[str]) -> bool:
-    """Tell whether any of these arrays, by name, are query heads, which are no longer read."""
+    """Tell whether any of these names is that of query heads, which are no longer supported."""
     return any(name.endswith("query.heads") for name in arrays)
 
 
 def _without_query_heads(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arrays of what was there before query heads were learned, and warn."""
+    """Return the arrays of the base below query heads, and warn."""
     warnings.warn(
         "projections: query heads are no longer supported, so that Q, K and V learned with them "
         "are left out; call fit again",
         stacklevel=2,
     )
     while has_query_heads(arrays):
-        arrays = {n.removeprefix(_BASE): a for n, a in arrays.items() if n.startswith(_BASE)}
+        arrays = _after(_BASE, arrays)
     return arrays
 
 
-#: What ``projections=`` may name: those that ship, and none at all.
-NAMES = (*SHIPPED, "identity")
+# ---- an embedding with projections ----------------------------------------------------------
 
 
 class Projected:
     """An embedding of which queries are multiplied with Q and keys with K.
 
     Args:
-        embedding: what gives texts their vectors.
-        projections: what they are multiplied with.
+        embedding: the embedding.
+        projections: Q and K.
 
     >>> from fuzzydict.embedding.encoder import as_embedding
-    >>> from fuzzydict.embedding.projections import Projections
-    >>> turned = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
-    >>> projected = Projected(as_embedding({"ask": [0.0, 1.0], "key": [1.0, 0.0]}), turned)
-    >>> projected.encode_with_trust(["ask"], of_queries=True)[0].tolist(), projected.encode(["key"]).tolist()
+    >>> swapped = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
+    >>> projected = Projected(as_embedding({"ask": [0.0, 1.0], "key": [1.0, 0.0]}), swapped)
+    >>> queries, trust = projected.encode_with_trust(["ask"], of_queries=True)
+    >>> queries.tolist(), projected.encode(["key"]).tolist()
     ([[1.0, 0.0]], [[1.0, 0.0]])
     """
 
-    def __init__(self, embedding: WordVectors | Encoder, projections: Projections) -> None:
-        self.embedding, self.projections = embedding, projections
+    def __init__(self, embedding: Unprojected, projections: Projections) -> None:
+        words = projections.words
+        self.embedding = embedding.with_learned(words) if words else embedding
+        self.projections = projections
 
     @property
     def calibration(self) -> Calibration:
-        """What nearness says: as it was learned with the projections, if it was."""
+        """The calibration that was learned with the projections, or that of the embedding."""
         return self.projections.calibration or self.embedding.calibration
 
     @property
     def tells_words(self) -> bool:
-        """Whether the vectors are those of the words of `vocabulary`."""
+        """Whether the vectors are made from the words of `vocabulary`."""
         return self.embedding.tells_words
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The words that the embedding knows, and those that were learned."""
-        return self._knowing.vocabulary
+        return self.embedding.vocabulary
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each key, (n, r)."""
@@ -452,56 +521,53 @@ class Projected:
         self, texts: Sequence[str], *, of_queries: bool = False
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return a vector for each key or query, (n, r), and how far to trust it, (n,)."""
-        vectors, trust = self._knowing.encode_with_trust(texts, of_queries=of_queries)
+        vectors, trust = self.embedding.encode_with_trust(texts)
         return (self._queries if of_queries else self._keys)(vectors, texts), trust
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far to trust the vector of each text, (n,)."""
-        return self._knowing.trust(texts)
+        return self.embedding.trust(texts)
 
     def word_features(self, words: Sequence[str], *, of_query: bool) -> WordFeatures:
         """Return what is needed to compare n words of queries, or of keys, with others."""
         return (self._query_words if of_query else self._key_words)(words)
 
-    @cached_property
-    def _key_words(self) -> WordCache:
-        return WordCache(partial(self._knowing.projected_features, project=self._keys))
-
-    @cached_property
-    def _query_words(self) -> WordCache:
-        if self.projections.are_alike:
-            return self._key_words
-        return WordCache(partial(self._knowing.projected_features, project=self._queries))
-
-    @cached_property
-    def _knowing(self) -> WordVectors | Encoder:
-        """The embedding, with the learned words."""
-        words = self.projections.words
-        return self.embedding.with_learned(words) if words else self.embedding
-
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the cosines to expect of unrelated texts."""
-        return self._of_words or background_of(keys)
-
-    @cached_property
-    def _of_words(self) -> Background | None:
-        if not isinstance(self.embedding, WordVectors):
-            return None
-        words = self.embedding.some_words()
-        keys = units(self.encode(words))
-        asked, _ = self.encode_with_trust(words, of_queries=True)
-        return background_of_cosines(units(asked) @ keys.T)
+        return self._background_of_words or background_of(keys)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells the embedding from others, and these projections."""
+        """Return what identifies the embedding and the projections."""
+        found = self.embedding.fingerprint()
+        return {**found, "name": f"{found['name']}, projected {self._digest}"}
+
+    @cached_property
+    def _digest(self) -> str:
         from hashlib import blake2b
 
         state = blake2b(digest_size=8)
         for name, array in sorted(self.projections.arrays().items()):
             state.update(name.encode("ascii"))
             state.update(np.ascontiguousarray(array).data)
-        found = self.embedding.fingerprint()
-        return {**found, "name": f"{found['name']}, projected {state.hexdigest()}"}
+        return state.hexdigest()
+
+    @cached_property
+    def _background_of_words(self) -> Background | None:
+        if not isinstance(self.embedding, WordVectors):
+            return None
+        words = self.embedding.some_words()
+        queries, _ = self.encode_with_trust(words, of_queries=True)
+        return background_of_cosines(units(queries) @ units(self.encode(words)).T)
+
+    @cached_property
+    def _key_words(self) -> WordCache:
+        return WordCache(partial(self.embedding.projected_features, project=self._keys))
+
+    @cached_property
+    def _query_words(self) -> WordCache:
+        if self.projections.are_alike:
+            return self._key_words
+        return WordCache(partial(self.embedding.projected_features, project=self._queries))
 
     def _queries(self, vectors: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
         return self.projections.project_queries(vectors, texts).astype(np.float32, copy=False)
@@ -511,10 +577,10 @@ class Projected:
 
 
 def as_projections(projections: Any) -> Projections | None:
-    """Return the projections that a ``projections=`` argument names or is; None for its default.
+    """Return the projections that a ``projections=`` argument means; None for the default.
 
     Raises:
-        OptionError: it is neither.
+        OptionError: it is not a name, nor projections.
     """
     if projections is None or isinstance(projections, Projections):
         return projections
@@ -526,19 +592,17 @@ def as_projections(projections: Any) -> Projections | None:
     return Projections() if projections == "identity" else Projections.shipped(projections)
 
 
-def with_projections(
-    embedding: WordVectors | Encoder, projections: Projections | None
-) -> Embedding:
-    """Return the embedding seen through projections, by default those that ship for it.
+def with_projections(embedding: Unprojected, projections: Projections | None) -> Embedding:
+    """Return an embedding with projections, by default those that ship for it.
 
     Raises:
         OptionError: the projections were learned for another embedding; the message names both.
     """
+    is_brown = embedding is Brown()
     if projections is None:
-        if embedding is not Brown():
-            return embedding
-        return Projected(embedding, Projections.shipped("wordnet"))
-    if projections.embedding is not None:
+        return Projected(embedding, Projections.shipped("wordnet")) if is_brown else embedding
+    # The name of an embedding is a hash of its vectors, which takes a while to compute.
+    if projections.embedding and not (is_brown and projections is Projections.shipped("wordnet")):
         name = embedding.fingerprint()["name"]
         if name != projections.embedding:
             raise OptionError(

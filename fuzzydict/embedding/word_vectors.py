@@ -16,7 +16,7 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_WORDS
-from fuzzydict.embedding.vocabulary import FEW, FoundWords, Phrases, Vocabulary, sums
+from fuzzydict.embedding.vocabulary import FEW, FoundWords, Vocabulary, sums
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -37,8 +37,13 @@ __all__ = ["Brown", "Matrix", "Project", "Unseen", "WordVectors", "brown_sentenc
 Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.float32]]"
 
 
+# ---- rounded vectors -----------------------------------------------------------------------------
+
+
 class Matrix:
-    """Row i is ``codes[i]``, (E,), times ``scales[i]`` where there are scales, (V,).
+    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row.
+
+    Row i is ``codes[i]``, times ``scales[i]`` if there are scales, (V,).
 
     >>> matrix = Matrix(np.array([[0.5, -1.0], [2.0, 0.25]], np.float32)).rounded()
     >>> matrix.codes.tolist()
@@ -61,6 +66,11 @@ class Matrix:
         if scales is not None and (scales.shape != (count,) or scales.dtype != np.float32):
             raise ValueError("its scales are not a number for each word")
 
+    @property
+    def size(self) -> int:
+        """The length E of a row."""
+        return int(self.codes.shape[1])
+
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E)."""
         vectors = self.codes[rows].astype(np.float32)
@@ -68,7 +78,7 @@ class Matrix:
 
     @cached_property
     def whole(self) -> NDArray[np.float32]:
-        """All rows, (V, E), not to be written to; rounded ones are made whole when asked for."""
+        """All rows as 32-bit numbers, (V, E), read-only."""
         if self.scales is None and self.codes.dtype == np.float32:
             return self.codes
         return self.rows(np.arange(len(self.codes)))
@@ -82,78 +92,86 @@ class Matrix:
         return Matrix(np.rint(self.codes / scales[:, None]).astype(np.int8), scales)
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """Return what it is made of, by name."""
+        """Return its arrays by name, as a file holds them."""
         scales = {} if self.scales is None else {"scales": self.scales}
         return {"vectors": self.codes, **scales}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"codes": self.codes, "scales": self.scales}  # without what can be derived
+        return {"codes": self.codes, "scales": self.scales}  # without what can be computed again
 
 
-# Odd numbers that make a sign of an n-gram's number and an axis: the top bit of their mixture.
-_OF_NGRAM, _OF_AXIS, _MIXED = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
-_BLOCK = 1024  # words at a time, so that memory stays bounded
-_RARE = 2000  # words from the end of the vocabulary: what to expect of one never seen
+# ---- vectors of words never seen ----------------------------------------------------------------
+
+_RARE = 2000  # the rarest words, which show where a word never seen may lie
+_BLOCK = 256  # words at a time, to save memory
 
 
 class Unseen:
-    """The vectors of words that are not in a vocabulary, told from the matrix of those that are.
+    """The vectors of words that a vocabulary does not have, (E,).
 
-    >>> from fuzzydict.embedding.word_vectors import Matrix
-    >>> from fuzzydict.embedding.vocabulary import Vocabulary
+    A vector is the weighted mean of the vectors of the words that stand in, times the trust in
+    them, plus a vector made from the word's n-grams, times the rest.
+
     >>> known = Matrix(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
-    >>> unseen = Unseen(Vocabulary(["organize", "red"], [1, 1]), known)
-    >>> unseen.vector("organise").tolist()
+    >>> Unseen(Vocabulary(["organize", "red"], [1, 1]), known).vector("organise").tolist()
     [1.0, 0.0]
     """
 
-    def __init__(self, vocabulary: Vocabulary, matrix: Matrix) -> None:
-        self._vocabulary, self._known = vocabulary, matrix
-        # Bounded as the vocabulary's stand-ins are; the words of keys are asked for ever again.
+    def __init__(self, vocabulary: Vocabulary, known: Matrix) -> None:
+        self._vocabulary, self._known = vocabulary, known
+        #: Returns the vector of a word, read-only. The last ones are kept.
         self.vector = lru_cache(maxsize=4096)(self._vector)
 
     def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix]]:
-        return Unseen, (self._vocabulary, self._known)  # without what can be derived
+        return Unseen, (self._vocabulary, self._known)  # without what can be computed again
 
     def _vector(self, word: str) -> NDArray[np.float32]:
-        """Return the vector of a word that is not in the vocabulary, (E,), not to be written to."""
-        stand_ins = self._vocabulary.stand_ins(word)
-        known = stand_ins.weights @ self._known.rows(stand_ins.rows)
-        vector = stand_ins.trust * known + (1 - stand_ins.trust) * self._own(word)
-        found = np.asarray(vector, np.float32)
-        found.flags.writeable = False
-        return found
+        one, own = self._vocabulary.stand_ins(word), ngram_vector(word, self._known.size)
+        trust = np.array([one.trust])
+        vectors = self._mixed(one.rows[None], one.weights[None], trust, own[None])
+        vector: NDArray[np.float32] = vectors[0]
+        vector.flags.writeable = False
+        return vector
 
     def vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        """Return the `vector` of each of the words that were found not to be there, (n, E)."""
-        (mean, spread), words = self._of_rare_words, found.unseen
-        vectors = np.empty((len(words), len(mean)), np.float32)
+        """Return the `vector` of each of the n unseen words that were looked up, (n, E)."""
+        words, size = found.unseen, self._known.size
+        vectors = np.empty((len(words), size), np.float32)
         if len(words) <= FEW:
             for vector, word in zip(vectors, words, strict=True):
                 vector[:] = self.vector(word)
             return vectors
-        (all_rows, all_weights, _), trust = found.stand_ins, found.stand_ins.trust
+        (rows, weights, _), trust = found.stand_ins, found.stand_ins.trust
         for some in slices(len(words), _BLOCK):
-            rows, weights = all_rows[some], all_weights[some]
-            known = self._known.rows(rows.ravel()).reshape(*rows.shape, -1)
-            lent = np.matmul(weights[:, None], known)[:, 0]
-            own = ngram_vectors(words[some], len(mean))
-            own *= (spread / np.linalg.norm(own, axis=1, keepdims=True)).astype(np.float32)
-            own += mean
-            own *= (1 - trust[some, None]).astype(np.float32)
-            lent *= trust[some, None].astype(np.float32)
-            np.add(lent, own, out=vectors[some])
+            own = ngram_vectors(words[some], size)
+            vectors[some] = self._mixed(rows[some], weights[some], trust[some], own)
         return vectors
 
-    def _own(self, word: str) -> NDArray[np.float32]:
-        """Return a vector of the word's n-grams, (E,), that lies where those of rare words do."""
+    def _mixed(
+        self,
+        rows: NDArray[np.intp],
+        weights: NDArray[np.float32],
+        trust: NDArray[np.float64],
+        own: NDArray[np.float32],
+    ) -> NDArray[np.float32]:
+        """Return the vectors of n words, (n, E).
+
+        Args:
+            rows: of the words that stand in, (n, k).
+            weights: theirs, (n, k).
+            trust: in them, (n,).
+            own: the vectors of the words' n-grams, (n, E), of any length.
+        """
         mean, spread = self._of_rare_words
-        own = ngram_vector(word, len(mean))
-        return mean + own * np.float32(spread / np.linalg.norm(own))
+        known = self._known.rows(rows.ravel()).reshape(*rows.shape, len(mean))
+        lent = np.matmul(weights[:, None], known)[:, 0]
+        own = mean + own * np.float32(spread / np.linalg.norm(own, axis=1, keepdims=True))
+        share = trust[:, None].astype(np.float32)
+        return np.asarray(share * lent + (1 - share) * own, np.float32)
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
-        """The mean of the rarest words' vectors, (E,), and how far from it they lie."""
+        """The mean of the rarest words' vectors, (E,), and their mean distance from it."""
         count = len(self._vocabulary)
         vectors = self._known.rows(np.arange(max(0, count - _RARE), count))
         mean = vectors.mean(axis=0)
@@ -161,20 +179,20 @@ class Unseen:
 
 
 def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
-    """Return a vector (E,) for a word that looks like no other: alike for words spelled alike.
+    """Return a vector (E,) that is similar for words with similar spellings.
 
-    It is the sum of a vector of pseudo-random signs for each of its n-grams, the same ones in
-    every process and release; sums of signs are a random projection (D. Achlioptas, 2003).
+    It is the sum of a vector of pseudo-random signs for each n-gram of the word, a random
+    projection (D. Achlioptas, 2003). The signs are the same in every process and release.
     """
     bits = _bits(ngram_buckets(word), size)
-    # Twice the bits less their number is the sum of signs, which can be zero on every axis if
-    # there are few; the first sign breaks the tie.
+    # The sum of signs is twice the bits less their number. With few axes it could be all zero;
+    # the sign of the first n-gram breaks the tie.
     twice = bits.sum(axis=0, dtype=np.float32) * 2 + bits[0]
     return np.asarray(twice - np.float32(len(bits) + 0.5), np.float32)
 
 
 def ngram_vectors(words: Sequence[str], size: int) -> NDArray[np.float32]:
-    """Return the `ngram_vector` of each of n words, (n, E); the signs of an n-gram are made once.
+    """Return the `ngram_vector` of each of n words, (n, E), computing each n-gram's signs once.
 
     >>> np.array_equal(ngram_vectors(["colour", "hue"], 8)[1], ngram_vector("hue", 8))
     True
@@ -184,14 +202,16 @@ def ngram_vectors(words: Sequence[str], size: int) -> NDArray[np.float32]:
     each = different(flat)
     places = np.searchsorted(each, flat)
     bits = _bits(each, size).astype(np.float32)
-    vectors = sums(bits, places, lengths) * 2
-    vectors += bits[places[np.cumsum(lengths) - lengths]]
-    vectors -= (lengths[:, None] + 0.5).astype(np.float32)
-    return vectors
+    twice = sums(bits, places, lengths) * 2 + bits[places[np.cumsum(lengths) - lengths]]
+    return np.asarray(twice - (lengths[:, None] + 0.5).astype(np.float32), np.float32)
+
+
+# Odd multipliers mix the number of an n-gram and of an axis; the top bit of the mixture is used.
+_OF_NGRAM, _OF_AXIS, _MIXED = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
 
 
 def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.uint32]:
-    """Return a pseudo-random bit for each n-gram, by its number, and axis, (n, E)."""
+    """Return a pseudo-random bit for each of n n-grams, by its number, and each axis, (n, E)."""
     axes = np.arange(size, dtype=np.uint32)
     mixed = (ngrams.astype(np.uint32)[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
     mixed ^= mixed >> np.uint32(15)
@@ -200,8 +220,10 @@ def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.uint32]:
     return np.asarray(mixed, np.uint32)
 
 
+# ---- words and their vectors ---------------------------------------------------------------------
+
 _KIND = "word vectors"
-_KNOWN_WELL = 5  # a word that occurs so often has a vector to judge others by
+_OFTEN = 5  # a word that occurs so often has a good vector
 
 
 class WordVectors:
@@ -210,8 +232,8 @@ class WordVectors:
     Args:
         words: V different words, most frequent first.
         vectors: (V, E), a row a word.
-        counts: (V,), how often each word occurs; it tells "of" from a word that carries a phrase.
-            By default all words weigh alike.
+        counts: (V,), how often each word occurs. Frequent words, such as "of", weigh less in a
+            phrase. By default all words weigh alike.
 
     Raises:
         ArgumentTypeError: a word is not a text, or a vector not of numbers.
@@ -233,23 +255,23 @@ class WordVectors:
         counts: Sequence[int] | NDArray[Any] | None = None,
     ) -> None:
         vocabulary = Vocabulary(words, np.ones(len(words), np.int64) if counts is None else counts)
-        with np.errstate(over="ignore"):  # what is too large for 32 bits is told below
-            rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy, nobody else's
+        with np.errstate(over="ignore"):  # a number beyond 32 bits becomes infinite
+            rows = as_floats(vectors=vectors)[0].astype(np.float32)  # a copy
         if rows.ndim != 2 or len(rows) != len(words) or not rows.size:
             raise ShapeError(
                 f"vectors: expected a row for each of the {len(words)} words, "
                 f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
             )
         if not np.isfinite(rows).all():
-            culprit = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
+            bad = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
             raise ShapeError(
-                f"vectors: the one of {culprit!r} has NaN or infinity, or numbers beyond "
+                f"vectors: the one of {bad!r} has NaN or infinity, or numbers beyond "
                 f"32 bits; leave it out, or scale it down"
             )
         rows.flags.writeable = False
         self.vocabulary, self._matrix = vocabulary, Matrix(rows)
 
-    # ---- where they come from -------------------------------------------------------------
+    # ---- making, loading and saving -------------------------------------------------------
 
     @classmethod
     def train(
@@ -262,10 +284,17 @@ class WordVectors:
         seed: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> WordVectors:
-        """Train word2vec on ``sentences``, each a text or a list of words.
+        """Train word2vec on sentences.
 
-        The same machine and seed give the same bits. ``size`` numbers a word are kept, all with
-        None. ``progress(done, total)`` is told of every epoch. ``data/README.md`` has the recipe.
+        The same machine and seed give the same vectors, to the bit.
+
+        Args:
+            sentences: each a text or a list of words.
+            recipe: the models to train; their vectors are combined.
+            size: the length E of a vector; None keeps the numbers of all models.
+            min_count: words that occur less often are left out.
+            seed: of the random numbers.
+            progress: called as ``progress(done, total)`` after every epoch.
 
         Raises:
             ArgumentTypeError: ``sentences`` is one text.
@@ -281,7 +310,7 @@ class WordVectors:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> WordVectors:
-        """Open what `save` wrote. The vectors are memory-mapped: opening takes milliseconds.
+        """Open a file that `save` wrote. The vectors are memory-mapped, so that it is quick.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -292,7 +321,7 @@ class WordVectors:
             words = json.loads(arrays["words"].tobytes())
             matrix = Matrix(arrays["vectors"], arrays.get("scales"))
             if not isinstance(words, list) or arrays["counts"].dtype != np.int64:
-                raise ValueError("its words are no list, or its counts no whole numbers")
+                raise ValueError("the words are not a list, or the counts not integers")
             vocabulary = Vocabulary(words, arrays["counts"])
             matrix.check(len(words))
         except (KeyError, RecursionError, TypeError, ValueError) as error:
@@ -306,7 +335,7 @@ class WordVectors:
         """Copy the words, vectors and counts of a gensim ``KeyedVectors``."""
         words = list(vectors.index_to_key)
         ranks = np.arange(1, len(words) + 1)
-        # Files that keep the order of frequency but not the counts: gensim then counts down to 1.
+        # Some files keep the order of frequency but no counts; gensim then counts down to 1.
         counts = ranks[::-1]
         if "count" in getattr(vectors, "expandos", {}):
             counts = np.array([vectors.get_vecattr(word, "count") for word in words], np.int64)
@@ -334,10 +363,12 @@ class WordVectors:
         return cls(list(rows), np.stack(list(rows.values())))
 
     def save(self, path: str | os.PathLike[str], *, dtype: str | None = None) -> None:
-        """Write all to one file, atomically; no pickle.
+        """Write the words, counts and vectors to one file, atomically; no pickle.
 
-        ``dtype`` is "float32", or "int8", which rounds each vector to 255 steps of its largest
-        number and takes a quarter of the space; by default what the vectors have now.
+        Args:
+            path: the file.
+            dtype: "float32", or "int8", which rounds each vector to 255 steps of its largest
+                number and takes a quarter of the space. By default it is left as it is.
         """
         if dtype not in (None, "float32", "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
@@ -346,7 +377,7 @@ class WordVectors:
         words = np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)
         write_arrays(path, _KIND, {}, {"words": words, "counts": self.counts, **matrix.arrays()})
 
-    # ---- what they hold -------------------------------------------------------------------
+    # ---- words, vectors and counts --------------------------------------------------------
 
     @property
     def words(self) -> list[str]:
@@ -360,29 +391,32 @@ class WordVectors:
 
     @property
     def vectors(self) -> NDArray[np.float32]:
-        """All vectors, (V, E), not to be written to; rounded ones are made whole when asked for."""
+        """All vectors, (V, E), read-only."""
         return self._matrix.whole
 
     @property
     def size(self) -> int:
         """The length E of a vector."""
-        return int(self._matrix.codes.shape[1])
+        return self._matrix.size
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what tells these vectors from others: a name with a hash of all of them."""
+        """Return what identifies these vectors: a name with a hash of all of them."""
+        return {"name": self._name}
+
+    @cached_property
+    def _name(self) -> str:
         from hashlib import blake2b
 
         state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
         for array in (self.counts, *self._matrix.arrays().values()):
             state.update(np.ascontiguousarray(array).data)
-        size = f"{len(self)} words, vectors of {self.size}"
-        return {"name": f"word vectors {state.hexdigest()} ({size})"}
+        return f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __deepcopy__(self, memo: object) -> WordVectors:
-        return self  # they never change, and may be large
+        return self  # it never changes
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
@@ -392,15 +426,11 @@ class WordVectors:
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E): the weighted mean of those of its words.
 
-        Rare words weigh more than frequent ones. A word never seen takes the vectors of the
-        known words that look like it, as far as they do, and a vector of its own n-grams for the
-        rest. Only a text without letters and digits has the zero vector.
+        Rare words weigh more than frequent ones. The vector of a word never seen is made from
+        the known words that are spelled like it, and from its n-grams. Only a text without
+        letters and digits has the zero vector.
         """
-        _require_texts(texts)
-        encoded = np.empty((len(texts), self.size), np.float32)
-        for some, phrases in self.vocabulary.phrases(texts):
-            encoded[some] = self._means(phrases, FoundWords(self.vocabulary, phrases.words))
-        return encoded
+        return self.encode_with_trust(texts)[0]
 
     def encode_with_trust(
         self,
@@ -417,7 +447,7 @@ class WordVectors:
         trust = np.empty(len(texts), np.float32)
         for some, phrases in self.vocabulary.phrases(texts):
             found = FoundWords(self.vocabulary, phrases.words)
-            encoded[some] = self._means(phrases, found)
+            encoded[some] = phrases.means(self._vectors(found), found.weights)
             means = phrases.means(found.trust[:, None], found.weights)[:, 0]
             trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
         return encoded, trust
@@ -438,13 +468,10 @@ class WordVectors:
         return self._word_cache(words)
 
     def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
-        """Return the features of n words, whose vectors ``project`` changes; they are not kept."""
+        """Return the features of n words, with vectors changed by ``project``; not cached."""
         found = FoundWords(self.vocabulary, words)
         vectors = units(project(self._vectors(found), words))
         return WordFeatures(found.known, found.weights, found.trust, vectors)
-
-    def _means(self, phrases: Phrases, found: FoundWords) -> NDArray[np.float32]:
-        return phrases.means(self._vectors(found), found.weights)
 
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         vectors = self._matrix.rows(found.rows)
@@ -453,7 +480,7 @@ class WordVectors:
         return vectors
 
     def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
-        """Return the cosines to expect of unrelated words: the vocabulary's, whatever the keys."""
+        """Return the cosines to expect of unrelated words, whatever the keys."""
         return self._background
 
     @cached_property
@@ -469,8 +496,8 @@ class WordVectors:
         return background_of(self.encode(self.some_words()))
 
     def some_words(self) -> list[str]:
-        """Return words from all over the vocabulary that it knows well."""
-        known = np.flatnonzero(self.counts >= min(_KNOWN_WELL, self.counts.max()))
+        """Return a sample of the words that occur often enough to have a good vector."""
+        known = np.flatnonzero(self.counts >= min(_OFTEN, self.counts.max()))
         return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
 
 
@@ -486,15 +513,15 @@ def _require_texts(texts: Sequence[str]) -> None:
             raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)} among them")
 
 
-_SHIPPED = "brown.vectors"
+# ---- the vectors that ship, and their corpus -----------------------------------------------------
 
 
 @cache
-def Brown() -> WordVectors:  # noqa: N802 - it names the thing that one gets, as a class would
+def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns one object
     """Return the word vectors that ship with the package, memory-mapped and opened once.
 
     They are word2vec trained on the Brown corpus (W. N. Francis and H. Kučera, 1964), which is
-    licensed for non-commercial use; ``data/README.md`` tells how they were made.
+    licensed for non-commercial use. ``data/README.md`` describes how they were made.
 
     >>> vectors = Brown()
     >>> vectors.words[:3]
@@ -503,7 +530,7 @@ def Brown() -> WordVectors:  # noqa: N802 - it names the thing that one gets, as
     True
     """
     (folder,) = import_module("fuzzydict.data").__path__
-    return WordVectors.load(f"{folder}/{_SHIPPED}")
+    return WordVectors.load(f"{folder}/brown.vectors")
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:

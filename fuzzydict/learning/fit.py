@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import require_counts
-from fuzzydict.embedding.maps import composed
-from fuzzydict.embedding.projections import ROLES, Projections
+from fuzzydict.embedding.projections import ROLES, Projections, composed
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.learning import acceptance

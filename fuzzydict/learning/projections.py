@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, positive, require_counts
-from fuzzydict.embedding.maps import Factors, project_forward
-from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.projections import Factors, Projections, project_forward
 from fuzzydict.errors import OptionError
 
 __all__ = [

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict._arrays import Array
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.embedding.maps import project_forward
-from fuzzydict.embedding.projections import Factors, Projections, project
+from fuzzydict.embedding.projections import Factors, Projections, project, project_forward
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
 from tests.support.gradients import check_gradients
 

@@ -28,7 +28,7 @@ from fuzzydict import (
     WordVectors,
 )
 from fuzzydict._files import write_arrays
-from fuzzydict.embedding.word_vectors import brown_sentences, ngram_vectors
+from fuzzydict.embedding.word_vectors import brown_sentences, ngram_vector, ngram_vectors
 from fuzzydict.text.words import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
@@ -200,7 +200,7 @@ def test_a_vector_is_that_of_the_stand_ins_as_far_as_they_are_trusted(word: str)
     lent = sum((w * VECTORS[row] for row, w in zip(rows, weights, strict=True)), np.zeros(8))
     mean = VECTORS.mean(axis=0)
     spread = np.mean([np.linalg.norm(vector - mean) for vector in VECTORS])
-    direction = ngram_vectors([word], 8)[0]
+    direction = ngram_vector(word, 8)
     own = mean + spread * direction / np.linalg.norm(direction)
     expected = stand_ins.trust * lent + (1 - stand_ins.trust) * own
     np.testing.assert_allclose(SMALL.encode([word])[0], expected, rtol=1e-5, atol=1e-6)
@@ -210,7 +210,7 @@ def test_a_vector_is_that_of_the_stand_ins_as_far_as_they_are_trusted(word: str)
 def test_vectors_of_ngrams_are_the_same_for_one_word_and_for_many(
     words: list[str], size: int
 ) -> None:
-    each = [ngram_vectors([word], size)[0] for word in words]
+    each = [ngram_vector(word, size) for word in words]
     np.testing.assert_array_equal(ngram_vectors(words, size), each, strict=True)
 
 
@@ -343,6 +343,22 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     write_arrays(tmp_path / "v", "something else", {}, {})
     with pytest.raises(FileFormatError, match="holds something else"):
         WordVectors.load(tmp_path / "v")
+
+
+def test_a_fingerprint_is_computed_once_and_differs_with_each_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vectors = WordVectors(KNOWN, VECTORS, COUNTS)
+    name = vectors.fingerprint()["name"]
+    assert name == SMALL.fingerprint()["name"]
+    others = [
+        WordVectors([*KNOWN[:-1], "blue"], VECTORS, COUNTS),
+        WordVectors(KNOWN, VECTORS * 2, COUNTS),
+        WordVectors(KNOWN, VECTORS, [*COUNTS[:-1], 1]),
+    ]
+    assert len({name, *(other.fingerprint()["name"] for other in others)}) == 4
+    monkeypatch.setattr("hashlib.blake2b", lambda *_, **__: pytest.fail("it was hashed again"))
+    assert vectors.fingerprint()["name"] == name
 
 
 def test_what_is_pickled_or_copied_encodes_alike(brown: WordVectors) -> None:

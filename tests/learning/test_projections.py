@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array
-from fuzzydict.embedding.maps import Factors
-from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.learning.projections import (
     Adam,
