@@ -106,7 +106,7 @@ class Encoder:
         return self.word_features(words)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
-        """Return the cosines to expect of unrelated texts, estimated from vectors of keys, (n, E)."""
+        """Return the cosines to expect of unrelated texts, estimated from those of keys, (n, E)."""
         return background_of(keys)
 
     def fingerprint(self) -> dict[str, Any]:

@@ -206,7 +206,7 @@ _WORDS = "words"  # the learned words, as JSON
 
 
 class Projections:
-    """The matrices that attention learns: it scores ``query Q`` with ``key K``, and pools ``value V``.
+    """The matrices that attention learns: ``query Q`` meets ``key K``, and ``value V`` is pooled.
 
     (Vaswani et al. 2017, section 3.2.2.) Projections are immutable.
 
