@@ -445,42 +445,25 @@ class FuzzyDict(Configured, dict[Any, V]):
     ) -> FitReport:
         """Learn from examples, and keep what was learned if it answers held-out examples better.
 
-        If the targets are keys, the queries are to find them: Q and K are learned, and the
-        calibration of the default score (or the temperature of a named scorer). If the targets
-        are numbers or arrays, the queries are to pool them: Q, K and the temperature are learned,
-        and the scorer "cosine" replaces the default one. All start at the identity; the fewer the
-        examples, the nearer to it they stay.
-
-        Of a hundred examples or more a share is held out. Fewer are held out in turn, in several
-        folds; fewer than four are not held out. The result is kept if the held-out examples are
-        answered better and, if the targets are keys, the other examples too, and misspelled keys
-        are found as before. With few examples and the default score it is enough that the held-out
-        ones, in three rounds of other folds, are answered more probably, and that no fewer are
-        right than chance explains. A result that is not kept is tried once more with smaller
-        steps.
-
-        Each fit starts afresh: options that the last fit set, and that were not set since, are
-        restored first. A result that is not kept changes nothing. A dict from a file does not
-        record a fit: its cutoff, scorer and temperature are its own, and learned projections are
-        left out. At most 2^26 numbers of the queries' vectors are learned from.
+        If the targets are keys, Q and K are learned, and the calibration of the default score, or
+        the temperature of a named scorer. If they are numbers or arrays, the queries are to pool
+        them: Q, K and the temperature are learned, and "cosine" replaces the default scorer. A
+        result that is not kept changes nothing. The guide "Learning from examples" tells what is
+        held out, and when a result is kept.
 
         Args:
             queries: L texts, or a mapping from texts to their targets.
-            targets: one for each query, unless ``queries`` is a mapping: a key, a list of keys
-                that are all right, or None where no key should match, by which ``score_cutoff`` is
-                learned; or, for all queries, a number or an array.
+            targets: one for each query, unless ``queries`` is a mapping: a key, a list of right
+                keys, or None where no key should match; or, for all, a number or an array.
             learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            epochs: passes over the examples, at most; by default 30, or, to pool, as many as take
-                about 2,000 steps, from 30 to 200.
+            epochs: passes over the examples, at most; by default 30, or 30 to 200 to pool.
             learning_rate: how far a step may turn a vector, as a share of its length; by default
                 0.03, or 0.1 to pool.
-            validation: the share of examples held out; by default 0.2. With 0 all examples are
-                learned from, and decide alone.
+            validation: the share of examples held out; by default 0.2; 0 holds none out.
             seed: decides which examples are held out, and the order of the batches.
-            progress: is called with ``(done, total)`` of all passes; it may stop the fit by
-                raising, and the dict is as it was.
-            warm_start: go on from what was learned before.
+            progress: is called with ``(done, total)``; it may stop the fit by raising.
+            warm_start: go on from what was learned; by default the last fit is undone first.
 
         Raises:
             OptionError: there are no examples, a target is no key, or an option is out of range.

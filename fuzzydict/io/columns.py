@@ -94,14 +94,12 @@ def clean_column(
 ) -> Cleaned:
     """Write a table with the key, value and score that match each cell of a column.
 
-    Rows keep their order. The text of CSV, TSV and JSON Lines stays the same: quotes, byte-order
-    marks, line ends, blank lines. So do the types, metadata and (first) compression of Parquet,
-    whose new columns are text (values as JSON unless they are text) and 64-bit floats.
+    Rows keep their order. The text of CSV, TSV and JSON Lines stays the same, and so do the types,
+    metadata and (first) compression of Parquet, whose new columns are text and 64-bit floats.
 
-    The new cells are empty if no key matches or the cell is blank. Cells such as ``n/a`` and
-    ``unknown`` count as blank, unless a key says the same. The table may have any length, and
-    ``output`` may be its own file. The output and the review are written when everything is done;
-    if anything fails, neither is.
+    The new cells are empty if no key matches or the cell is blank, as ``n/a`` is, unless a key
+    says the same. The table may have any length, and ``output`` may be its own file. The output
+    and the review are written when everything is done; if anything fails, neither is.
 
     Args:
         d: the dict; its ``score_cutoff`` decides what matches.
@@ -124,17 +122,9 @@ def clean_column(
             exists already: it may hold corrections.
         MissingExtraError: pyarrow, which reads Parquet, is not installed.
     """
-    form = format or (table_format(table) if isinstance(table, Path) else None)
-    if form not in TABLES:
-        raise OptionError(
-            f"{_name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
-        )
+    form = _checked_format(table, format)
     if review is not None:
-        check_new_review(review)
-        if isinstance(output, Path) and review.resolve() == output.resolve():
-            raise OptionError(
-                f"{review} is the table to be written; name another file for the review"
-            )
+        check_new_review(review, output)
     prefix = f"{column}_" if prefix is None else prefix
     names = (f"{prefix}key", f"{prefix}value", f"{prefix}score")
     with nullcontext() if review is None else Review() as doubts:
@@ -151,6 +141,15 @@ def clean_column(
                 review.unlink(missing_ok=True)
             raise
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def _checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa: A002
+    form = format or (table_format(table) if isinstance(table, Path) else None)
+    if form not in TABLES:
+        raise OptionError(
+            f"{_name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
+        )
+    return form
 
 
 def _opened(output: Path | BinaryIO) -> AbstractContextManager[BinaryIO]:

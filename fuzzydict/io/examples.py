@@ -135,13 +135,16 @@ def is_undecided(target: str) -> bool:
     return target == _UNDECIDED or target.startswith(f"{_UNDECIDED} ")
 
 
-def check_new_review(path: Path) -> None:
-    """Check that a review can be written to ``path``.
+def check_new_review(path: Path, table: object) -> None:
+    """Check that a review can be written to ``path``, beside a table.
 
     Raises:
-        OptionError: the file exists already, or its ending names another format, or none.
+        OptionError: the file exists already or is the table, or its ending names another format,
+            or none.
     """
     _review_format(path)
+    if isinstance(table, Path) and path.resolve() == table.resolve():
+        raise OptionError(f"{path} is the table to be written; name another file for the review")
     if path.exists():
         raise OptionError(
             f"{path} exists already and may hold corrections; name another file for the review"
