@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.learning.wordnet import Synset
-from tests.learning.test_fits_kept import AT_ODDS, CAR
+from tests.support.fits import AT_ODDS, CAR
 
 main: click.Command = import_module("fuzzydict.cli").main
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-import string
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,23 +19,8 @@ from fuzzydict import (
     PoolingError,
     ShapeError,
 )
+from tests.support.fits import EXAMPLES, SPECIFICATIONS, SPORT, car, names, turned
 
-SPORT = ["battery", "top speed", "horse power"]
-SPECIFICATIONS = [*SPORT, "color", "brand", "model", "price", "seats", "doors", "weight", "year"]
-EXAMPLES: dict[str, Any] = {
-    "performance": SPORT,
-    "acceleration": ["top speed", "horse power"],
-    "power": ["horse power", "battery"],
-    "how quick is it": "top speed",
-    "engine strength": "horse power",
-    "range": "battery",
-    "paint": "color",
-    "shade": "color",
-    "cost": "price",
-    "how expensive": "price",
-    "maker": "brand",
-    "manufacturer": "brand",
-}
 UNSEEN = {
     "colour": "color",
     "how fast": "top speed",
@@ -49,8 +34,13 @@ UNSEEN = {
 }
 
 
-def car(**options: Any) -> FuzzyDict[int]:
-    return FuzzyDict({key: i for i, key in enumerate(SPECIFICATIONS)}, **options)
+SYNONYMS = {"paint": "color", "cost": "price", "maker": "brand"}
+STRANGERS = {"weather": None, "zebra": None, "quarterly revenue": None}
+LETTERS = "abcdefghij"
+
+
+def options(d: FuzzyDict[Any]) -> tuple[Any, ...]:
+    return d.projections, d.scorer, d.temperature, d.score_cutoff
 
 
 @pytest.fixture(scope="module")
@@ -58,30 +48,6 @@ def taught() -> tuple[FuzzyDict[int], Any]:
     d = car()
     report = d.fit(list(EXAMPLES), list(EXAMPLES.values()))
     return d, report
-
-
-def names(count: int, letter: str, seed: int) -> list[str]:
-    random = np.random.default_rng(seed)
-    letters = list(string.ascii_lowercase)
-    return [f"{letter}{''.join(random.choice(letters, 9))}" for _ in range(count)]
-
-
-def turned(
-    count: int, queries: int, size: int, noise: float = 0.1
-) -> tuple[list[str], list[str], list[int], dict[str, Any]]:
-    """Return keys, queries, which key each query is of, and vectors in two spaces."""
-    random = np.random.default_rng(7)
-    keys, asked = names(count, "k", 1), names(queries, "q", 2)
-    vectors = random.standard_normal((count, size))
-    turn = np.linalg.qr(random.standard_normal((size, size)))[0]
-    of = [i % count for i in range(queries)]
-    seen = vectors[of] @ turn + noise * random.standard_normal((queries, size))
-    return (
-        keys,
-        asked,
-        of,
-        {**dict(zip(keys, vectors, strict=True)), **dict(zip(asked, seen, strict=True))},
-    )
 
 
 # ---- keys ------------------------------------------------------------------------------------
@@ -118,13 +84,13 @@ def test_a_word_that_the_corpus_never_had_can_be_taught() -> None:
     ("scorer", "function"), [(None, False), ("cosine", False), ("cosine", True)]
 )
 def test_two_spaces_are_tied_whatever_turn_lies_between(scorer: Any, function: bool) -> None:
-    keys, queries, of, table = turned(700, 700, 24)
+    keys, queries, of, table = turned(170, 170, 8)
     embedding: Any = (lambda texts: [table[text] for text in texts]) if function else table
     d = FuzzyDict(dict.fromkeys(keys, 1), embedding=embedding, scorer=scorer)
-    assert d.fit(queries[:500], keys[:500]).kept
-    found = [match.key for match in d.nearest(queries[500:])]
-    right = [answer == keys[i] for answer, i in zip(found, of[500:], strict=True)]
-    assert sum(right) >= 0.95 * len(right)
+    assert d.fit(queries[:120], keys[:120], epochs=15).kept
+    found = [best.key for (best,) in d.most_similar(queries[120:], 1)]
+    right = [answer == keys[i] for answer, i in zip(found, of[120:], strict=True)]
+    assert sum(right) >= 0.8 * len(right)
 
 
 def test_what_does_not_help_is_not_kept() -> None:
@@ -185,7 +151,7 @@ def test_values_are_pooled_as_they_were_told(scorer: Any) -> None:
     assert report.kept
     assert d.scorer == scorer or d.scorer == "cosine"
     missed = d.pool(queries[200:]) - values[of[200:]]
-    assert np.sqrt((missed**2).mean()) < 0.35 * values.std()
+    assert np.sqrt((missed**2).mean()) < 0.5 * values.std()  # 0.06 to 0.27; untrained 1.0
 
 
 def test_value_is_projected_too() -> None:
@@ -227,12 +193,12 @@ def test_a_fit_starts_afresh_or_goes_on(taught: tuple[FuzzyDict[int], Any]) -> N
 
 def test_a_fit_on_no_projections_starts_afresh_too(tmp_path: Path) -> None:
     keys, queries, of, table = turned(30, 120, 8)
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table)
-    d.fit(queries, [keys[i] for i in of])
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer="cosine")
+    d.fit(queries, [keys[i] for i in of], epochs=3)
     once = d.projections
     d.save(tmp_path / "d")
     again: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=table)
-    again.fit(queries, [keys[i] for i in of])
+    again.fit(queries, [keys[i] for i in of], epochs=3)
     assert again.projections == once
 
 
@@ -269,6 +235,161 @@ def test_a_learned_temperature_and_cutoff_are_saved(tmp_path: Path) -> None:
         now, then = back.most_similar(queries[0]), d.most_similar(queries[0])
         assert [match.key for match in now] == [match.key for match in then]
         assert [match.score for match in now] == pytest.approx([match.score for match in then])
+
+
+# ---- afresh ----------------------------------------------------------------------------------
+
+
+def test_a_cutoff_that_was_learned_does_not_stay() -> None:
+    twice, once = car(), car()
+    assert twice.fit(SYNONYMS | STRANGERS, validation=0).score_cutoff is not None
+    assert twice.score_cutoff is not None
+    for d in (twice, once):
+        assert d.fit(SYNONYMS, validation=0).kept
+    assert options(twice) == options(once)
+    assert twice.score_cutoff is None
+    assert twice.most_similar("paint") == once.most_similar("paint")
+
+
+def test_keys_after_numbers_are_judged_by_the_default_score() -> None:
+    twice, once = car(), car()
+    assert twice.fit({"paint": 3.0, "cost": 7.0}, validation=0, epochs=10).kept
+    assert twice.scorer == "cosine"
+    reports = [d.fit(SYNONYMS, validation=0) for d in (twice, once)]
+    assert options(twice) == options(once)
+    assert twice.scorer is None
+    assert reports[0] == reports[1]
+
+
+def test_what_was_set_since_the_last_fit_stays() -> None:
+    d = car()
+    d.fit(SYNONYMS | STRANGERS, validation=0)
+    d.score_cutoff = 0.3
+    d.fit(SYNONYMS, validation=0)
+    assert d.score_cutoff == 0.3
+
+
+def test_what_is_set_while_it_learns_stays() -> None:
+    d = car()
+
+    def meanwhile(done: int, total: int) -> None:
+        if done == total:
+            d.score_cutoff = 0.3
+
+    assert d.fit(SYNONYMS, validation=0, progress=meanwhile).kept
+    assert d.score_cutoff == 0.3
+
+
+def test_what_is_not_kept_changes_nothing_of_what_was(monkeypatch: Any) -> None:
+    d = car()
+    d.fit(SYNONYMS | STRANGERS, validation=0)
+    before = options(d)
+    monkeypatch.setattr(
+        "fuzzydict.learning.acceptance.verdict_on_keys", lambda *_, **__: (False, "no")
+    )
+    assert not d.fit(SYNONYMS, validation=0).kept
+    assert options(d) == before
+
+
+@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy", "or"])
+def test_copies_remember_what_was_fitted(way: str) -> None:
+    d = car()
+    d.fit(SYNONYMS | STRANGERS, validation=0)
+    ways: dict[str, Any] = {
+        "pickle": lambda: pickle.loads(pickle.dumps(d)),
+        "copy": d.copy,
+        "deepcopy": lambda: copy.deepcopy(d),
+        "or": lambda: d | {},
+    }
+    other = ways[way]()
+    assert other.score_cutoff == d.score_cutoff is not None
+    other.fit(SYNONYMS, validation=0)
+    assert other.score_cutoff is None
+
+
+def test_a_file_remembers_no_fit_and_projections_start_afresh(tmp_path: Path) -> None:
+    d = car()
+    d.fit(SYNONYMS | STRANGERS, validation=0)
+    d.save(tmp_path / "car")
+    back: FuzzyDict[int] = FuzzyDict.load(tmp_path / "car")
+    back.fit({"paint": "color"}, validation=0)
+    assert back.score_cutoff == d.score_cutoff
+    once = car()
+    once.fit({"paint": "color"}, validation=0)
+    assert np.allclose(back.projections.query, once.projections.query)
+
+
+def test_words_that_were_learned_are_known_where_a_fit_goes_on() -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "brand", "price"], 1))
+    d.fit({"hue": "color"}, validation=0)
+    report = d.fit({"vlorp": "brand"}, validation=0, warm_start=True)
+    assert report.kept
+    assert d.projections.words == {"hue", "vlorp"}
+    weights = d.attend("vlorp").weights
+    assert np.log(weights[1]) == pytest.approx(report.training_after.log_probability, rel=1e-3)
+
+
+# ---- at once ---------------------------------------------------------------------------------
+
+
+def test_no_thread_reads_amid_what_is_set() -> None:
+    read: list[tuple[Any, ...]] = []
+
+    def read_options() -> None:
+        d.get("zebra")
+        read.append(options(d))
+
+    class Watched(FuzzyDict[int]):
+        """Lets another thread read after each option that is set."""
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, value)
+            if not waiting:
+                thread = Thread(target=read_options)
+                thread.start()
+                thread.join(0.2)
+                threads.append(thread)
+
+    waiting, threads = [True], list[Thread]()
+    d = Watched(dict.fromkeys(SPECIFICATIONS, 1))
+    before = options(d)
+    waiting.clear()
+    assert d.fit(SYNONYMS | STRANGERS, validation=0).kept
+    for thread in threads:
+        thread.join()
+    assert len(read) >= 2
+    assert set(map(repr, read)) == {repr(options(d))} != {repr(before)}
+
+
+# ---- a mapping -------------------------------------------------------------------------------
+
+
+def test_a_mapping_of_queries_to_targets_is_as_good_as_two_lists() -> None:
+    mapped, listed = car(), car()
+    examples = {"paint": ["color", "model"], "cost": "price", "zebra": None}
+    assert mapped.fit(examples, validation=0) == listed.fit(
+        list(examples), list(examples.values()), validation=0
+    )
+    assert options(mapped) == options(listed)
+    values, listed = car(), car()
+    values.fit({"paint": 3.0, "cost": 7.0}, validation=0, epochs=3)
+    listed.fit(["paint", "cost"], [3.0, 7.0], validation=0, epochs=3)
+    assert options(values) == options(listed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["paint"],), "targets: missing.*mapping"),
+        (("paint",), "queries: expected a list"),
+        (({"paint": "color"}, ["color"]), "leave targets out"),
+        (({3: "color"},), "expected texts, got int 3"),
+        ((None,), "queries: expected a list"),
+    ],
+)
+def test_targets_are_left_out_of_a_mapping_alone(arguments: Any, message: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=message):
+        car().fit(*arguments)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------

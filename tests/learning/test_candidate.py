@@ -1,0 +1,56 @@
+"""The calibration of the score: its gradient, and what it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from fuzzydict._arrays import Array
+from fuzzydict.embedding.calibration import Calibration, Evidence
+from fuzzydict.learning.candidate import Question, answers_to, calibrate, question_loss
+from fuzzydict.search.features import Features
+from tests.support.gradients import check_gradients
+
+LINE = (-3.0, 8.0, 0.5, 0.0), (-3.0, -1.0, 1.0, 0.3), (-3.0, 8.0, 0.5, 0.0)
+START = Calibration(Evidence(*LINE), Evidence(*LINE))
+FITTED = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]  # without the squared nearness of spelling and words
+
+
+def question(seed: int, right: list[int], *, known: float = 1.0, absent: bool = True) -> Question:
+    random = np.random.default_rng(seed)
+    near = random.normal(0, 1, 6).astype(np.float32)
+    near[right] += 2
+    spelling = random.uniform(0, 0.9, 4).astype(np.float32)
+    words = np.array([0.6, -np.inf, 0.8, -np.inf], np.float32)
+    features = Features(near, np.array([0, 2, 3, 5]), spelling, words)
+    return Question(features, known, np.array(right, np.intp), absent=absent)
+
+
+@pytest.mark.parametrize(("right", "absent"), [([2], False), ([1, 3], True), ([], True)])
+@pytest.mark.parametrize("known", [0.0, 1.0])
+def test_the_gradient_of_the_calibration(right: list[int], absent: bool, known: float) -> None:
+    asked = question(0, right, known=known, absent=absent)
+    weights = START.weights()[0].ravel()
+
+    def loss(at: Mapping[str, Array]) -> float:
+        moved = weights.copy()
+        moved[FITTED] = at["weights"]
+        both = np.concatenate([[START.reach], moved, moved])
+        return question_loss(asked, Calibration.from_array(both))[0]
+
+    gradient = question_loss(asked, START)[1][FITTED]
+    check_gradients(loss, {"weights": weights[FITTED]}, {"weights": gradient})
+
+
+def test_a_calibration_makes_the_right_answers_more_probable() -> None:
+    questions = [question(seed, [seed % 6] if seed % 4 else []) for seed in range(40)]
+    fitted = calibrate(questions, START)
+    before, after = (
+        np.mean([answer.log_probability for answer in answers_to(questions, calibration)])
+        for calibration in (START, fitted)
+    )
+    assert after > before + 0.05
+    held = calibrate(questions, START, pull=1e6)
+    np.testing.assert_allclose(held.weights(), START.weights(), atol=1e-3)
