@@ -106,20 +106,17 @@ def clean_column(
         table: a CSV, TSV, JSON Lines or Parquet file; or a stream of bytes, not of Parquet.
         column: the name of the column.
         output: a file, or a stream of bytes.
-        format: the table's format, one of `TABLES`; by default the file's ending says. A
-            stream has no ending.
-        prefix: goes before "key", "value" and "score" in the names of the new columns; by default
-            the name of the column and "_".
+        format: the table's format, one of `TABLES`; by default the file's ending says.
+        prefix: goes before "key", "value" and "score" in the new names; by default the column's
+            name and "_".
         review: a new file for the doubtful queries, written by `examples.Review`.
         sure: the lowest score of a match that is not doubtful.
         progress: called with the amount done and the total amount.
 
     Raises:
         OSError: a file cannot be read or written.
-        FileFormatError: the table is not of its format, lacks the column, or has one of the new
-            names already.
-        OptionError: the format is unknown, or ``review`` has another ending than a review or
-            exists already: it may hold corrections.
+        FileFormatError: the table is not of its format, lacks the column, or has a new name.
+        OptionError: the format is unknown, or ``review`` exists or has another ending.
         MissingExtraError: pyarrow, which reads Parquet, is not installed.
     """
     form = _checked_format(table, format)

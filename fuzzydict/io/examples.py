@@ -6,6 +6,7 @@ result, from which `FuzzyDict.fit` learns.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
@@ -27,7 +28,6 @@ from fuzzydict.io.records import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
     from typing import BinaryIO
 
 __all__ = [
