@@ -8,7 +8,7 @@ broadcast.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -34,6 +34,7 @@ __all__ = [
 
 
 Array: TypeAlias = NDArray[np.floating[Any]]
+_Float = TypeVar("_Float", bound=np.floating[Any])
 
 
 def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
@@ -165,14 +166,14 @@ def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return ordered[first]
 
 
-def units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
     """Return vectors (n, E) scaled to unit length; zero vectors stay zero.
 
     >>> units(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [[0.0, -1.0], [0.0, 0.0]]
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: NDArray[np.float32] = np.zeros_like(vectors)
+    scaled = np.zeros_like(vectors)
     np.divide(vectors, lengths, where=lengths > 0, out=scaled)
     return scaled
 

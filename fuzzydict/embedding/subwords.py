@@ -1,4 +1,4 @@
-"""Vectors for the n-grams of words: what the letters of a text say about where it belongs."""
+"""Learned vectors of the n-grams of words: a projection that reads the texts as well."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from fuzzydict.text.words import words as words_of
 __all__ = ["Subwords", "ngram_rows"]
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
-_INVERTED = np.uint32(0xFFFFFFFF)  # in which a CRC-32 begins, and ends
-# What a CRC-32 mixes in for each byte, told from those of zlib, which takes one text at a time.
-_MIXED_IN = np.array(
+_WORDS = 128  # the first words of a text are read
+_BLOCK = 4096  # texts projected, or words hashed, at a time, to save memory
+_FEW = 512  # at most so many words are looked up one by one, and remembered
+_INVERTED = np.uint32(0xFFFFFFFF)  # the first state of a CRC-32, and what inverts the last
+# The table of CRC-32, computed by zlib, which itself takes one text at a time.
+_CRC_TABLE = np.array(
     [zlib.crc32(bytes([255 - byte])) ^ 0xFF000000 for byte in range(256)], np.uint32
 )
-_WORDS = 128  # of a text that are read; a key has a few
-_BLOCK = 4096  # texts projected, or words hashed, at a time, so that little memory is taken
-_FEW = 512  # words looked up one by one, as those of queries are: most were asked for before
 
 
 def ngram_rows(word: str, buckets: int) -> list[int]:
-    """Return the different rows, below ``buckets``, of the n-grams of a word.
+    """Return the buckets of the n-grams of a word: different numbers below ``buckets``, rising.
 
-    The word, in UTF-8, stands between two marks, so that its first and last letters count as such.
+    The n-grams are those of "<word>" in UTF-8, so that its first and last letters are special.
 
     >>> len(ngram_rows("car", 8192))  # of "car": 3 of three, 2, 1
     6
@@ -47,7 +47,7 @@ def ngram_rows(word: str, buckets: int) -> list[int]:
 
 
 def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the `ngram_rows` of many words one after the other, and of each how many, (n,).
+    """Return the `ngram_rows` of n words, concatenated, and how many each word has, (n,).
 
     >>> rows, lengths = ngram_rows_of(["car", "a"], 8192)
     >>> lengths.tolist(), rows[6:].tolist() == ngram_rows("a", 8192)
@@ -58,9 +58,9 @@ def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp],
     owners = np.repeat(np.arange(len(marked)), list(map(len, marked)))
     found = [np.arange(len(marked)) * buckets + [zlib.crc32(word) % buckets for word in marked]]
     states = np.full(len(codes), _INVERTED)
-    for size in range(1, _SIZES[-1] + 1):  # an n-gram's checksum goes on from a shorter one's
+    for size in range(1, _SIZES[-1] + 1):  # the checksum of an n-gram extends a shorter one's
         states = states[: len(codes) - size + 1]
-        states = _MIXED_IN[(states ^ codes[size - 1 :]) & 255] ^ (states >> 8)
+        states = _CRC_TABLE[(states ^ codes[size - 1 :]) & 255] ^ (states >> 8)
         if size in _SIZES:
             inside = np.flatnonzero(owners[: len(states)] == owners[size - 1 :])
             rows = (states[inside] ^ _INVERTED) % np.uint32(buckets)
@@ -71,23 +71,22 @@ def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp],
 
 
 class Subwords:
-    """A projection that reads the letters too: ``[x; x A + C f(text)]``, with x of length one.
+    """A projection that also reads the texts: ``[x; x A + f(text) C]``, with x of unit length.
 
-    ``f(text)`` counts the hashed n-grams of the text's words, each word's divided by the root of
-    their number, and takes the weighted mean over the words. So a word is where its vector says;
-    and beside that, where vector and n-grams together say, which tells it from words with like
-    vectors, and gives a word never seen a place by its parts.
+    ``f(text)`` counts the hashed n-grams of each word, divides the counts by the square root of
+    their number, and takes the weighted mean over the words. The second part of the vector
+    separates words whose vectors are similar, and gives words never seen a meaning by their parts.
 
     (n-grams: Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information"; hashing:
     Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask Learning".)
 
     Args:
         matrix: A (E, r).
-        table: C, a row of r numbers for each of N buckets; a `Matrix`, maybe rounded, or (N, r).
-        weights: What words count in a text that count less than 1, as "of" does.
+        table: C (N, r), a row for each of N buckets; an array or a `Matrix`.
+        weights: the weights of words that weigh less than 1, such as "of".
 
     Raises:
-        ShapeError: They do not fit together, or hold NaN or infinity.
+        ShapeError: the shapes do not fit, a number is not finite, or a weight is not in (0, 1].
 
     Example:
         >>> subwords = Subwords([[1.0], [0.5]], [[1.0]])
@@ -122,7 +121,6 @@ class Subwords:
         if not (np.isfinite(self.matrix).all() and np.isfinite(self.table).all()):
             raise ShapeError("matrix and table must be finite, got NaN or infinity among them")
         self.matrix.flags.writeable = False
-        # Bounded; the words of keys are asked for with every query.
         self._word = lru_cache(maxsize=1 << 13)(self._of_word)
 
     @property
@@ -133,21 +131,21 @@ class Subwords:
 
     @cached_property
     def table(self) -> NDArray[np.float32]:
-        """The vectors of the n-grams, (N, r), not to be written to."""
+        """The vectors of the n-grams, (N, r), read-only."""
         whole = self._table.whole
         whole.flags.writeable = False
         return whole
 
     def rounded(self) -> Subwords:
-        """Return these with a byte for each number of the table."""
+        """Return the same projection with a byte for each number of the table."""
         return Subwords(self.matrix, self._table.rounded(), self.weights)
 
     def project(self, vectors: ArrayLike, texts: Sequence[str] | None) -> Array:
-        """Return vectors (n, E) of n texts, and what was learned beside them: (n, E + r).
+        """Return the projected vectors (n, E + r) of vectors (n, E) of n texts.
 
         Raises:
-            ArgumentTypeError: No texts are given.
-            ShapeError: There are not as many texts as vectors, or these are of another size.
+            ArgumentTypeError: there are no texts.
+            ShapeError: there are more texts than vectors, or fewer, or the size E is another.
         """
         x = as_floats(vectors=vectors)[0].astype(np.float32, copy=False)
         if texts is None:
@@ -166,7 +164,7 @@ class Subwords:
         return projected
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what the letters of each text say, (n, r); zero for a text without words."""
+        """Return ``f(text) C`` for each text, (n, r); zero for a text without words."""
         split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
         encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
         for some, phrases in phrases_of(split):
@@ -196,7 +194,7 @@ class Subwords:
     # ---- as arrays ------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what they are made of, by name."""
+        """Return the arrays that a file holds, by name."""
         table = {f"table.{name}": array for name, array in self._table.arrays().items()}
         words = np.frombuffer(json.dumps(list(self.weights)).encode("ascii"), np.uint8)
         weights = np.array(list(self.weights.values()), np.float32)
@@ -204,15 +202,15 @@ class Subwords:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Subwords:
-        """Return those of which `arrays` told.
+        """Return the projection of which `arrays` returned the arrays.
 
         Raises:
-            KeyError, ValueError: The arrays are not those of subwords.
+            KeyError, ValueError: the arrays are not those of such a projection.
         """
         words = json.loads(arrays["words"].tobytes())
         weights = dict(zip(words, arrays["weights"].tolist(), strict=True))
         scales = arrays.get("table.scales")
-        # Copies, for what was read is mapped from a file, which may change or go.
+        # Copies, since the arrays may be mapped from a file that is changed or removed later.
         codes = np.array(arrays["table.vectors"])
         table = Matrix(codes, None if scales is None else np.array(scales))
         return cls(arrays["matrix"], table, weights)

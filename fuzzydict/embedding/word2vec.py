@@ -1,4 +1,4 @@
-"""Sentences -> word2vec: several gensim models made one, trained the same way each time."""
+"""Training of word vectors: sentences are read, and several word2vec models are combined."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fuzzydict._arrays import units
 from fuzzydict._files import decoded
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.text.words import words
@@ -63,11 +64,14 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class Model:
-    """One word2vec model of a recipe; the names are gensim's.
+    """A word2vec model of a recipe.
 
-    With ``stems`` it is trained on the stems of the words (Snowball), so that a word shares
-    what is learned of all its inflections; each word then takes the vector of its stem. It is
-    trained ``copies`` times, from seeds that follow each other: chance differs, meaning does not.
+    Attributes:
+        sg, window, vector_size, epochs, sample, negative: as in gensim.
+        stems: whether to train on the stems of words (Snowball), so that all inflections of a
+            word have the vector of its stem.
+        copies: how often to train it, each time from the next seed. Combined, the copies agree on
+            what the text says, and the noise of each is reduced.
     """
 
     sg: bool
@@ -87,14 +91,14 @@ RECIPE = (
     Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4, stems=True, copies=2),
     Model(sg=False, window=2, vector_size=100, epochs=60, sample=1e-4),
 )
-#: Numbers a word that are kept of all models'.
+#: The length E of the combined vectors.
 SIZE = 350
-#: The power of its singular value that each of their axes is as long as.
+#: The axes of the combined vectors are scaled by this power of their singular values.
 POWER = 0.75
 
 
 class Trained(NamedTuple):
-    """Words (V), most frequent first; how often each occurred, (V,); their vectors, (V, E)."""
+    """V words, most frequent first, how often each occurred, (V,), and their vectors, (V, E)."""
 
     words: list[str]
     counts: NDArray[np.int64]
@@ -110,12 +114,19 @@ def train(
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trained:
-    """Train each model of ``recipe`` and `combine` their vectors to ``size`` numbers a word.
+    """Train the models of a recipe, and `combine` their vectors.
 
-    With ``size=None`` the vectors of all models, of length one each, are side by side as they are.
+    The models are trained at the same time, each in one thread, so that the same machine and seed
+    give the same vectors, to the bit.
 
-    ``progress(done, total)`` is told of every epoch. The models are trained at the same time,
-    each in one thread of its own, so that the same machine and seed give the same bits.
+    Args:
+        sentences: each a list of words.
+        recipe: the models.
+        size: the length E of the combined vectors. With None, the unit vectors of all models are
+            concatenated.
+        min_count: words that occur less often are left out.
+        seed: of the first copy of each model.
+        progress: called as ``progress(done, total)`` after every epoch.
 
     Raises:
         ShapeError: no word occurs ``min_count`` times.
@@ -143,7 +154,7 @@ def train(
         model, copy = run
         text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
         trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, counter)
-        return _unit(trained[names])
+        return units(trained[names])
 
     parts = _at_once(vectors, runs, counter)
     counts = np.array([occurrences[word] for word in words], np.int64)
@@ -161,7 +172,7 @@ def _at_once(
     with ThreadPoolExecutor() as pool:
         try:
             return list(pool.map(vectors, runs))
-        except BaseException as error:  # Ctrl-C, too: the pool waits until its threads have ended
+        except BaseException as error:  # also Ctrl-C; leaving the pool waits for its threads
             counter.stop(error)
             raise
 
@@ -169,23 +180,23 @@ def _at_once(
 def combine(
     vectors: NDArray[np.float32], size: int = SIZE, *, power: float = POWER
 ) -> NDArray[np.float32]:
-    """Keep the strongest axes of ``vectors``, (V, E): (V, size or E if less), of length one each.
+    """Return vectors (V, E) on their ``size`` strongest axes, scaled to unit length, (V, size).
 
-    What models side by side agree on is kept, and what is chance in each goes (Yin and Schütze,
-    2016, "Learning Word Meta-Embeddings"). Each axis, of singular value s, is then as long as s to
-    the ``power``: below 1, the few strongest say less, the many others more (Caron, 2001,
-    "Experiments with LSA Scoring: Optimal Rank and Basis").
+    Concatenated models agree on the strongest axes, and the noise of each is lost (Yin and
+    Schütze, 2016, "Learning Word Meta-Embeddings"). An axis of singular value s is scaled to s to
+    the ``power``; below 1, the few strongest axes count less and the others more (Caron, 2001,
+    "Experiments with LSA Scoring: Optimal Rank and Basis"). There are E axes at most.
 
     >>> combine(np.array([[3, 0, 4], [3, 0, 4]], np.float32), 2).shape
     (2, 2)
     """
     rows = vectors.astype(np.float64)
-    # By the products of columns, in 64 bits: exact enough that the order of sums does not show.
+    # In 64 bits, so that the order of sums makes no difference after rounding to 32.
     squares, axes = np.linalg.eigh(rows.T @ rows)
     squares, axes = squares[::-1][:size], axes[:, ::-1][:, :size]
     there = squares > squares[0] * 1e-12
     scales = np.where(there, np.where(there, squares, 1.0) ** ((power - 1) / 2), 0.0)
-    return _unit(rows @ (axes * scales))
+    return units(rows @ (axes * scales)).astype(np.float32)
 
 
 def _word2vec(
@@ -195,7 +206,7 @@ def _word2vec(
     seed: int,
     counter: _EpochCounter,
 ) -> Any:
-    """Return gensim's KeyedVectors. More than one worker would make the order of updates chance."""
+    """Return gensim's KeyedVectors, trained by one worker: more would update in random order."""
     from gensim.models import Word2Vec
     from gensim.models.callbacks import CallbackAny2Vec
 
@@ -219,9 +230,10 @@ def _word2vec(
 
 
 class _EpochCounter:
-    """Tells how many epochs of all the models' are done, whichever thread ended one.
+    """Counts the epochs of all models, and calls ``progress``.
 
-    Once it is stopped, or ``progress`` has raised, that error ends each thread with its epoch.
+    Once ``progress`` has raised an error, or `stop` is called, every thread raises that error at
+    the end of its epoch.
     """
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
@@ -252,13 +264,8 @@ def _stems(words: Counter[str]) -> dict[str, str]:
     return {word: stem(word) for word in words}
 
 
-def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, np.float32(1e-9)), np.float32)
-
-
 def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
-    """Return the words of a sentence that is a text, or a list of words as a corpus has them.
+    """Return the words of a sentence, which is a text, or a list of the tokens of a corpus.
 
     Raises:
         ArgumentTypeError: it is neither.
@@ -272,5 +279,5 @@ def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
         raise ArgumentTypeError(
             f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
         ) from None
-    # In lower case at once: in prose a hump ("McDonald") does not part two words.
+    # In prose, unlike in identifiers, "McDonald" is one word.
     return words(text.lower())

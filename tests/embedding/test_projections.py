@@ -1,9 +1,11 @@
-"""Q, K and V: what they do to vectors, that they do not change, and how they are kept."""
+"""Q, K and V: what they do to vectors and embeddings, that they do not change, and their files."""
 
 from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict._arrays import Array
+from fuzzydict import Brown, WordVectors
+from fuzzydict._arrays import Array, units
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.embedding.projections import Factors, Projections, project, project_forward
-from fuzzydict.errors import ArgumentTypeError, FileFormatError, ReadOnlyError, ShapeError
+from fuzzydict.embedding.projections import (
+    Factors,
+    Projected,
+    Projections,
+    as_projections,
+    project,
+    project_forward,
+    with_projections,
+)
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    FileFormatError,
+    OptionError,
+    ReadOnlyError,
+    ShapeError,
+)
 from tests.support.gradients import check_gradients
 
 
@@ -121,6 +138,63 @@ def test_a_file_holds_them(tmp_path: Path) -> None:
 def test_arrays_that_are_no_projections(arrays: dict[str, Any]) -> None:
     with pytest.raises(FileFormatError, match="no whole projections"):
         Projections.from_arrays(arrays)
+
+
+# ---- an embedding with projections --------------------------------------------------------
+
+
+def test_queries_and_keys_are_projected_each_by_its_matrix() -> None:
+    words = WordVectors(["red", "blue"], drawn(2, 4))
+    projected = Projected(words, some())
+    queries, trust = projected.encode_with_trust(["red", "blue"], of_queries=True)
+    np.testing.assert_allclose(queries, words.vectors @ drawn(4, 3), rtol=1e-5)
+    np.testing.assert_allclose(
+        projected.encode(["red", "blue"]), words.vectors @ drawn(4, 3, seed=1), rtol=1e-5
+    )
+    assert trust.tolist() == words.trust(["red", "blue"]).tolist()
+    features = projected.word_features(["blue"], of_query=True)
+    np.testing.assert_allclose(features.units, units(queries[1:]), rtol=1e-5)
+
+
+def test_learned_words_are_known_and_trusted() -> None:
+    projected = Projected(WordVectors(["red", "blue"], drawn(2, 4)), Projections(words=["zzz"]))
+    assert projected.vocabulary.known_share("zzz qqq") == 0.5
+    assert projected.trust(["zzz", "qqq"]).tolist() == [1, 0]
+    assert projected.word_features(["zzz", "qqq"], of_query=False).known.tolist() == [True, False]
+
+
+def test_the_brown_vectors_have_projections_that_ship_unless_others_are_named() -> None:
+    default = with_projections(Brown(), None)
+    named = with_projections(Brown(), as_projections("wordnet"))
+    assert default.encode(["color"]).tolist() == named.encode(["color"]).tolist()
+    assert with_projections(Brown(), as_projections("identity")) is Brown()
+    other = WordVectors(["red"], [[1.0]])
+    assert with_projections(other, None) is other
+
+
+def test_the_shipped_projections_are_used_without_hashing_the_vectors() -> None:
+    program = (
+        "import hashlib; hashlib.blake2b = None; from fuzzydict import FuzzyDict;"
+        "print(FuzzyDict({'color': 1}, projections='wordnet')['colour'])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("1\n", "")
+
+
+def test_projections_of_another_embedding_are_refused() -> None:
+    red, blue = WordVectors(["red"], [[1.0]]), WordVectors(["blue"], [[1.0]])
+    learned = Projections([[2.0]], embedding=red.fingerprint()["name"])
+    assert with_projections(red, learned).encode(["red"]).tolist() == [[1.0]]
+    with pytest.raises(OptionError, match=r"these are for word vectors .*, and the embedding is"):
+        with_projections(blue, learned)
+
+
+def test_a_fingerprint_tells_the_embedding_and_the_projections() -> None:
+    red, blue = (WordVectors([word], [[1.0]]) for word in ("red", "blue"))
+    projections = (Projections([[2.0]]), Projections([[3.0]]))
+    names = [Projected(e, p).fingerprint()["name"] for e in (red, blue) for p in projections]
+    assert len(set(names)) == 4
+    assert Projected(red, Projections([[2.0]])).fingerprint()["name"] == names[0]
 
 
 # ---- bad input ----------------------------------------------------------------------------
