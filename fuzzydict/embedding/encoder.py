@@ -11,7 +11,7 @@ import numpy as np
 from fuzzydict._arrays import as_floats
 from fuzzydict.embedding.base import Background, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
-from fuzzydict.embedding.vocabulary import Vocabulary
+from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
@@ -96,10 +96,9 @@ class Encoder:
 
     def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
         """Return the features of n words, without vectors: a call for each would be slow."""
-        vocabulary = self.vocabulary
-        known = np.array([vocabulary.knows(word) for word in words], np.bool_)
-        trust, units = np.ones(len(words), np.float32), np.zeros((len(words), 0), np.float32)
-        return WordFeatures(known, vocabulary.weights(words), trust, units)
+        found = FoundWords(self.vocabulary, words)
+        no_vectors = np.zeros((len(words), 0), np.float32)
+        return WordFeatures(found.known, found.weights, self.trust(words), no_vectors)
 
     def projected_features(self, words: Sequence[str], project: Any) -> WordFeatures:  # noqa: ARG002
         """Return what `word_features` returns; there are no vectors to project."""

@@ -109,10 +109,6 @@ class Vocabulary:
         """
         return float(self._weights[self._rows.get(word, -1)])
 
-    def weights(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return the `weight` of each of U words, (U,)."""
-        return np.asarray(self._weights[self.rows(words)], np.float32)
-
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be trusted, from 0 to 1.
 
@@ -124,10 +120,6 @@ class Vocabulary:
             return 1.0
         row = self._rows.get(word)
         return self.stand_ins(word).trust if row is None else float(self._trust[row])
-
-    def phrases(self, texts: Sequence[str]) -> Iterator[tuple[slice, Phrases]]:
-        """Yield the tokens of texts, some texts at a time, as `phrases_of` does."""
-        return phrases_of(map(self.tokens, texts))
 
     def with_learned(self, words: Collection[str]) -> Vocabulary:
         """Return a vocabulary that also knows these words, though it has no vectors for them.
@@ -155,8 +147,7 @@ class Vocabulary:
         rows = {word: row for row, word in enumerate(self.words)}
         for row, word in enumerate(self.words):
             if not (word.isascii() and word.islower()):  # otherwise it is plain already
-                plain = word.lower() if word.isascii() else " ".join(words_of(word))
-                rows.setdefault(plain, row)
+                rows.setdefault(word.lower() if word.isascii() else _plain(word), row)
         return rows
 
     @cached_property

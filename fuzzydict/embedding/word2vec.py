@@ -119,14 +119,7 @@ def train(
     The models are trained at the same time, each in one thread, so that the same machine and seed
     give the same vectors, to the bit.
 
-    Args:
-        sentences: each a list of words.
-        recipe: the models.
-        size: the length E of the combined vectors. With None, the unit vectors of all models are
-            concatenated.
-        min_count: words that occur less often are left out.
-        seed: of the first copy of each model.
-        progress: called as ``progress(done, total)`` after every epoch.
+    The arguments are those of `WordVectors.train`, with sentences that are lists of words.
 
     Raises:
         ShapeError: no word occurs ``min_count`` times.

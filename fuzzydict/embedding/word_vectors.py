@@ -16,7 +16,7 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_WORDS
-from fuzzydict.embedding.vocabulary import FEW, FoundWords, Vocabulary, sums
+from fuzzydict.embedding.vocabulary import FEW, FoundWords, Vocabulary, phrases_of, sums
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -445,7 +445,7 @@ class WordVectors:
         _require_texts(texts)
         encoded = np.empty((len(texts), self.size), np.float32)
         trust = np.empty(len(texts), np.float32)
-        for some, phrases in self.vocabulary.phrases(texts):
+        for some, phrases in phrases_of(map(self.vocabulary.tokens, texts)):
             found = FoundWords(self.vocabulary, phrases.words)
             encoded[some] = phrases.means(self._vectors(found), found.weights)
             means = phrases.means(found.trust[:, None], found.weights)[:, 0]
@@ -548,14 +548,12 @@ def brown_sentences(*, download: bool = False) -> list[list[str]]:
     try:
         return [list(sentence) for sentence in brown.sents()]
     except LookupError as error:
+        if download and nltk.download("brown", quiet=True):
+            return brown_sentences()
+        problem = "nltk could not fetch the Brown corpus; check the connection and try again with"
         if not download:
-            raise MissingCorpusError(
+            problem = (
                 "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
-                f"{', '.join(nltk.data.path)}); fetch it with: python -m nltk.downloader brown"
-            ) from error
-    if not nltk.download("brown", quiet=True):
-        raise MissingCorpusError(
-            "nltk could not fetch the Brown corpus; check the connection and try again with: "
-            "python -m nltk.downloader brown"
-        )
-    return brown_sentences()
+                f"{', '.join(nltk.data.path)}); fetch it with"
+            )
+        raise MissingCorpusError(f"{problem}: python -m nltk.downloader brown") from error
