@@ -447,31 +447,27 @@ def test_training_again_gives_what_ships(brown: WordVectors, brown_corpus: list[
     assert (a * b).sum(axis=1).min() > 0.99
 
 
-# ---- a machine without the corpus ---------------------------------------------------------
+@pytest.fixture
+def no_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let nltk look for data in an empty folder only."""
+    lazy = nltk.corpus.util.LazyCorpusLoader("brown", nltk.corpus.CategorizedTaggedCorpusReader)
+    monkeypatch.setattr(nltk.corpus, "brown", lazy)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    return tmp_path
 
 
-def run_without_corpus(program: str, folder: Path) -> str:
-    """Return what a new process prints in which nltk looks for data only in ``folder``."""
-    start = "import sys, nltk; nltk.data.path[:] = [sys.argv[1]]\n"
-    command = [sys.executable, "-c", start + program, str(folder)]
-    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(no_corpus: Path) -> None:
+    with pytest.raises(MissingCorpusError, match="the Brown corpus is not on this") as found:
+        brown_sentences()
+    assert isinstance(found.value, LookupError)
+    assert str(no_corpus) in str(found.value)
+    assert str(found.value).endswith("fetch it with: python -m nltk.downloader brown")
 
 
-def test_a_missing_corpus_says_where_it_was_sought_and_how_to_get_it(tmp_path: Path) -> None:
-    message = run_without_corpus(
-        "from fuzzydict.embedding.word_vectors import brown_sentences\n"
-        "try: brown_sentences()\n"
-        "except LookupError as error: print(type(error).__name__, error)\n",
-        tmp_path,
-    )
-    assert message.startswith("MissingCorpusError the Brown corpus is not on this machine")
-    assert str(tmp_path) in message
-    assert message.endswith("fetch it with: python -m nltk.downloader brown\n")
-
-
+@pytest.mark.usefixtures("no_corpus")
 @pytest.mark.parametrize("fetched", [False, True])
 def test_a_download_that_brings_nothing_ends_with_the_command(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fetched: bool
+    monkeypatch: pytest.MonkeyPatch, fetched: bool
 ) -> None:
     asked: list[str] = []
 
@@ -479,9 +475,6 @@ def test_a_download_that_brings_nothing_ends_with_the_command(
         asked.append(name)
         return fetched
 
-    lazy = nltk.corpus.util.LazyCorpusLoader("brown", nltk.corpus.CategorizedTaggedCorpusReader)
-    monkeypatch.setattr(nltk.corpus, "brown", lazy)
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     monkeypatch.setattr(nltk, "download", download)
     with pytest.raises(MissingCorpusError, match=r"python -m nltk\.downloader brown$"):
         brown_sentences(download=True)
