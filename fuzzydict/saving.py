@@ -433,22 +433,32 @@ class SavedKeys:
                 f"{self._path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
-        neighbours = None if self._graph is None else Neighbours(engine, self._graph.measure)
-        index.restore_later(lambda index: self._fill(index, neighbours))
+        index.restore_later(self._fill)
         if self._at_once:
             index.keys()
-        return neighbours
+        return None if self._graph is None else self._neighbours(self._graph, index, engine)
 
-    def _fill(self, index: KeyIndex, neighbours: Neighbours | None) -> None:
+    def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self._path):
             vectors = self._checked_vectors()
             _require_finite("vectors", vectors)
-            # Copies, since what is mapped from a file may change or go.
-            if self._graph is not None and neighbours is not None:
-                saved, labels = self._graph.saved.checked(), self._graph.labels
-                neighbours.restore(index.generation, np.array(saved), np.array(labels))
+            # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self._at_once else vectors
             index.restore(self._keys, kept, self._trust)
+
+    def _neighbours(self, graph: _Graph, index: KeyIndex, engine: str) -> Neighbours:
+        def read_saved() -> NDArray[np.uint8]:
+            with as_format_errors(self._path):
+                return np.array(graph.saved.checked())
+
+        saved = read_saved() if self._at_once else None
+        neighbours = Neighbours(engine, graph.measure)
+        neighbours.restore(
+            index.generation,
+            lambda: read_saved() if saved is None else saved,
+            np.array(graph.labels),
+        )
+        return neighbours
 
     def _checked_vectors(self) -> NDArray[Any]:
         try:

@@ -190,7 +190,7 @@ class KeyIndex:
     def restore(
         self, keys: Iterable[Any], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
-        """Fill an empty index with keys that were encoded before.
+        """Fill an empty index with keys that were encoded before, but for those deleted since.
 
         Raises:
             ValueError: there are more vectors than keys with words, or fewer.
@@ -198,11 +198,15 @@ class KeyIndex:
         texts = _texts(keys)
         if len(texts) != len(vectors):
             raise ValueError(f"it has {len(vectors)} vectors for {len(texts)} keys with words")
-        if texts:
-            self._append(list(texts), list(texts.values()), vectors, trust)
+        self.is_whole = False
+        self._append(texts, vectors, trust)
+        for key in self._gone:
+            self._forget(key)
+        self._restore_later, self._gone = None, []
+        self.is_whole = True
 
     def restore_later(self, restore: Callable[[KeyIndex], None]) -> None:
-        """Let ``restore`` fill the empty index when its keys are needed."""
+        """Let ``restore`` call `restore` when the keys are needed; if it raises, so does a read."""
         self._restore_later = restore
 
     # ---- reads ----------------------------------------------------------------------------
@@ -210,15 +214,24 @@ class KeyIndex:
     def keys(self) -> Keys:
         """Return the keys as arrays, up to date with what was written."""
         if self._keys is None:
-            self._restore()
+            if self._restore_later is not None:
+                self._restore_later(self)
             if len(self) - len(self._slots) > _DEAD_ALLOWED * len(self):
                 self._pack()
-            if texts := _texts(self._pending):
-                new = list(texts)
-                self._append(new, list(texts.values()), *self.embedding.encode_with_trust(new))
-            self._pending.clear()
+            if self._pending:
+                self._encode_pending()
             self._keys = self._as_keys()
         return self._keys
+
+    def _encode_pending(self) -> None:
+        texts, encoded = _texts(self._pending), None
+        if texts:  # first, since an embedding may fail
+            encoded = self.embedding.encode_with_trust(list(texts))
+        self.is_whole = False
+        if encoded is not None:
+            self._append(texts, *encoded)
+        self._pending.clear()
+        self.is_whole = True
 
     def _as_keys(self) -> Keys:
         vectors = self._vectors.rows.view()
@@ -242,59 +255,34 @@ class KeyIndex:
         if slot is not None:
             self._alive.rows[slot] = False
 
-    def _restore(self) -> None:
-        """Restore the first keys, if that is still to be done."""
-        restore = self._restore_later
-        if restore is None:
-            return
-        self._restore_later = None
-        try:
-            restore(self)
-            for key in self._gone:
-                self._forget(key)
-        except BaseException:
-            # Each read reports a damaged file again.
-            self._restore_later, self.is_whole = restore, self.is_whole and not len(self)
-            raise
-        self._gone = []
-
     def _append(
-        self,
-        names: list[str],
-        texts: list[str],
-        vectors: NDArray[np.float32],
-        trust: NDArray[np.float32],
+        self, texts: dict[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
-        self.is_whole = False
+        """Append keys, given with their plain words; the index is not whole meanwhile."""
         lengths = _lengths(vectors)
         self._vectors.extend(vectors)
         self._inverse_lengths.extend(np.divide(1, lengths, where=lengths > 0, out=lengths))
         self._trust.extend(trust)
-        self._alive.extend(np.ones(len(names), np.bool_))
-        self._ngrams.extend(texts)
-        self._has_phrases = self._has_phrases or any(" " in text for text in texts)
-        self._slots.update(zip(names, range(len(self), len(self) + len(names)), strict=True))
-        self._names.extend(names)
-        self.is_whole = True
+        self._alive.extend(np.ones(len(texts), np.bool_))
+        self._ngrams.extend(list(texts.values()))
+        self._has_phrases = self._has_phrases or any(" " in text for text in texts.values())
+        self._slots.update(zip(texts, range(len(self), len(self) + len(texts)), strict=True))
+        self._names.extend(texts)
 
     def _pack(self) -> None:
         """Remove the dead slots: fill a new index, and take its place at once."""
-        slots = np.flatnonzero(self._alive.rows)
-        places, plain = slots.tolist(), self._ngrams.strings
         packed = type(self)(self.embedding)
         packed._pending = self._pending
-        if places:
-            packed._append(
-                [self._names[i] for i in places],
-                [plain[i] for i in places],
-                self._vectors.rows[slots],
-                self._trust.rows[slots],
-            )
+        if self._slots:
+            plain, slots = self._ngrams.strings, np.flatnonzero(self._alive.rows)
+            texts = {name: plain[slot] for name, slot in self._slots.items()}
+            packed._append(texts, self._vectors.rows[slots], self._trust.rows[slots])
         self.__dict__ = packed.__dict__
 
     def check(self, texts: list[str]) -> None:
         """Assert that the index holds these keys, and that its arrays fit together."""
-        self._restore()
+        if self._restore_later is not None:
+            self._restore_later(self)
         assert self.is_whole
         slots = list(self._slots.values())
         assert slots == np.flatnonzero(self._alive.rows).tolist(), "living slots are not in order"

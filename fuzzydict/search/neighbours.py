@@ -12,7 +12,7 @@ from fuzzydict.search.backends import ENGINES, EXACT
 from fuzzydict.search.score import COSINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -54,7 +54,7 @@ class Neighbours:
         self._alive = np.zeros(0, np.bool_)  # which of these slots the engine has
         self._unused = 0  # the least label that was never used
         self._sample: tuple[Keys, Sample] | None = None
-        self._saved: NDArray[np.uint8] | None = None
+        self._read_saved: Callable[[], NDArray[np.uint8]] | None = None
 
     def __copy__(self) -> Self:
         new = type(self).__new__(type(self))
@@ -87,10 +87,11 @@ class Neighbours:
     def _made(self, keys: Keys) -> Index:
         """Return the engine that was saved, if it fits these keys, or an empty one."""
         index = ENGINES[self.engine](self.measure == COSINE)
-        saved, self._saved = self._saved, None
-        if saved is not None:
+        if self._read_saved is not None:
             blocks = self._blocks(keys, self._labels, 0, self._alive)
-            if index.restore(saved, blocks, keys.vectors.shape[1]):
+            is_restored = index.restore(self._read_saved(), blocks, keys.vectors.shape[1])
+            self._read_saved = None
+            if is_restored:
                 return index
         self._labels, self._alive, self._unused = self._labels[:0], self._alive[:0], 0
         return index
@@ -160,10 +161,11 @@ class Neighbours:
 
         These are the label of each living key, and the least label that was never used.
         """
-        if self._saved is not None and np.array_equal(self._alive, keys.alive):  # not asked yet
-            return self._saved, np.append(self._labels[keys.alive], self._unused)
+        if self._read_saved is not None and np.array_equal(self._alive, keys.alive):
+            # It was not asked since it was saved.
+            return self._read_saved(), np.append(self._labels[keys.alive], self._unused)
         nothing = np.zeros(0, np.uint8), np.zeros(0, np.int64)
-        if self._index is None and self._saved is None:
+        if self._index is None and self._read_saved is None:
             return nothing
         try:
             saved = self.update(keys).save()
@@ -172,8 +174,17 @@ class Neighbours:
         return saved, np.append(self._labels[keys.alive], self._unused)
 
     def restore(
-        self, generation: object, saved: NDArray[np.uint8], labels: NDArray[np.int64]
+        self,
+        generation: object,
+        read_saved: Callable[[], NDArray[np.uint8]],
+        labels: NDArray[np.int64],
     ) -> None:
-        """Keep what `save` returned for keys of this generation until the engine is asked."""
-        self._saved, self._labels, self._unused = saved, labels[:-1], int(labels[-1])
+        """Keep what `save` returned for keys of this generation until the engine is asked.
+
+        Args:
+            generation: of the keys.
+            read_saved: returns what the engine saved.
+            labels: as saved.
+        """
+        self._read_saved, self._labels, self._unused = read_saved, labels[:-1], int(labels[-1])
         self._generation, self._alive = generation, np.ones(len(labels) - 1, np.bool_)

@@ -219,3 +219,23 @@ def saved_with_graph(tmp_path: Path) -> tuple[Any, dict[str, Any]]:
     d.save(tmp_path / "d")
     meta, arrays, _ = read_arrays(tmp_path / "d", "fuzzy dict")
     return meta, {name: np.array(array) for name, array in arrays.items()}
+
+
+def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    monkeypatch.setattr(saved_keys, "_LITTLE", 0)  # so that the file is read when it is needed
+    items = {f"red {i}": i for i in range(300)}
+    d = FuzzyDict(items, embedding=hashed, index="usearch", scorer="cosine")
+    d.get("blue")
+    d.save(tmp_path / "d")
+    one: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=hashed)
+    two = one.copy()
+    one["sky a"] = 1
+    one.get("sky")
+    two.get("sky")
+    one["sea b"] = 2
+    for some in (one, two):
+        for query in ("sea", "sky", "red"):
+            assert_same(some.most_similar(query, 2), compared(some).most_similar(query, 2))
