@@ -192,9 +192,10 @@ class Lookup:
                     f"no key matches {quoted(asked)}: it has no letters or digits to compare, "
                     f"so that only an equal key could match",
                 )
-            if len(self._queries) >= _REMEMBERED:
-                del self._queries[next(iter(self._queries))]
-            self._queries[asked] = query
+            if len(asked) <= LONGEST:
+                if len(self._queries) >= _REMEMBERED:
+                    del self._queries[next(iter(self._queries))]
+                self._queries[asked] = query
         return query
 
     def _in_blocks(

@@ -1,4 +1,4 @@
-"""What a dict holds in memory: little more than its matrix, and no more after many queries."""
+"""What a dict costs: the texts that are encoded, the strings indexed, and the memory it holds."""
 
 from __future__ import annotations
 
@@ -11,23 +11,117 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict
-from fuzzydict.text import similarity as spelling
+from fuzzydict import Brown, FuzzyDict, mapping
+from fuzzydict.search import lookup
+from fuzzydict.text import ngrams
+from fuzzydict.text.similarity import likenesses
 from tests.benchmarks import memory
 
-QUERIES = 40_000 if os.environ.get("FUZZYDICT_SLOW") else 4000
+QUERIES = 20_000 if os.environ.get("FUZZYDICT_SLOW") else 200
 
 
 def one_hot(texts: list[str]) -> Any:
     return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
 
 
-@pytest.fixture(autouse=True)
-def _no_tracing_is_left() -> Any:
+# ---- work, by counting ------------------------------------------------------------------------
+
+
+class Work:
+    """Counts the texts that are encoded, the strings whose n-grams are indexed, the rows moved."""
+
+    def __init__(self, monkeypatch: Any) -> None:
+        self.encoded = self.indexed = 0
+        original = ngrams._ngrams
+
+        def counted(strings: Any) -> Any:
+            self.indexed += len(strings)
+            return original(strings)
+
+        monkeypatch.setattr(ngrams, "_ngrams", counted)
+
+    def encode(self, texts: list[str]) -> Any:
+        self.encoded += len(texts)
+        return one_hot(texts)
+
+
+def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
+    work = Work(monkeypatch)
+    d = FuzzyDict({f"key {i}": i for i in range(1000)}, embedding=work.encode)
+    d.get("query")
+    assert (work.encoded, work.indexed) == (1000 + 1, 1000 + 1)  # one batch, and the query
+    work.encoded = work.indexed = 0
+    buffers = set()
+    for i in range(500):
+        d[f"new {i}"] = i
+        d.get(f"query {i}")
+        assert d._index is not None
+        buffers.add(len(d._index._vectors._buffer))
+    assert work.encoded == 2 * 500
+    # A query a read; each new key by log2 of the keys beside it; the old ones once.
+    assert work.indexed <= 500 + 500 * 10 + 1500
+    assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
+
+
+def test_deletes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
+    work = Work(monkeypatch)
+    d = FuzzyDict({f"key {i}": i for i in range(1000)}, embedding=work.encode)
+    d.get("query")
+    work.encoded = work.indexed = 0
+    for i in range(900):
+        del d[f"key {i}"]
+        d.get(f"query {i}")
+        assert d._index is not None
+        assert len(d._index) <= 2 * len(d) + 1
+    assert work.encoded == 900  # the queries
+    # A query a read; the keys that are left when half are dead: 500 + 250 + ...
+    assert work.indexed <= 900 + 1000
+
+
+def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> None:
+    calls: list[list[str]] = []
+
+    def recorded(texts: list[str]) -> Any:
+        calls.append(texts)
+        return one_hot(texts)
+
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=recorded)
+    d.get("x1")
+    d["color"] = 3  # a new value: nothing to encode
+    d.get("x1")
+    d["color"] = d.pop("color")
+    assert d.attend("x1").names == ["brand", "color"]
+    assert calls == [["color", "brand"], ["x1"], ["x1"], ["color"], ["x1"]]
+
+
+def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: Any) -> None:
+    compared: list[str] = []
+
+    def counted(words: Any, others: Any, heard: Any) -> Any:
+        compared.extend(words)
+        return likenesses(words, others, heard)
+
+    monkeypatch.setattr("fuzzydict.embedding.vocabulary.likenesses", counted)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [f"colo{a}{b}" for a in letters for b in letters]
+    words = [word for word in words if Brown().vocabulary.row(word) is None]
+    Brown().vocabulary.stand_ins.cache_clear()
+    keys = [f"{word} {other}" for word in words for other in ("color", "speedd")]
+    d = FuzzyDict(dict.fromkeys(keys, 0), scorer="cosine")
+    assert len(d.attend("speed").names) == len(d)
+    assert sorted(compared) == sorted([*words, "speedd"])
+
+
+# ---- memory -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _tracing_ends() -> Any:
     yield
     tracemalloc.stop()
 
 
+@pytest.mark.usefixtures("_tracing_ends")
 def test_a_dict_takes_little_more_than_its_matrix() -> None:
     rows = memory.keys_measured(10_000, traces=True)
     size = len(FuzzyDict({"color": 1}).attend("colour").query)
@@ -35,6 +129,7 @@ def test_a_dict_takes_little_more_than_its_matrix() -> None:
     assert all(1 < row.ratio <= memory.BOUND for row in rows)
 
 
+@pytest.mark.usefixtures("_tracing_ends")
 def test_a_small_dict_takes_little() -> None:
     warm = FuzzyDict({"color": 1}, embedding=one_hot)
     warm.get("colour")
@@ -45,44 +140,46 @@ def test_a_small_dict_takes_little() -> None:
     assert memory.traced() * 1e6 / len(dicts) < 15_000
 
 
-def test_queries_leave_nothing_but_what_bounded_caches_hold() -> None:
-    d = FuzzyDict(dict.fromkeys(memory.key_texts(200), 0), embedding=one_hot)
+def caches() -> list[Any]:
+    """Return the package's caches of the results of functions."""
+    Brown()
+    # By type: isinstance asks an object for its __class__, and some of torch's warn when asked.
+    found: list[Any] = [o for o in gc.get_objects() if type(o) is functools._lru_cache_wrapper]
+    return [cache for cache in found if cache.__module__.startswith("fuzzydict.")]
+
+
+@pytest.mark.usefixtures("_tracing_ends")
+def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
+    """Beside the caches of functions, which are bounded, those of the dict, made small here."""
+    monkeypatch.setattr(mapping, "_REMEMBERED", 16)
+    monkeypatch.setattr(lookup, "_REMEMBERED", 16)
+    d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
     queries = memory.query_texts()
-    for _ in range(500):
+    for _ in range(50):
         d.get(next(queries))
-    spelling._short_sound.cache_clear()  # so that what it gives up for others is counted as well
+    bounded = [cache for cache in caches() if cache.cache_parameters()["maxsize"] is not None]
     tracemalloc.start()
     for _ in range(QUERIES):
         d.get(next(queries))
+    for cache in bounded:
+        cache.cache_clear()
     gc.collect()
-    # The cache of sounds is the one that fills here: some 250 bytes for each text and each word.
-    # What the last 1,024 found, and the n-grams of the last 256, take 0.2 MB at the most.
-    filled = spelling._short_sound.cache_info().currsize
-    assert memory.traced() * 1e6 < 1.2e6 + 400 * filled
+    assert memory.traced() * 1e6 < 100_000
     assert d._index is not None
-    assert len(d._index) == 200
-
-
-def caches() -> dict[str, int | None]:
-    """Return the package's caches of function results, by name, with their sizes."""
-    Brown()
-    # By type: isinstance asks an object for its __class__, and some of torch's warn when asked.
-    found = [o for o in gc.get_objects() if type(o) is functools._lru_cache_wrapper]
-    own = [c for c in found if c.__module__.startswith("fuzzydict.")]
-    return {c.__qualname__: c.cache_parameters()["maxsize"] for c in own}
+    assert len(d._index) == 60
 
 
 def test_every_cache_is_bounded() -> None:
-    sizes = caches()
+    sizes = {cache.__qualname__: cache.cache_parameters()["maxsize"] for cache in caches()}
     # Functions without arguments have one result; what was not imported is not found.
     assert sizes.pop("Brown") is None
     assert sizes.pop("Projections.shipped", None) is None  # one result for each name that ships
     assert sizes.pop("sentence_encoder", None) is None
     assert sizes
-    for name, size in sizes.items():
-        assert size is not None, name
+    assert [name for name, size in sizes.items() if size is None] == []
 
 
+@pytest.mark.usefixtures("_tracing_ends")
 def test_the_tables_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     memory.main(["--part", "resident", "--keys", "500"])
     memory.main(["--part", "queries", "--queries", "20"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, NoMatchError, options
+from fuzzydict import FuzzyDict, NoMatchError
 
-ROUNDS = 500
+ROUNDS = 200
 READERS = 4
 
 
@@ -133,6 +134,7 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
     def copies() -> None:
         assert set(d.copy().values()) <= {1.0}
         assert set((d | {"x": 1.0}).values()) == {1.0}
+        assert set(copy.deepcopy(d).values()) <= {1.0}
         d.score_cutoff = 0.1
 
     beside(write, read, copies)
@@ -173,7 +175,8 @@ def test_the_first_reads_make_one_index() -> None:
 
         with ThreadPoolExecutor(READERS) as pool:
             assert set(pool.map(read, range(READERS))) == {1.0}
-        assert sorted(calls) == [1] * READERS + [len(KEYS)]
+        assert calls.count(len(KEYS)) == 1
+        assert set(calls) == {1, len(KEYS)}  # and a query each, or one for all
 
 
 def test_threads_that_ask_for_a_class_of_the_other_mode_get_one() -> None:
@@ -183,7 +186,7 @@ def test_threads_that_ask_for_a_class_of_the_other_mode_get_one() -> None:
 
         def ask(_: int, declared: Any = declared, start: threading.Barrier = start) -> Any:
             start.wait()
-            return options.class_of_mode(declared, "pool")
+            return type(declared(mode="pool"))
 
         with ThreadPoolExecutor(READERS) as pool:
             assert len(set(pool.map(ask, range(READERS)))) == 1
