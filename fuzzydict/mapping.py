@@ -665,7 +665,9 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
-        return empty_of, (declared_class(type(self)), self.mode), *reduced[2:]
+        with self._lock:  # another thread may be writing
+            items = iter(list(self.items()))
+        return empty_of, (declared_class(type(self)), self.mode), *reduced[2:4], items
 
     def _empty(self) -> Self:
         """Return an empty dict of the same kind, whatever its constructor takes."""
