@@ -15,24 +15,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
-__all__ = [
-    "Array",
-    "as_floats",
-    "broadcast_lead",
-    "check_matrices",
-    "different",
-    "glorot",
-    "linear",
-    "linear_backward",
-    "positive",
-    "require_counts",
-    "require_finite",
-    "slices",
-    "unbroadcast",
-    "units",
-]
-
-
 Array: TypeAlias = NDArray[np.floating[Any]]
 _Float = TypeVar("_Float", bound=np.floating[Any])
 

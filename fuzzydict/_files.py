@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "DTYPES",
-    "MAGIC",
-    "Stored",
-    "Unchecked",
-    "as_format_errors",
-    "decoded",
-    "read_arrays",
-    "replacing",
-    "write_arrays",
-]
 
 #: How every file of arrays begins.
 MAGIC = b"fuzzydct"

@@ -23,23 +23,6 @@ from __future__ import annotations
 
 from reprlib import Repr
 
-__all__ = [
-    "ArgumentTypeError",
-    "EmptyRowWarning",
-    "FileFormatError",
-    "FuzzyDictError",
-    "MissingCorpusError",
-    "MissingExtraError",
-    "NoMatchError",
-    "NotFittedError",
-    "OptionError",
-    "PoolingError",
-    "ReadOnlyError",
-    "ShapeError",
-    "UnknownOptionError",
-    "quoted",
-]
-
 
 class FuzzyDictError(Exception):
     """The base class of all errors of this package."""

@@ -37,12 +37,11 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.learning.fit import DictState
+    from fuzzydict.learning.candidate import DictState
     from fuzzydict.learning.report import FitReport
     from fuzzydict.search.lookup import Attended, Explained
     from fuzzydict.search.neighbours import Neighbours
 
-__all__ = ["AttnMask", "FuzzyDict"]
 
 V = TypeVar("V")
 AttnMask = Sequence[bool] | Callable[[str], bool]
@@ -497,7 +496,7 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def _state(self, *, warm_start: bool) -> DictState:
         """Return the dict as it learns: as it is, or as it was before it was fitted."""
-        from fuzzydict.learning.fit import DictState
+        from fuzzydict.learning.candidate import DictState
 
         with self._lookup() as lookup:
             keys = lookup.keys

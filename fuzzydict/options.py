@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.encoder import Unprojected
 
-__all__ = [
-    "LEARNED",
-    "MODES",
-    "OPTIONS",
-    "Configured",
-    "LearnedOptions",
-    "Option",
-    "before_fit",
-    "declared_class",
-    "empty_of",
-    "unknown_option",
-]
 
 MODES = ("nearest", "pool")
 

@@ -25,6 +25,7 @@ from fuzzydict.embedding.encoder import require_same
 from fuzzydict.embedding.projections import Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
+from fuzzydict.nn.base import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.neighbours import Neighbours
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.search.key_index import KeyIndex, Keys
 
-__all__ = ["Saved", "SavedKeys", "check_items", "read_saved", "write_saved"]
 
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
@@ -358,8 +358,8 @@ def _decoded_scorer(reader: ValueReader, saved: Any) -> Any:
     if saved is None or isinstance(saved, str):
         return saved
     kind, arguments = saved
-    made = getattr(scorers, kind) if kind in scorers.__all__ else None
-    if not isinstance(made, type) or not issubclass(made, scorers.Scorer) or kind in _NO_SCORERS:
+    made = getattr(scorers, kind, None) if isinstance(kind, str) else None
+    if not isinstance(made, type) or not issubclass(made, Scorer) or kind in _NO_SCORERS:
         raise ValueError(f"it names a scorer {quoted(kind)}, which is none of this package's")
     return made(**reader.decode(arguments))
 

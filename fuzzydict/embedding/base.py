@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.embedding.vocabulary import Vocabulary
 
-__all__ = [
-    "SAMPLE",
-    "Background",
-    "Embedding",
-    "WordCache",
-    "WordFeatures",
-    "background_of",
-    "background_of_cosines",
-]
-
 
 class Embedding(Protocol):
     """What a dict asks of an embedding."""

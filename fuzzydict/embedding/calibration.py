@@ -10,7 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["OF_TEXTS", "OF_WORDNET", "OF_WORDS", "REASONS", "Calibration", "Evidence", "Weights"]
 
 #: The reasons why a key can be right, in the order of the parts of a score.
 REASONS = ("spelling", "meaning", "words")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding
 
-__all__ = ["Encoder", "Unprojected", "as_embedding", "require_same"]
 
 # Texts whose vectors identify a function.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]

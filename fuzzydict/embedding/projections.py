@@ -42,19 +42,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Unprojected
     from fuzzydict.embedding.vocabulary import Vocabulary
 
-__all__ = [
-    "NAMES",
-    "ROLES",
-    "Factors",
-    "Projected",
-    "Projections",
-    "as_projections",
-    "composed",
-    "has_query_heads",
-    "project",
-    "project_forward",
-    "with_projections",
-]
 
 # ---- one linear map -------------------------------------------------------------------------
 

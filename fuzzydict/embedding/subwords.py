@@ -19,8 +19,6 @@ from fuzzydict.errors import ArgumentTypeError, ShapeError
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.words import words as words_of
 
-__all__ = ["Subwords", "ngram_rows"]
-
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _WORDS = 128  # the first words of a text are read
 _BLOCK = 4096  # texts projected, or words hashed, at a time, to save memory

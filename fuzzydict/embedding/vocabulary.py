@@ -20,15 +20,6 @@ from fuzzydict.text.words import words as words_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "FEW",
-    "FoundWords",
-    "Phrases",
-    "StandIns",
-    "Vocabulary",
-    "phrases_of",
-    "sums",
-]
 
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FULL_TRUST = 0.25  # relative weight from which on a vector is fully trusted

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "POWER",
-    "RECIPE",
-    "SIZE",
-    "Model",
-    "Trained",
-    "combine",
-    "read_sentences",
-    "split_sentences",
-    "train",
-    "words_of_sentence",
-]
-
 
 # A sentence ends at its full stop, question or exclamation mark, or with its paragraph.
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n\s*\n")

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Brown", "Matrix", "Project", "Unseen", "WordVectors", "brown_sentences", "ngram_vector"]
 
 #: Changes the vectors of texts, (n, E) -> (n, r).
 Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.float32]]"

@@ -15,16 +15,7 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-__all__ = [
-    "Dictionary",
-    "JudgedPair",
-    "Query",
-    "RetrievalSet",
-    "asked_pairs",
-    "read_pairs",
-    "read_sets",
-    "similarity_pairs",
-]
+
 _EXAMPLE = (
     '{"dictionaries": [{"keys": ["color"], "queries": [{"query": "hue", "accept": ["color"]}]}]}'
 )

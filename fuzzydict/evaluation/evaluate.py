@@ -28,23 +28,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 
-__all__ = [
-    "Correlation",
-    "Report",
-    "Retrieval",
-    "auroc",
-    "environment",
-    "evaluate",
-    "expected_calibration_error",
-    "hit_at_1",
-    "markdown_table",
-    "mean_reciprocal_rank",
-    "rank_correlation",
-    "report_json",
-    "report_tables",
-    "shown_command",
-    "text_table",
-]
 
 _TOPN = 10  # ranks that count for the mean reciprocal rank
 _TIMED = 50  # lookups timed in a set, for each system

@@ -21,19 +21,6 @@ from fuzzydict.mapping import FuzzyDict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "ENCODER_NAME",
-    "PEERS",
-    "CosineRanker",
-    "Ranked",
-    "Ranker",
-    "Remembering",
-    "System",
-    "by_cosine",
-    "fuzzy_dict",
-    "sentence_encoder",
-]
-
 
 class Ranked(NamedTuple):
     """A key and its score."""

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from fuzzydict.io.records import Record
     from fuzzydict.mapping import FuzzyDict
 
-__all__ = ["TABLES", "Cleaned", "clean_column", "table_format"]
 
 TABLES = (*ROW_FORMATS, "parquet")
 _MAX_SCORES = 2**22  # scores in memory at once: queries times keys

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.io.records import Record
 
-__all__ = ["FORMATS", "format_of", "open_dict", "read_dict", "read_json"]
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "fuzzydict")
 _PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with "PAR1", too

@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-__all__ = [
-    "Doubt",
-    "Review",
-    "check_new_review",
-    "is_undecided",
-    "read_examples",
-    "undecided",
-]
-
 
 # ---- a review -----------------------------------------------------------------------------
 

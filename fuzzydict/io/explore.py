@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Attention
 
-__all__ = ["LONGEST_QUERY", "ExploreServer", "answer"]
 
 #: Characters of a query; the server refuses a longer one.
 LONGEST_QUERY = 500

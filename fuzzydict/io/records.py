@@ -26,27 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = [
-    "BLANK",
-    "BYTE_ORDER_MARK",
-    "DELIMITERS",
-    "ENDINGS",
-    "JSON_TYPES",
-    "ROW_FORMATS",
-    "Record",
-    "as_cell",
-    "as_json",
-    "as_line",
-    "column_index",
-    "csv_row",
-    "csv_table",
-    "delimiter_advice",
-    "encoded",
-    "format_by_ending",
-    "json_records",
-    "parse_json",
-    "parser_limits",
-]
 
 #: The formats that are read here.
 ROW_FORMATS = ("csv", "tsv", "jsonl")

@@ -26,26 +26,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.learning.examples import KeyExamples
 
-__all__ = [
-    "MANY",
-    "Answers",
-    "Change",
-    "Comparison",
-    "Cutoffs",
-    "Errors",
-    "Measures",
-    "best_cutoff",
-    "is_right",
-    "key_changes",
-    "measures_of_answers",
-    "measures_of_errors",
-    "misspelled",
-    "misspelled_keys",
-    "split",
-    "value_changes",
-    "verdict_on_keys",
-    "verdict_on_values",
-]
 
 # ---- which examples are held out -------------------------------------------------------------
 

@@ -32,19 +32,6 @@ if TYPE_CHECKING:
     from fuzzydict._arrays import Array
     from fuzzydict.learning.projections import Epoch, Settings
 
-__all__ = [
-    "Answer",
-    "Candidate",
-    "DictState",
-    "Parameters",
-    "Question",
-    "answers_to",
-    "calibrate",
-    "question_loss",
-    "train_on_keys",
-    "train_on_values",
-]
-
 
 class Parameters(NamedTuple):
     """Learned parameters, and the losses of each pass; by default none are learned."""

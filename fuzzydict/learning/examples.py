@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["KeyExamples", "ValueExamples", "checked_examples"]
-
 
 class KeyExamples(NamedTuple):
     """L distinct queries, and for each the places of its right keys, (r,), maybe none."""

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.learning.acceptance import Change, Fold, Measures
 
-__all__ = ["DictState", "Plan", "learn_from"]
 
 # ---- the arguments ---------------------------------------------------------------------------
 

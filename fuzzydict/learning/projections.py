@@ -17,24 +17,6 @@ from fuzzydict._arrays import Array, positive, require_counts
 from fuzzydict.embedding.projections import Factors, Projections, project_forward
 from fuzzydict.errors import OptionError
 
-__all__ = [
-    "Adam",
-    "Epoch",
-    "Fitted",
-    "LossGradients",
-    "NamedGradients",
-    "Settings",
-    "Span",
-    "TrainableProjections",
-    "add_identity_penalty",
-    "descend",
-    "fit_pooling",
-    "fit_retrieval",
-    "lengths_forward",
-    "pooling_loss",
-    "retrieval_loss",
-]
-
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
 

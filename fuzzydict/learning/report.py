@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fuzzydict.learning.acceptance import Change, Measures
     from fuzzydict.learning.projections import Epoch
 
-__all__ = ["FitReport"]
 
 _SHOWN = 10  # queries that got better, and as many that got worse
 

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.word_vectors import WordVectors
 
-__all__ = [
-    "WEIGHTS",
-    "Pair",
-    "Recipe",
-    "Synset",
-    "related_pairs",
-    "retrofit",
-    "wordnet_projections",
-    "wordnet_synsets",
-]
-
 
 def wordnet_projections(
     vectors: WordVectors,

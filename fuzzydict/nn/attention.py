@@ -30,18 +30,6 @@ from fuzzydict.nn.base import Scorer
 from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import Normalize, as_normalizer, finite_tops, warn_of_empty_rows
 
-__all__ = [
-    "AttentionBackward",
-    "AttentionGradients",
-    "Partial",
-    "attention",
-    "attention_forward",
-    "finish",
-    "merge",
-    "partial",
-    "pool",
-]
-
 
 class AttentionGradients(NamedTuple):
     """Gradients of a loss with respect to the inputs of attention, each shaped like its input."""

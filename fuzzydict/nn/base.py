@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 from fuzzydict._arrays import Array, as_floats, broadcast_lead, check_matrices, unbroadcast
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
-__all__ = ["FunctionScorer", "Scorer", "ScorerBackward", "ScorerGradients"]
-
 
 class ScorerGradients(NamedTuple):
     """Gradients of a loss with respect to a scorer's inputs, each shaped like its input."""

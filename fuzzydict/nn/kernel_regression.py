@@ -13,8 +13,6 @@ from fuzzydict.nn.attention import attention, pool
 from fuzzydict.nn.scorers import KERNELS, Kernel, squared_distances
 from fuzzydict.nn.softmax import softmax_forward
 
-__all__ = ["KernelRegression", "learn_bandwidth", "leave_one_out"]
-
 
 class KernelRegression:
     """Predict the mean of the examples' targets, weighted by a kernel of the distance.

@@ -20,9 +20,6 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.attention import attention, attention_forward
 
-__all__ = ["HeadsBackward", "HeadsGradients", "MultiHeadAttention"]
-
-
 _INPUTS = ("query", "key", "value")
 
 

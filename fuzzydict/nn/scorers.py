@@ -27,28 +27,6 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.base import FunctionScorer, Scorer, ScorerBackward, ScorerGradients
 
-__all__ = [
-    "KERNELS",
-    "SCORERS",
-    "Additive",
-    "Bilinear",
-    "Boxcar",
-    "Concat",
-    "Cosine",
-    "Dot",
-    "Epanechnikov",
-    "FunctionScorer",
-    "Gaussian",
-    "Kernel",
-    "ScaledDot",
-    "Scorer",
-    "ScorerLike",
-    "Triangular",
-    "as_scorer",
-    "squared_distances",
-]
-
-
 # ---- products ----
 
 

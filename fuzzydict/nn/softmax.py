@@ -12,19 +12,6 @@ from numpy.typing import ArrayLike
 from fuzzydict._arrays import Array, as_floats, positive
 from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError
 
-__all__ = [
-    "NORMALIZERS",
-    "Normalize",
-    "NormalizerBackward",
-    "as_normalizer",
-    "finite_tops",
-    "softmax",
-    "softmax_forward",
-    "sparsemax",
-    "sparsemax_forward",
-    "warn_of_empty_rows",
-]
-
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
 #: From scores and temperature to weights and the backward function.

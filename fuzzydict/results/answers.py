@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
 
-__all__ = ["Attention", "Match", "Matches"]
 
 _SHOWN = 10  # bars of a chart
 _NAMED = 20  # keys of a map

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fuzzydict.results.answers import Match
     from fuzzydict.search.score import Parts
 
-__all__ = ["Explanation", "Word", "words_of"]
 
 _WORDS = 6  # lines of words
 _LABEL = 24  # characters of a key or word

@@ -20,16 +20,6 @@ from fuzzydict.text.words import shortened
 if TYPE_CHECKING:
     from fuzzydict.nn.kernel_regression import KernelRegression
 
-__all__ = [
-    "drawn",
-    "load_pyplot",
-    "panels",
-    "plot_curves",
-    "plot_heatmap",
-    "plot_map",
-    "plot_regression",
-    "plot_weights",
-]
 
 # From the palette of Okabe and Ito, which colour-blind people can tell apart, and a grey.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
 
-__all__ = ["StackedValues", "as_output", "pooled", "weights_of"]
 
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Cell", "Number", "html_table"]
-
 # Half transparent, so that text of any colour stays legible on it.
 _BAR = "rgba(0,114,178,0.4)"
 

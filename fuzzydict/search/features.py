@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding, WordFeatures
     from fuzzydict.search.key_index import Keys
 
-__all__ = [
-    "NEAREST",
-    "NEAREST_LIKENESS",
-    "SPELLED_ALIKE",
-    "Features",
-    "Query",
-    "compare",
-    "encode",
-    "nearness",
-    "spelled_alike",
-    "spelling_likeness",
-    "word_coverage",
-]
 
 SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
 NEAREST = 16  # keys compared as strings, those nearest in meaning

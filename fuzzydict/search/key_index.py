@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Background, Embedding, WordFeatures
 
-__all__ = ["KeyIndex", "Keys"]
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain

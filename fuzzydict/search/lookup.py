@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.key_index import KeyIndex, Keys
     from fuzzydict.search.score import Parts
 
-__all__ = ["MOST", "Approximate", "Attended", "Explained", "Lookup", "Scored", "lookup_by"]
 
 _SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys with equal scores whose writing is compared

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.backends.base import Index
     from fuzzydict.search.key_index import Keys
 
-__all__ = ["Neighbours", "Sample"]
 
 _BLOCK = 1 << 16  # vectors that an engine is given at a time, to save memory
 _SAMPLE = 4096  # keys that stand for those that a search left out

@@ -36,26 +36,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.features import Query
     from fuzzydict.search.key_index import Keys
 
-__all__ = [
-    "COSINE",
-    "DOT",
-    "LEAST_COVERAGE",
-    "SAME",
-    "DefaultScore",
-    "Judgement",
-    "NamedScore",
-    "OtherKeys",
-    "Parts",
-    "Reasons",
-    "Score",
-    "as_score",
-    "best_by_bounds",
-    "log_odds",
-    "log_odds_bounds",
-    "log_odds_by_reason",
-    "log_probabilities",
-    "weight_left_out",
-]
 
 # ---- from features to probabilities --------------------------------------------------------
 

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "NgramIndex",
-    "Postings",
-    "largest",
-    "most_alike",
-    "ngram_buckets",
-    "ngram_buckets_of_each",
-    "shared_by_each",
-]
 
 _SIZES = (2, 3)  # an n-gram has two or three characters
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "OTHER_NUMBER",
-    "abbreviation_likeness",
-    "coverage",
-    "likeness",
-    "likenesses",
-    "sounds",
-    "with_other_numbers",
-]
 
 # ---- spelling -------------------------------------------------------------------------------
 

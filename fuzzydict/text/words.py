@@ -6,8 +6,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["LONGEST", "caseless", "plain", "shortened", "words"]
-
 #: Characters of a key or query that are compared; what follows them makes no difference.
 LONGEST = 1024
 

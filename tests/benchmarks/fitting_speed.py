@@ -55,7 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _report(torch: Any, candidates: int, queries: Array, keys: Array, turns: int) -> None:
     """Print the line of one case."""
     right = np.random.default_rng(0).integers(len(keys), size=len(queries))
-    settings = Settings(epochs=1, validation=0, batch_size=256, candidates=candidates, identity_penalty=0)
+    settings = Settings(
+        epochs=1, validation=0, batch_size=256, candidates=candidates, identity_penalty=0
+    )
     taken: list[tuple[float, float]] = []
     losses = (0.0, 0.0)
     for _ in range(turns):

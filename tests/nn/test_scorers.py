@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.nn.base import Scorer
 from fuzzydict.nn.scorers import (
     KERNELS,
     SCORERS,
@@ -26,7 +27,6 @@ from fuzzydict.nn.scorers import (
     Epanechnikov,
     Gaussian,
     ScaledDot,
-    Scorer,
     Triangular,
     as_scorer,
 )

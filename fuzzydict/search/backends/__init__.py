@@ -11,7 +11,6 @@ from fuzzydict.search.backends.usearch import UsearchIndex
 if TYPE_CHECKING:
     from fuzzydict.search.backends.base import Engine
 
-__all__ = ["ENGINES", "EXACT", "check_engine"]
 
 #: The engine that compares a query with every key, which needs no index beside the keys' vectors.
 EXACT = "exact"

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Blocks", "Engine", "Index"]
 
 #: Labels (n,), rising, and their vectors (n, E), some at a time.
 Blocks: TypeAlias = "Iterable[tuple[NDArray[np.int64], NDArray[np.float32]]]"

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.search.backends.base import Blocks
 
-__all__ = ["ExactIndex"]
-
 
 class ExactIndex:
     """Vectors as the rows of one matrix: what every other engine is measured against.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.search.backends.base import Blocks
 
-__all__ = ["UsearchIndex", "with_vectors", "without_vectors"]
-
 
 _MATRIX, _HEAD, _COUNTS = 8, 64, 40  # bytes
 _MINOR, _HELD = slice(9, 13), slice(17, 33)  # bytes of the head: all but the major version; counts
