@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from copy import copy, deepcopy
 from functools import partial
 from itertools import islice, repeat
-from operator import attrgetter, is_
+from operator import is_
 from os import PathLike
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, cast
@@ -51,26 +51,43 @@ _REMEMBERED = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
 #: Attributes that are not copied or pickled: they can be computed again.
 _DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
-_read_options = attrgetter("embedding", "projections", "scorer", "score_cutoff", "index")
 
 
 class _Reader:
     """What reads use until a key or an option changes.
 
+    Args:
+        d: the dict, with its options as they are now.
+        lookup: finds keys.
+
     Attributes:
-        options: the options that decide what a query finds, the same objects as those of the dict.
-        size: the number of items of the dict.
         lookup: finds keys.
         found: the keys that the last queries found. Values are read from the dict each time.
         stacked: the values as one array, if `pool` was asked.
     """
 
-    __slots__ = ("found", "lookup", "options", "size", "stacked")
+    __slots__ = (
+        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "_size"),
+        *("found", "lookup", "stacked"),
+    )
 
-    def __init__(self, options: tuple[Any, ...], size: int, lookup: Lookup) -> None:
-        self.options, self.size, self.lookup = options, size, lookup
+    def __init__(self, d: FuzzyDict[Any], lookup: Lookup) -> None:
+        self._size, self._embedding, self._projections = len(d), d.embedding, d.projections
+        self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
+        self.lookup = lookup
         self.found: dict[object, str] = {}
         self.stacked: StackedValues | None = None
+
+    def is_of(self, d: FuzzyDict[Any]) -> bool:
+        """Tell whether the dict has the same size and the very options; a class may set these."""
+        return (
+            self._size == len(d)
+            and self._scorer is d.scorer
+            and self._score_cutoff is d.score_cutoff
+            and self._embedding is d.embedding
+            and self._projections is d.projections
+            and self._index is d.index
+        )
 
 
 class FuzzyDict(Configured, dict[Any, V]):
@@ -328,18 +345,12 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def _current_reader(self) -> _Reader:
         """Return the reader, made anew if a key or an option has changed."""
-        reader, options, index = self._reader, _read_options(self), self._index
-        if (
-            reader is None
-            or reader.size != len(self)
-            or not all(map(is_, reader.options, options))
-            or index is None
-            or not index.is_whole
-        ):
-            reader = self._made_reader(options)
+        reader, index = self._reader, self._index
+        if reader is None or not reader.is_of(self) or index is None or not index.is_whole:
+            reader = self._made_reader()
         return reader
 
-    def _made_reader(self, options: tuple[Any, ...]) -> _Reader:
+    def _made_reader(self) -> _Reader:
         self._tell()
         index, embedding = self._index, self._projected_embedding()
         if index is None or not index.is_whole or index.embedding is not embedding:
@@ -347,7 +358,7 @@ class FuzzyDict(Configured, dict[Any, V]):
             self.__dict__.update(_index=index, _told=0)
             self._tell()
         lookup, neighbours = lookup_by(self.index, index, self.scorer, self._neighbours)
-        reader = _Reader(options, len(self), lookup)
+        reader = _Reader(self, lookup)
         self.__dict__.update(_neighbours=neighbours, _reader=reader)
         return reader
 
