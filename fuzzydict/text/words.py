@@ -49,8 +49,8 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
     text = _HUMP.sub(" ", text)
-    plain = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
-    return [word for part in plain.split() if (word := part.strip("'"))]
+    parts = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
+    return [word for part in parts.split() if (word := part.strip("'"))]
 
 
 def plain(text: str) -> str:
