@@ -509,9 +509,11 @@ class FuzzyDict(Configured, dict[Any, V]):
         """Return the dict as it learns: as it is, or as it was before it was fitted."""
         from fuzzydict.learning.candidate import DictState
 
-        with self._lookup() as lookup:
-            keys = lookup.keys
-            names, embedding = keys.living(), self._adapted_embedding()
+        with self._lock:
+            self._current_reader()  # brings the index up to date
+            assert self._index is not None
+            keys, embedding = self._index.keys(), self._adapted_embedding()
+            names = keys.living()
             if not names:
                 raise OptionError(
                     "fit: the dict has no key with letters or digits to lead queries to"

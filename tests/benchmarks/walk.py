@@ -65,7 +65,7 @@ def walked(action: Callable[[], Any]) -> Walk:
         code = frame.f_code
         if event not in ("call", "return") or not code.co_filename.startswith(prefix):
             return
-        if event == "call":
+        if event == "call" and code.co_name != "<module>":  # imported once, not called
             calls.append((depth, code.co_filename.removeprefix(prefix), code.co_qualname))
         depth += 1 if event == "call" else -1
 
