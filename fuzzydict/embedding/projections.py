@@ -202,11 +202,11 @@ class Projections:
             `Subwords`, which also read the texts. None is the identity.
         key: K, likewise.
         value: V (Ev, Ev'), a matrix or factors.
-        embedding: the name of the embedding that these are for, as in its ``fingerprint``; None
-            if they are for any embedding.
-        base: other projections, which are applied first.
-        calibration: the calibration for projected vectors; None for that of the embedding.
-        words: words that are not in the vocabulary, but whose meaning was learned.
+        embedding: name (from ``fingerprint``) of the embedding they were learned for; None if any
+            of that size will do.
+        base: projections applied before these.
+        calibration: calibration for projected vectors; None for the embedding's own.
+        words: words unknown to the embedding whose meaning was learned.
 
     Raises:
         ShapeError: a matrix does not have two axes, or holds NaN or infinity, or Q and K lead to
@@ -378,9 +378,9 @@ class Projections:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
-        """Return the projections that `arrays` returned; other names are ignored.
+        """Return the projections that `arrays` gave; other names are ignored.
 
-        Query heads, which older versions wrote, are left out with a UserWarning.
+        Query heads, an older format, are dropped with a UserWarning.
 
         Raises:
             FileFormatError: the arrays are not those of projections.

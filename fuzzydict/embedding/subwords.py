@@ -71,9 +71,9 @@ def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp],
 class Subwords:
     """A projection that also reads the texts: ``[x; x A + f(text) C]``, with x of unit length.
 
-    ``f(text)`` counts the hashed n-grams of each word, divides the counts by the square root of
-    their number, and takes the weighted mean over the words. The second part of the vector
-    separates words whose vectors are similar, and gives words never seen a meaning by their parts.
+    ``f(text)`` counts each word's hashed n-grams, divides by the square root of their number, and
+    averages over the words by weight. The first part is the word's own vector. The second adds its
+    n-grams: it separates words with similar vectors and places unseen words.
 
     (n-grams: Bojanowski et al. 2017, "Enriching Word Vectors with Subword Information"; hashing:
     Weinberger et al. 2009, "Feature Hashing for Large Scale Multitask Learning".)
@@ -81,7 +81,7 @@ class Subwords:
     Args:
         matrix: A (E, r).
         table: C (N, r), a row for each of N buckets; an array or a `Matrix`.
-        weights: the weights of words that weigh less than 1, such as "of".
+        weights: weights of the words that weigh less than 1, such as "of".
 
     Raises:
         ShapeError: the shapes do not fit, a number is not finite, or a weight is not in (0, 1].

@@ -326,7 +326,7 @@ class Phrases:
     """The words of n texts, with each of the U different words kept once.
 
     Args:
-        split: the words of each text. Of an iterator no more texts are taken than are held.
+        split: the words of each text. An iterator is advanced only past the texts that are held.
         most: the number of different words after which no further text is taken; default all.
 
     >>> phrases = Phrases([["top", "speed"], [], ["speed"]])
@@ -382,12 +382,12 @@ def phrases_of(split: Iterable[Sequence[str]]) -> Iterator[tuple[slice, Phrases]
 def sums(
     rows: NDArray[np.float32], places: NDArray[np.intp], lengths: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """Return the sum of the rows, (U, E), that each of n lists names, (n, E), in their order.
+    """For each of n lists of row numbers return the sum of those rows, (n, E).
 
     All lists are summed together, place by place, which is several times as fast as one by one.
 
     Args:
-        rows: what is summed.
+        rows: what is summed, (U, E).
         places: the lists one after the other, whole numbers below U.
         lengths: their lengths, (n,).
 

@@ -163,9 +163,9 @@ def combine(
     """Return vectors (V, E) on their ``size`` strongest axes, scaled to unit length, (V, size).
 
     Concatenated models agree on the strongest axes, and the noise of each is lost (Yin and
-    Schütze, 2016, "Learning Word Meta-Embeddings"). An axis of singular value s is scaled to s to
-    the ``power``; below 1, the few strongest axes count less and the others more (Caron, 2001,
-    "Experiments with LSA Scoring: Optimal Rank and Basis"). There are E axes at most.
+    Schütze, 2016, "Learning Word Meta-Embeddings"). An axis of singular value s is scaled to
+    ``s ** power``. Below 1, the strongest axes count less (Caron, 2001, "Experiments with LSA
+    Scoring: Optimal Rank and Basis"). There are E axes at most.
 
     >>> combine(np.array([[3, 0, 4], [3, 0, 4]], np.float32), 2).shape
     (2, 2)
@@ -210,10 +210,9 @@ def _word2vec(
 
 
 class _EpochCounter:
-    """Counts the epochs of all models, and calls ``progress``.
+    """Reports how many epochs are done, over all models and threads.
 
-    Once ``progress`` has raised an error, or `stop` is called, every thread raises that error at
-    the end of its epoch.
+    After a stop, or an error in ``progress``, each thread ends after its epoch with that error.
     """
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:

@@ -106,10 +106,11 @@ _BLOCK = 256  # words at a time, to save memory
 
 
 class Unseen:
-    """The vectors of words that a vocabulary does not have, (E,).
+    """Vectors for unknown words, (E,), derived from those of known words.
 
     A vector is the weighted mean of the vectors of the words that stand in, times the trust in
-    them, plus a vector made from the word's n-grams, times the rest.
+    them, plus a vector made from the word's n-grams, times the rest. The latter is shifted and
+    scaled to resemble the vector of a rare word.
 
     >>> known = Matrix(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
     >>> Unseen(Vocabulary(["organize", "red"], [1, 1]), known).vector("organise").tolist()

@@ -275,9 +275,8 @@ def best_cutoff(
 ) -> float | None:
     """Choose the cutoff that answers most examples correctly.
 
-    It answers no fewer of the held-out examples than the default cutoff does, nor of the training
-    examples; None if there is no such cutoff, or if every query has a right key. Of several that
-    are as good it is the middle of the widest gap between two scores.
+    It answers at least as many held-out, and training, examples as the default cutoff. Among equals
+    take the middle of the widest gap. None if there is none, or every query has a right key.
 
     >>> from fuzzydict.learning.candidate import Answer
     >>> right, none = Answer(1, 0.0, 0, 0.5), Answer(0, 0.0, 0, 0.1)
@@ -386,8 +385,8 @@ def verdict_on_keys(
         training: answers to the training examples.
         cutoffs: the least scores of a match.
         broken: how many misspelled keys are lost, and how many there are.
-        must_gain: whether held-out examples may not be answered worse by any measure. Otherwise
-            they may be, as far as chance explains it.
+        must_gain: if true, no held-out measure may get worse; if false, a loss within chance is
+            allowed.
     """
     lost, count = broken
     if lost > _BROKEN * count:

@@ -104,9 +104,9 @@ class Features(NamedTuple):
 
     Attributes:
         nearness: in meaning, (n,): the cosine less the mean of unrelated texts, divided by their
-            standard deviation, times the trust in both vectors. It approaches the reach of the
-            calibration: the nearest words may be opposites or siblings, so that being very near
-            says no more than being near.
+            standard deviation, times the trust in both vectors. It levels off at the
+            calibration's ``reach``: very near words may be opposites, so they are no better
+            evidence than near ones.
         candidates: the slots of the candidates, (c,).
         spelling: how alike the strings are spelled, (c,), from 0 to 1.
         words: how well the words of query and key cover each other, (c,), from 0 to 1; -inf where

@@ -156,9 +156,9 @@ class Neighbours:
     # ---- files ----------------------------------------------------------------------------
 
     def save(self, keys: Keys) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return what the engine saves, if there is anything, and labels, (S + 1,).
+        """Return what the engine saves, if there is anything, and ``labels``, (S + 1,).
 
-        These are the label of each living key, and the least label that was never used.
+        ``labels``: one for each living key, then the first unused label.
         """
         if self._read_saved is not None and np.array_equal(self._alive, keys.alive):
             # It was not asked since it was saved.

@@ -104,8 +104,8 @@ def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
 def log_probabilities(odds: NDArray[np.float64], count: int | None = None) -> NDArray[np.float64]:
     """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
 
-    Before anything is known, no key is right as likely as not, and each key is as likely as any
-    other: one in 2 n. The more keys there are, the more evidence a key needs.
+    Before any evidence, "none" has probability 1/2 and each of the n keys 1/(2n). The more keys
+    there are, the more evidence a key needs.
 
     Args:
         odds: the log-odds of each key being right to none being right, (n,); -inf for dead slots.
@@ -129,8 +129,8 @@ class Parts(NamedTuple):
     Attributes:
         spelling, meaning, words: the probability that the key is right for this reason: the query
             is the key misspelled; it means the same; most of its words are the same. They add up
-            to the key's probability. Nearness also supports the first and the last reason; that
-            share of them counts as meaning.
+            to the key's probability. Nearness also raises the odds of spelling and words. That
+            share is counted under ``meaning``.
         likeness: how alike the strings are spelled, from 0 to 1; None if they were not compared.
         nearness: how near the vectors are, see `Features.nearness`.
         coverage: how well the words cover each other, from 0 to 1; None if both are single words,
@@ -276,7 +276,7 @@ class Score(Protocol):
         """
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
-        """Return an upper bound on the score of any key at most as near as the one in a slot.
+        """Return an upper bound on the score of every key no nearer than the key in slot ``last``.
 
         It is a log-weight, or log-odds if there are reasons.
         """
@@ -522,7 +522,10 @@ def _highest(
 
 
 def _may_win(limits: _Limits, near: float) -> bool:
-    """Tell whether a key with a likeness of nearly 1 and this nearness would win."""
+    """Tell whether a key spelled almost like the query, at this nearness, would beat the others.
+
+    The others are all keys outside the shortlist.
+    """
     return bool(_line(limits.evidence.spelling, 1.0, near) > limits.nearest + _MARGIN)
 
 

@@ -1,4 +1,4 @@
-"""What an engine does, which finds the vectors with the largest inner products."""
+"""The interface of an engine, which finds the vectors with the largest inner products."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Engine(Protocol):
     """What makes an empty index."""
 
     def __call__(self, are_units: bool = False) -> Index:
-        """Return one; ``are_units`` tells whether its vectors will have the length 1, or 0."""
+        """Return an empty index. ``are_units``: every vector has length 1, or is zero."""
 
 
 class Index(Protocol):
@@ -39,16 +39,15 @@ class Index(Protocol):
     def search(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """Return the labels of the ``count`` largest products with queries (L, E), (L, count).
 
-        No number of a query is beyond 1 either way, and one of them should be near it. Each row
-        has the best first, and -1 where no more were found.
+        Numbers of a query are between -1 and 1; the largest in size should be near 1. Each row has
+        the best first, and -1 where no more were found.
         """
 
     def save(self) -> NDArray[np.uint8]:
-        """Return what spares the work of adding the same vectors again; empty if nothing does."""
+        """Return bytes from which `restore` is faster than `add`; empty if there are none."""
 
     def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:
-        """Become, while empty, what was saved with the vectors of this size that come in blocks.
+        """Fill this empty index from saved bytes and from the vectors in ``blocks``.
 
-        Return False, and stay empty, where that cannot be, whatever the bytes are: the vectors
-        are to be added then.
+        If that fails, for any bytes, stay empty and return False. The caller then adds the vectors.
         """

@@ -62,9 +62,9 @@ class ExactIndex:
         return found
 
     def save(self) -> NDArray[np.uint8]:
-        """Return nothing: a matrix is as soon made of the vectors as read."""
+        """Return no bytes: building the matrix is as fast as reading it."""
         return np.zeros(0, np.uint8)
 
     def restore(self, saved: NDArray[np.uint8], blocks: Blocks, size: int) -> bool:  # noqa: ARG002
-        """Return False: the vectors are to be added."""
+        """Return False: the caller adds the vectors."""
         return False

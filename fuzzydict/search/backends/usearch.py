@@ -39,8 +39,8 @@ def with_vectors(
 ) -> bytes | None:
     """Return the bytes of a graph with the vectors of its labels, which come in blocks.
 
-    None where they are not of the format above, or not those of a graph with exactly these labels
-    and vectors of this size, that was made as the empty one was whose bytes it should be ``like``.
+    Return None unless the bytes have the format above and hold a graph with exactly these labels,
+    vectors of this size, and the settings of the empty graph ``like``.
     """
     nodes = _nodes(head, like)
     if nodes is None or _held(head).tolist() != [len(nodes), 0]:
@@ -59,7 +59,7 @@ def with_vectors(
 
 
 def _nodes(head: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """Return the label of each node, (n,), if a walk among them stays among them; else None."""
+    """Return the label of each node, (n,), or None if a link leads outside the graph."""
     if len(head) < _HEAD + _COUNTS or not np.array_equal(_made(head), _made(like)):
         return None
     count, many, most, top, entry = _counts(head)
@@ -137,21 +137,19 @@ class UsearchIndex:
     """A graph that is walked towards the query, so that few vectors are compared with it.
 
     (Y. Malkov, D. Yashunin, 2018, "Efficient and robust approximate nearest neighbor search using
-    Hierarchical Navigable Small World graphs".) The walk finds nearly always what is largest. Some
-    thousand vectors are all compared: a walk would compare as many, and among them hundreds of
-    equal ones may be all that it sees.
+    Hierarchical Navigable Small World graphs".) The walk nearly always finds the largest
+    products. Up to 4,096 vectors are all compared. A walk would compare as many, and could see only
+    equal ones.
 
-    Vectors of different lengths make poor graphs by their products, for the longest are everybody's
-    neighbours. So each gets one number more, which makes all of them as long as the longest of the
-    first that are added; that of queries is 0, so that the products with them stay the same (Y.
-    Bachrach et al., 2014, "Speeding up the Xbox recommender system using a Euclidean
-    transformation for inner-product spaces"). The graph keeps numbers of 16 bits, or of 8 where
-    all vectors are equally long anyway: a walk waits for memory, and the fewer bytes it reads, the
-    sooner it ends.
+    Vectors of different lengths make poor graphs by their products, because the longest are
+    everybody's neighbours. So each vector gets one extra number that makes it as long as the
+    longest of the first batch. For queries it is 0, so products do not change. (Y. Bachrach et
+    al., 2014, "Speeding up the Xbox recommender system using a Euclidean transformation for
+    inner-product spaces".) The graph keeps numbers of 16 bits, or of 8 if all vectors are equally
+    long anyway: a walk waits for memory, and the fewer bytes it reads, the sooner it ends.
 
-    What is removed stays in the graph, as a place on the way to others, and is passed over in what
-    was found: the places that usearch frees and uses again are not always found afterwards. So
-    make a new index once most are gone.
+    A removed vector stays as a stepping stone, and results skip it. (usearch does not always find
+    places that it reuses.) Make a new index once most vectors are removed.
 
     See `base.Index` for what an engine does.
 
@@ -182,8 +180,8 @@ class UsearchIndex:
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add vectors to the graph, all but its first ones by as many threads as there are cores.
 
-        What threads add at the same moment may miss each other, so that two graphs of the same
-        many vectors are not the same.
+        Vectors added at the same time may not be linked to each other, so two graphs of the same
+        vectors can differ.
         """
         if not len(labels):
             return
@@ -231,7 +229,7 @@ class UsearchIndex:
         return keys
 
     def save(self) -> NDArray[np.uint8]:
-        """Return who is whose neighbour, and the vectors that are gone, not those that are not."""
+        """Return the links and the removed vectors. Living vectors are not saved here."""
         if self._graph is None:
             return np.zeros(0, np.uint8)
         gone = self._graph.get(self._gone.astype(np.uint64)) if len(self._gone) else ()
