@@ -151,7 +151,7 @@ class FuzzyDict(Configured, dict[Any, V]):
     ) -> None:
         given = locals()
         for name in unknown:
-            raise unknown_option(type(self), name)
+            raise unknown_option(type(self), name, is_keyword=True)
         self._configure({name: given[name] for name in OPTIONS})
         self.update(data)
 
@@ -226,8 +226,10 @@ class FuzzyDict(Configured, dict[Any, V]):
         >>> [match.key for match in d.most_similar("colour")]
         ['color', 'brand']
         """
-        if topn is not None and (not isinstance(topn, (int, np.integer)) or topn < 0):
+        if topn is not None and not isinstance(topn, (int, np.integer)):
             raise ArgumentTypeError(f"topn: expected a whole number or None, got {topn!r}")
+        if topn is not None and topn < 0:
+            raise OptionError(f"topn: expected 0 or more, or None, got {topn}")
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             some = self and queries
@@ -515,9 +517,7 @@ class FuzzyDict(Configured, dict[Any, V]):
             keys, embedding = self._index.keys(), self._adapted_embedding()
             names = keys.living()
             if not names:
-                raise OptionError(
-                    "fit: the dict has no key with letters or digits to lead queries to"
-                )
+                raise OptionError("fit: no key of the dict is a text with letters or digits")
             before = self._options_before_fit()
             options = {name: getattr(self, name) for name in LEARNED} if warm_start else before
             is_as_it_was = options["projections"] is self.projections

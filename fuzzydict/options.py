@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -242,9 +243,11 @@ def empty_of(declared: Any, mode: str) -> Any:
     return cls.__new__(cls)
 
 
-def unknown_option(cls: type, name: str) -> UnknownOptionError:
+def unknown_option(cls: type, name: str, *, is_keyword: bool = False) -> UnknownOptionError:
     """Return the error that lists the options, for a name that is none."""
+    similar = get_close_matches(name, OPTIONS, n=1)
+    hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+    items = f", and items come as a dict: {cls.__name__}({{{name!r}: ...}})" if is_keyword else ""
     return UnknownOptionError(
-        f"{cls.__name__} has no option {name!r}; the options are {', '.join(OPTIONS)}, "
-        f"and items come as a dict: {cls.__name__}({{{name!r}: ...}})"
+        f"{cls.__name__} has no option {name!r}{hint}; the options are {', '.join(OPTIONS)}{items}"
     )

@@ -108,7 +108,7 @@ class Encoder:
         return background_of(keys)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what identifies the function: a name, and the vectors of some texts."""
+        """Return a name, and vectors of a few probe texts: nothing else identifies a function."""
         vectors = self.encode(_PROBES)
         return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
 
@@ -122,10 +122,12 @@ def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
     same_name = saved.get("name") == given["name"]
     if same_name and _close(saved.get("probes"), given.get("probes")):
         return
+    is_function = saved.get("probes") is not None
+    advice = "pass the function as embedding=" if is_function else "open it with the first"
     raise OptionError(
         f"embedding: the file was saved with {saved.get('name')}, and is being loaded with "
         f"{given['name']}{', which gives other vectors' if same_name else ''}; "
-        f"open it with the first"
+        f"{advice}"
     )
 
 

@@ -79,7 +79,7 @@ def checked_examples(
             f"{len(wanted)} targets"
         )
     if not asked:
-        raise OptionError("queries: expected one example or more, got none")
+        raise OptionError("queries: there are no examples; expected one or more")
     for place, query in enumerate(asked):
         _check_query(place, query)
     kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]

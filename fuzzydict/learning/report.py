@@ -110,8 +110,11 @@ class FitReport:
 
     def _facts(self) -> list[str]:
         passes = max(len(self.history) - 1, 0)
+        held_out = f"{self.validated or 'none'} of them held out"
+        if self.validated == self.examples:
+            held_out = "each held out in turn"
         facts = [
-            f"{_counted(self.examples, 'example')}, {self.validated or 'none'} of them held out; "
+            f"{_counted(self.examples, 'example')}, {held_out}; "
             f"{_counted(passes, 'pass', 'passes')} over the examples"
         ]
         if self.options:

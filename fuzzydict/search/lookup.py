@@ -177,7 +177,7 @@ class Lookup:
         if not keys.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
-                of, f"no key matches {of}: the dict has no key with letters or digits"
+                of, f"no key matches {of}: no key of the dict is a text with letters or digits"
             )
         return queries, keys
 

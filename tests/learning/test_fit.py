@@ -411,7 +411,7 @@ def test_a_scorer_for_which_nothing_is_learned_is_told(scorer: Any, target: Any)
         (["hue"], [["color", "nothing"]], {}, OptionError, "'nothing'"),
         (["hue"], ["?!"], {}, OptionError, "has no letters or digits"),
         (["hue", "cost"], ["color"], {}, ShapeError, "2 queries and 1 targets"),
-        ([], [], {}, OptionError, "got none"),
+        ([], [], {}, OptionError, "there are no examples"),
         (["hue"], [None], {}, OptionError, "got None for all"),
         (["hue"], [[]], {}, OptionError, "is empty"),
         ("hue", ["color"], {}, ArgumentTypeError, "expected a list"),

@@ -41,7 +41,7 @@ OF_VALUES = replace(
 def test_the_text_tells_all() -> None:
     lines = str(OF_KEYS).splitlines()
     assert lines[0] == "kept: it is better"
-    assert "12 examples" in lines[1]
+    assert lines[1] == "12 examples, each held out in turn; 2 passes over the examples"
     assert lines[2] == "set: score_cutoff=0.1235, scorer='cosine'"
     assert re.fullmatch(r"  hit@1, held out +0\.500 +0\.750", lines[4])
     assert "  '<b>hue</b>': price -> color" in lines
@@ -54,7 +54,7 @@ def test_what_does_not_apply_is_left_out() -> None:
     assert text.startswith("not kept: ")
     assert "would have set: " in text
     assert "hit@1" not in text
-    assert "held out " not in text
+    assert ", held out " not in text
     assert re.search(r"root mean squared error, training +2 +1\n", text)
 
 

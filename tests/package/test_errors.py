@@ -44,7 +44,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
     ),
     (errors.NoMatchError, lambda _: FuzzyDict(CAR)[5], "5", "only a text", "equals"),
     (errors.NoMatchError, lambda _: FuzzyDict(CAR)["?!"], "'\\?!'", "no letters", "equal key"),
-    (errors.NoMatchError, lambda _: FuzzyDict()["red"], "'red'", "no key with letters", "the dict"),
+    (errors.NoMatchError, lambda _: FuzzyDict()["red"], "'red'", "no key of the dict", "a text"),
     (
         errors.NoMatchError,
         lambda _: FuzzyDict(CAR).attend("red", attn_mask=[False, False]),

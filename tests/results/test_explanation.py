@@ -178,7 +178,7 @@ def test_where_there_is_nothing_to_compare_it_raises_as_nearest_does(query: Any)
     for read in (d.nearest, d.explain):
         with pytest.raises(NoMatchError):
             read(query)
-    with pytest.raises(NoMatchError, match="the dict has no key with letters or digits"):
+    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
         explain("colour", {})
 
 

@@ -16,6 +16,7 @@ from fuzzydict import (
     FuzzyDict,
     Match,
     NoMatchError,
+    OptionError,
     PoolingError,
     ShapeError,
 )
@@ -34,9 +35,11 @@ def test_most_similar_is_sorted_and_cut() -> None:
     assert d.most_similar("colour", topn=two) == ranked[:2]
     assert d.most_similar("colour", topn=0) == []
     assert d.most_similar("colour")[0] == d.nearest("colour")
-    for topn in (-1, 1.5, "3"):
+    for topn in (1.5, "3"):
         with pytest.raises(ArgumentTypeError, match="topn"):
             d.most_similar("colour", topn=topn)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="topn: expected 0 or more, or None, got -1"):
+        d.most_similar("colour", topn=-1)
 
 
 def test_of_equals_the_query_itself_comes_first_then_the_dicts_order() -> None:
@@ -112,7 +115,7 @@ def test_no_queries_have_no_answers() -> None:
     for d in (some, FuzzyDict[Any](), FuzzyDict({1: 2})):
         assert (d.nearest([]), d.most_similar([]), d.attend([])) == ([], [], [])
     assert some.pool([]).shape == (0, 2)
-    with pytest.raises(NoMatchError, match="the dict has no key"):  # whose shape could be told
+    with pytest.raises(NoMatchError, match="no key of the dict"):  # whose shape could be told
         FuzzyDict[Any]().pool([])
 
 
@@ -205,7 +208,7 @@ def test_queries_and_dicts_with_nothing_to_compare_are_refused_as_ever(engine: s
         with pytest.raises(NoMatchError):
             d.nearest(query)
     assert (d[5], d.get("qwzzt", "none")) == (2.0, "none")
-    with pytest.raises(NoMatchError, match="no key with letters"):
+    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters"):
         FuzzyDict({5: 1}, index=engine)["color"]
 
 

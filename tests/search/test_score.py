@@ -359,7 +359,7 @@ def test_a_read_by_bounds_answers_as_others_do() -> None:
     assert (d["colourss"], d["colour"]) == (7, d.nearest("colour").value)
     with pytest.raises(NoMatchError, match="no letters or digits"):
         d["?!"]
-    with pytest.raises(NoMatchError, match="the dict has no key"):
+    with pytest.raises(NoMatchError, match="no key of the dict"):
         FuzzyDict({})["colour"]
 
 
