@@ -142,6 +142,6 @@ def test_an_unknown_normalizer_lists_the_known_ones(name: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("temperature", [1e-30, 1e-39, 1e-320])
 def test_a_very_low_temperature_leaves_the_best_alone(dtype: type, temperature: float) -> None:
-    scores = np.array([[-3.0, -1.0, -2.0], [-0.5, -np.inf, -0.5]], dtype)
+    scores: Any = np.array([[-3.0, -1.0, -2.0], [-0.5, -np.inf, -0.5]], dtype)
     for normalize in (softmax, sparsemax):
         np.testing.assert_array_equal(normalize(scores, temperature), [[0, 1, 0], [0.5, 0, 0.5]])
