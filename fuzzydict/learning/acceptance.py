@@ -275,8 +275,9 @@ def best_cutoff(
 ) -> float | None:
     """Choose the cutoff that answers most examples correctly.
 
-    It answers at least as many held-out, and training, examples as the default cutoff. Among equals
-    take the middle of the widest gap. None if there is none, or every query has a right key.
+    It answers at least as many held-out examples correctly as the default cutoff, and as many
+    training examples. Among equals it is the middle of the widest gap between two scores. Return
+    None if there is no such cutoff, or every query has a right key.
 
     >>> from fuzzydict.learning.candidate import Answer
     >>> right, none = Answer(1, 0.0, 0, 0.5), Answer(0, 0.0, 0, 0.1)
