@@ -8,6 +8,8 @@ from pathlib import Path
 # Each worker of pytest has a processor of its own; more threads would wait for each other. Before
 # numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Other processes that tests start import what is installed, too, not the checkout they stand in.
+os.environ["PYTHONSAFEPATH"] = "1"
 
 import pytest
 from hypothesis import settings

@@ -18,7 +18,7 @@ from fuzzydict import FuzzyDict, FuzzyDictError
 from fuzzydict.text.ngrams import NgramIndex
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
-STEPS = 10_000 if SLOW else 800
+STEPS = 10_000 if SLOW else 500
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
@@ -138,7 +138,7 @@ class Writes(RuleBasedStateMachine):
 
 TestWrites = Writes.TestCase
 TestWrites.settings = settings(
-    max_examples=250 if SLOW else 40, stateful_step_count=40, deadline=None
+    max_examples=250 if SLOW else 30, stateful_step_count=40, deadline=None
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
 
-ROUNDS = 200
+ROUNDS = 130
 READERS = 4
 
 
