@@ -57,6 +57,11 @@ _PAIRS += [JudgedPair("cold", "lay", 0.1), JudgedPair("old", "small", 0.3)]
 _SYNONYMS = {"boat": {"ship"}, "ship": {"boat"}, "cold": {"old"}, "old": {"cold"}}
 
 
+slow = pytest.mark.skipif(
+    "FUZZYDICT_SLOW" not in os.environ, reason="it starts many processes; set FUZZYDICT_SLOW=1"
+)
+
+
 @pytest.fixture
 def set_file(tmp_path: Path) -> Path:
     file = tmp_path / "tiny.json"
@@ -126,6 +131,7 @@ def test_what_is_held_out_is_asked_and_not_learned() -> None:
     assert named == pairs_of([split.asked["meanings held out"]])
 
 
+@slow
 def test_speed_beside_peers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +242,7 @@ def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 <= float(rows["0.001"][-1]) <= refused <= float(rows["0.5"][-1]) <= 1
 
 
+@slow
 def test_startup(capsys: pytest.CaptureFixture[str]) -> None:
     startup.main(["--runs", "1"])
     rows = _rows(capsys.readouterr().out)
@@ -421,7 +428,9 @@ def test_the_development_set_asks_what_it_may() -> None:
             assert query.accept == synonyms[query.text] & set(dictionary.keys) != set()
 
 
-def test_a_walk_is_short(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_walk_is_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Where one looks for how a query is answered, there are few files and calls to read."""
     d = walk.dict_of_words()
     for query, calls, files in (("maximum speed", 120, 10), ("commtitee", 60, 8)):
@@ -429,6 +438,7 @@ def test_a_walk_is_short(capsys: pytest.CaptureFixture[str]) -> None:
         assert found.files[0] == "mapping.py"
         assert 10 < len(found.calls) <= calls, found
         assert len(found.files) <= files, found.files
+    monkeypatch.setattr(walk, "_EXAMPLES", {"hue": "color"})  # quickly learned
     walk.main(["--verbose"])
     assert "\n  mapping.py: FuzzyDict.__missing__\n" in capsys.readouterr().out
 
