@@ -41,7 +41,7 @@ def brown_corpus() -> list[list[str]]:
 @pytest.fixture(scope="session")
 def themes() -> Path:
     """Return a text of sixty sentences: the first half of ships, the second of baking."""
-    return Path(__file__).with_name("two_themes.txt")
+    return Path(__file__).with_name("support") / "two_themes.txt"
 
 
 @pytest.fixture(scope="session")
