@@ -47,7 +47,7 @@ V = TypeVar("V")
 AttnMask = Sequence[bool] | Callable[[str], bool]
 
 _GONE: Any = object()
-_REMEMBERED = 1024  # queries whose keys are remembered
+_REMEMBERED_KEYS = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
 #: Attributes that are not copied or pickled: they can be computed again.
 _DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
@@ -61,18 +61,19 @@ class _Reader:
         lookup: finds keys.
 
     Attributes:
+        size: the number of items of the dict.
         lookup: finds keys.
         found: the keys that the last queries found. Values are read from the dict each time.
         stacked: the values as one array, if `pool` was asked.
     """
 
     __slots__ = (
-        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "_size"),
+        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "size"),
         *("found", "lookup", "stacked"),
     )
 
     def __init__(self, d: FuzzyDict[Any], lookup: Lookup) -> None:
-        self._size, self._embedding, self._projections = len(d), d.embedding, d.projections
+        self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
         self.lookup = lookup
         self.found: dict[object, str] = {}
@@ -81,7 +82,7 @@ class _Reader:
     def is_of(self, d: FuzzyDict[Any]) -> bool:
         """Tell whether the dict has the same size and the very options; a class may set these."""
         return (
-            self._size == len(d)
+            self.size == len(d)
             and self._scorer is d.scorer
             and self._score_cutoff is d.score_cutoff
             and self._embedding is d.embedding
@@ -181,7 +182,7 @@ class FuzzyDict(Configured, dict[Any, V]):
         # A scorer that is an object may change.
         is_fixed = self.scorer is None or isinstance(self.scorer, str)
         if is_fixed and type(query) is str and len(query) <= _SHORT:
-            if len(reader.found) >= _REMEMBERED:
+            if len(reader.found) >= _REMEMBERED_KEYS:
                 del reader.found[next(iter(reader.found))]
             reader.found[query] = found
         return found, value
@@ -366,7 +367,9 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def _is_certain(self, query: Any) -> bool:
         """Tell whether an equal key needs no score, or can have none."""
-        return query in self and (self.scorer is None or not _has_words(query))
+        # A subclass may define another `in`.
+        is_key = dict.__contains__(self, query)
+        return is_key and (self.scorer is None or not _has_words(query))
 
     def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
         """Return the best key if it reaches the cutoff, or equals the query; otherwise raise."""
@@ -397,7 +400,7 @@ class FuzzyDict(Configured, dict[Any, V]):
             none=told and told.none,
             cutoff=cutoff,
             matches=told is None or _reaches(query, told.best, cutoff),
-            equal=query in self,
+            equal=dict.__contains__(self, query),
         )
 
     def _match(self, scored: Scored) -> Match:
@@ -575,6 +578,9 @@ class FuzzyDict(Configured, dict[Any, V]):
         items, options, keys = read_saved(path)
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure({"embedding": embedding, **options})
+        for name, value in options.items():
+            if value is None and getattr(new, name) is not None:  # as a class attribute has it
+                setattr(new, name, None)
         dict.update(new, items)
         if keys is not None:
             index = KeyIndex(new._projected_embedding())
@@ -590,8 +596,12 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
-        with self._noted():
-            return super().setdefault(key, default)
+        with self._lock:
+            self._tell()
+            try:
+                return super().setdefault(key, default)
+            finally:
+                self._tell()
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would."""
@@ -706,8 +716,9 @@ class FuzzyDict(Configured, dict[Any, V]):
     def _tell(self) -> None:
         """Tell the index of the new keys, which are the last ones of the dict.
 
-        Writes by the methods of `dict` itself are noticed here, too: if there are more keys than
-        the index was told of, it is told now; if there are fewer, it is made anew.
+        Writes by the methods of `dict` itself are noticed here, too, if they change the number of
+        keys: if there are more than the index was told of, it is told now; if there are fewer, it
+        is made anew.
         """
         index, new = self._index, len(self) - self._told
         if index is None or new == 0:
@@ -723,7 +734,9 @@ class FuzzyDict(Configured, dict[Any, V]):
 
     def _forget(self, key: Any) -> None:
         """Tell the index of a key that is gone; a key of any type may equal a text."""
-        self.__dict__["_reader"] = None
+        reader = self._reader
+        if reader is not None and len(self) < reader.size:
+            self.__dict__["_reader"] = None
         if self._index is not None and len(self) < self._told:
             self._index.discard(key)
             self.__dict__["_told"] -= 1

@@ -190,7 +190,7 @@ class _ColumnMatcher:
 
     def _is_blank(self, cell: str) -> bool:
         text = _folded(cell)
-        return (not text and cell not in self.d) or text in self._blank
+        return (not text and not dict.__contains__(self.d, cell)) or text in self._blank
 
     def _is_match(self, query: str, match: Match) -> bool:
         return match.key == query or (match.score >= self._cutoff and match.score > -math.inf)
@@ -215,7 +215,9 @@ class _ColumnMatcher:
     def _best(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query; None if there is no key to compare it with."""
         best: dict[str, Match | None] = {
-            query: Match(query, dict.__getitem__(self.d, query), 1.0) if query in self.d else None
+            query: Match(query, dict.__getitem__(self.d, query), 1.0)
+            if dict.__contains__(self.d, query)
+            else None
             for query in queries
         }
         others = [query for query, match in best.items() if match is None and plain(query)]
@@ -365,8 +367,11 @@ def _extended_object(record: Record, added: dict[str, Any]) -> bytes:
 
 
 def _show_progress(columns: _NewColumns, file: BinaryIO) -> None:
-    if file.seekable():  # the length of a pipe is unknown
-        columns.progress(file.tell(), os.fstat(file.fileno()).st_size)
+    try:
+        done, total = file.tell(), os.fstat(file.fileno()).st_size
+    except OSError:  # a pipe, or a stream in memory
+        return
+    columns.progress(done, total)
 
 
 # ---- Parquet ------------------------------------------------------------------------------

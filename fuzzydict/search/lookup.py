@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SCORES = 1 << 24  # made at a time, 64 MB
 _TIED = 64  # keys with equal scores whose writing is compared
-_REMEMBERED = 256  # queries whose vectors are kept
+_REMEMBERED_QUERIES = 256  # queries whose vectors are kept
 
 
 class Scored(NamedTuple):
@@ -192,7 +192,7 @@ class Lookup:
                     f"so that only an equal key could match",
                 )
             if len(asked) <= LONGEST:
-                if len(self._queries) >= _REMEMBERED:
+                if len(self._queries) >= _REMEMBERED_QUERIES:
                     del self._queries[next(iter(self._queries))]
                 self._queries[asked] = query
         return query

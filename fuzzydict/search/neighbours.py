@@ -160,8 +160,8 @@ class Neighbours:
 
         ``labels``: one for each living key, then the first unused label.
         """
-        if self._read_saved is not None and np.array_equal(self._alive, keys.alive):
-            # It was not asked since it was saved.
+        is_of_keys = self._generation is keys.generation and np.array_equal(self._alive, keys.alive)
+        if self._read_saved is not None and is_of_keys:  # it was not asked since it was saved
             return self._read_saved(), np.append(self._labels[keys.alive], self._unused)
         nothing = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if self._index is None and self._read_saved is None:

@@ -151,8 +151,8 @@ def caches() -> list[Any]:
 @pytest.mark.usefixtures("_tracing_ends")
 def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
     """Beside the caches of functions, which are bounded, those of the dict, made small here."""
-    monkeypatch.setattr(mapping, "_REMEMBERED", 16)
-    monkeypatch.setattr(lookup, "_REMEMBERED", 16)
+    monkeypatch.setattr(mapping, "_REMEMBERED_KEYS", 16)
+    monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
     d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
     queries = memory.query_texts()
     for _ in range(50):

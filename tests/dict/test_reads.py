@@ -366,3 +366,31 @@ def test_random_reads_and_writes_agree_with_a_dict_that_forgets(data: st.DataObj
                 d.scorer = data.draw(st.sampled_from([None, "cosine"]))
         if d:
             assert d.get(query) == d.get(query) == d.copy().get(query)
+
+
+def test_equal_keys_are_those_of_the_dict_whatever_a_subclass_says_is_in_it() -> None:
+    class Tolerant(FuzzyDict[int]):
+        def __contains__(self, key: object) -> bool:
+            return self.get(key) is not None
+
+    d = Tolerant({"color": 1, "brand": 2})
+    assert "colour" in d
+    assert d.nearest("colour").key == "color"
+    assert d.nearest("colour").score < 1
+    assert not d.explain("colour").equal
+
+
+def test_writes_that_change_nothing_forget_nothing() -> None:
+    encoded: list[str] = []
+
+    def encode(texts: list[str]) -> Any:
+        encoded.extend(texts)
+        return [[len(text), 1.0] for text in texts]
+
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=encode, scorer="cosine")
+    found = d["the hue"]
+    encoded.clear()
+    assert d.setdefault("color", 5) == 1
+    assert d.pop("absent", None) is None
+    assert d["the hue"] == found
+    assert encoded == []

@@ -427,3 +427,10 @@ def test_parquet_without_its_package_names_the_extra(
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[parquet\]'"):
         cleaned(tmp_path / "t.parquet")
+
+
+def test_streams_in_memory_are_read_and_written() -> None:
+    output = io.BytesIO()
+    d = FuzzyDict({"red": 1, "blue": 2})
+    clean_column(d, io.BytesIO(b"color\nredd\n"), "color", output, format="csv")
+    assert output.getvalue().startswith(b"color,color_key,color_value,color_score\nredd,red,1,")

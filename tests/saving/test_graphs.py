@@ -239,3 +239,25 @@ def test_a_copy_made_before_the_first_read_has_a_graph_of_its_own(
     for some in (one, two):
         for query in ("sea", "sky", "red"):
             assert_same(some.most_similar(query, 2), compared(some).most_similar(query, 2))
+
+
+def test_a_graph_of_other_vectors_is_not_saved_with_new_ones(tmp_path: Path) -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    names = [f"k{i}" for i in range(5000)]
+    one, other = np.random.default_rng(0).standard_normal((2, len(names), 12))
+    first, then = dict(zip(names, one, strict=True)), dict(zip(names, other, strict=True))
+    options: Any = {"scorer": "cosine", "index": "usearch"}
+    d = FuzzyDict(dict.fromkeys(names, 1), embedding=first, **options)
+    d.nearest("k1")
+    d.save(tmp_path / "first.fuzzydict")
+    d = FuzzyDict.load(tmp_path / "first.fuzzydict", embedding=first)
+    d.embedding = then
+    d.save(tmp_path / "then.fuzzydict")
+    d = FuzzyDict.load(tmp_path / "then.fuzzydict", embedding=then)
+    exact = FuzzyDict(dict.fromkeys(names, 1), embedding=then, scorer="cosine")
+    asked = names[::500]
+    found, expected = d.most_similar(asked, 10), exact.most_similar(asked, 10)
+    shared = [
+        len({m.key for m in a} & {m.key for m in b}) for a, b in zip(found, expected, strict=True)
+    ]
+    assert np.mean(shared) > 9

@@ -458,3 +458,15 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> 
     if KILLS >= 100:  # some were killed amid writing, or nothing was tested
         assert beside
     print(f"{KILLS} kills, {len(beside)} of them amid writing")
+
+
+def test_an_option_that_is_none_comes_back_as_none(tmp_path: Path) -> None:
+    class Careful(FuzzyDict[Any]):
+        score_cutoff = 0.9
+        scorer = "cosine"
+
+    d = Careful({"color": 1})
+    d.score_cutoff = d.scorer = None
+    d.save(tmp_path / "d.fuzzydict")
+    again = Careful.load(tmp_path / "d.fuzzydict")
+    assert (again.score_cutoff, again.scorer) == (None, None)
