@@ -465,8 +465,8 @@ def test_an_option_that_is_none_comes_back_as_none(tmp_path: Path) -> None:
         score_cutoff = 0.9
         scorer = "cosine"
 
-    d = Careful({"color": 1})
+    d: Any = Careful({"color": 1})
     d.score_cutoff = d.scorer = None
     d.save(tmp_path / "d.fuzzydict")
-    again = Careful.load(tmp_path / "d.fuzzydict")
+    again: Any = Careful.load(tmp_path / "d.fuzzydict")
     assert (again.score_cutoff, again.scorer) == (None, None)
