@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fuzzydict._arrays import Array
     from fuzzydict.embedding.calibration import Calibration
-    from fuzzydict.learning.examples import KeyExamples
+    from fuzzydict.learning.candidate import KeyExamples
 
 
 # ---- which examples are held out -------------------------------------------------------------

@@ -42,6 +42,25 @@ class Parameters(NamedTuple):
     history: tuple[Epoch, ...] = ()
 
 
+class KeyExamples(NamedTuple):
+    """L distinct queries, and for each the places of its right keys, (r,), maybe none."""
+
+    queries: list[str]
+    right: list[NDArray[np.intp]]
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """The row of a query and the place of a right key, (n, 2)."""
+        counts = [len(keys) for keys in self.right]
+        rows = np.repeat(np.arange(len(counts)), counts)
+        return np.stack([rows, np.concatenate(self.right)], axis=1).astype(np.intp)
+
+    def some(self, rows: NDArray[np.intp]) -> KeyExamples:
+        """Return the examples in these rows."""
+        chosen = rows.tolist()
+        return KeyExamples([self.queries[i] for i in chosen], [self.right[i] for i in chosen])
+
+
 @dataclass(frozen=True)
 class DictState:
     """A snapshot of a dict, from which learning starts.

@@ -16,26 +16,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import require_counts
+from fuzzydict._arrays import as_floats, require_counts
 from fuzzydict.embedding.projections import ROLES, Projections, composed
 from fuzzydict.embedding.subwords import Subwords
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.learning import acceptance
 from fuzzydict.learning.acceptance import MANY, Answers, Comparison, Cutoffs, Errors
 from fuzzydict.learning.candidate import (
     Candidate,
     DictState,
+    KeyExamples,
     Parameters,
     train_on_keys,
     train_on_values,
 )
-from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
 from fuzzydict.learning.projections import Settings
 from fuzzydict.learning.report import FitReport
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.results.pooling import StackedValues
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
@@ -127,6 +130,181 @@ def _pooling_defaults(count: int) -> dict[str, Any]:
     """Return many long steps: an error of a value says little about which key is right."""
     epochs = int(np.clip(_STEPS * _BATCH // count, 30, 200))
     return {"epochs": epochs, "patience": epochs // 5, "learning_rate": 0.1}
+
+
+# ---- the examples -------------------------------------------------------------------------------
+
+
+class ValueExamples(NamedTuple):
+    """L queries, and what each should pool, (L, *shape)."""
+
+    queries: list[str]
+    values: NDArray[np.float64]
+
+    def some(self, rows: NDArray[np.intp]) -> ValueExamples:
+        """Return the examples in these rows."""
+        return ValueExamples([self.queries[i] for i in rows.tolist()], self.values[rows])
+
+
+def checked_examples(
+    queries: Iterable[str] | Mapping[str, Any],
+    targets: Iterable[Any] | None,
+    places: Mapping[str, int],
+    keys: Container[Any],
+) -> KeyExamples | ValueExamples:
+    """Return the examples, or raise what is wrong with them.
+
+    Args:
+        queries: texts, or a mapping of texts to their targets.
+        targets: for each query a key, several keys, or None; or for each a number or an array.
+            None if the queries are a mapping.
+        places: the keys that can be attended to, with their places.
+        keys: all keys, to tell a missing key from one without letters.
+
+    Raises:
+        ArgumentTypeError: a query is not a text, or targets are missing or of several kinds.
+        OptionError: there are no examples, a key is missing or has no letters, a query has no
+            letters, or no query has a right key.
+        ShapeError: queries and targets differ in number, or numbers are not finite or of several
+            shapes.
+
+    >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"}).right
+    [array([1]), array([], dtype=int64)]
+    """
+    asked, wanted = _split(queries, targets)
+    if len(asked) != len(wanted):
+        raise ShapeError(
+            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
+            f"{len(wanted)} targets"
+        )
+    if not asked:
+        raise OptionError("queries: there are no examples; expected one or more")
+    for place, query in enumerate(asked):
+        _check_query(place, query)
+    kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]
+    if not any(kind is not None for kind in kinds):
+        raise OptionError(
+            "targets: expected a key for at least one query, got None for all; add a query that "
+            "has a key"
+        )
+    if False not in kinds:
+        return _key_examples(asked, wanted, places, keys)
+    if kinds.count(False) < len(kinds):
+        a, b = kinds.index(False), next(i for i, kind in enumerate(kinds) if kind is not False)
+        raise ArgumentTypeError(
+            f"targets: expected keys (or None) for all queries, or numbers for all, got "
+            f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
+            f"{quoted(asked[b])}"
+        )
+    return ValueExamples(asked, _numbers(asked, wanted))
+
+
+def _split(
+    queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None
+) -> tuple[list[str], list[Any]]:
+    if isinstance(queries, Mapping):
+        if targets is not None:
+            raise ArgumentTypeError(
+                "targets: leave targets out, because the mapping of queries has them, or give "
+                "list(queries)"
+            )
+        return list(queries), [queries[query] for query in queries]
+    asked = _as_list("queries", queries)
+    if targets is None:
+        raise ArgumentTypeError(
+            "targets: missing; give one for each query, or queries as a mapping {query: target}"
+        )
+    return asked, _as_list("targets", targets)
+
+
+def _as_list(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentTypeError(f"{name}: expected a list, one for each query, got {quoted(given)}")
+    return list(given)
+
+
+def _check_query(place: int, query: Any) -> None:
+    if not isinstance(query, str):
+        raise ArgumentTypeError(
+            f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
+        )
+    if not plain(query):
+        raise OptionError(
+            f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
+        )
+
+
+def _names_keys(place: int, target: Any) -> bool | None:
+    """Return whether a target is a key or several keys (True) or numbers (False); None for None."""
+    if target is None:
+        return None
+    if isinstance(target, str):
+        return True
+    if isinstance(target, list | tuple | set | frozenset):
+        texts = [isinstance(item, str) for item in target]
+        if not texts:
+            raise OptionError(
+                f"targets: number {place} is empty; give the right keys, or None if none is right"
+            )
+        if any(texts) and not all(texts):
+            odd = next(item for item in target if not isinstance(item, str))
+            raise ArgumentTypeError(
+                f"targets: number {place} has keys and {quoted(odd)}; expected one or the other"
+            )
+        return texts[0]
+    return False
+
+
+def _key_examples(
+    queries: list[str], targets: list[Any], places: Mapping[str, int], keys: Container[Any]
+) -> KeyExamples:
+    right: dict[str, set[int]] = {}
+    for query, target in zip(queries, targets, strict=True):
+        wanted = () if target is None else (target,) if isinstance(target, str) else target
+        found = {_place(key, query, places, keys) for key in wanted}
+        before = right.get(query)
+        if before is not None and bool(before) != bool(found):
+            raise OptionError(
+                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
+            )
+        if target is None and query in places:
+            raise OptionError(
+                f"targets: got None for {quoted(query)}, but it is a key and always matches; leave "
+                f"the example out"
+            )
+        right[query] = found if before is None else before | found
+    return KeyExamples(list(right), [np.array(sorted(r), np.intp) for r in right.values()])
+
+
+def _place(key: str, query: str, places: Mapping[str, int], keys: Container[Any]) -> int:
+    place = places.get(key)
+    if place is not None:
+        return place
+    if key in keys:
+        raise OptionError(
+            f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, and only "
+            f"an equal query finds it; leave the example out"
+        )
+    raise OptionError(
+        f"targets: {quoted(key)}, for the query {quoted(query)}, is not a key of the dict; add it "
+        f"or correct it (keys are exact here)"
+    )
+
+
+def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
+    rows: list[NDArray[np.float64]] = []
+    for query, target in zip(queries, targets, strict=True):
+        name = f"target of {quoted(query)}"
+        row = as_floats(**{name: target})[0].astype(np.float64)
+        if not np.isfinite(row).all():
+            raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
+        if rows and row.shape != rows[0].shape:
+            raise ShapeError(
+                f"{name} has shape {row.shape}, but that of {quoted(queries[0])} is "
+                f"{rows[0].shape}; expected targets of one shape"
+            )
+        rows.append(row)
+    return np.stack(rows)
 
 
 # ---- from examples to a report ---------------------------------------------------------------

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples
+from fuzzydict.learning.candidate import KeyExamples
+from fuzzydict.learning.fit import ValueExamples, checked_examples
 
 KEYS = ["brand", "color", "top speed"]
 PLACES = {key: place for place, key in enumerate(KEYS)}
