@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.learning.candidate import DictState
+    from fuzzydict.learning.fit import Plan
     from fuzzydict.learning.report import FitReport
     from fuzzydict.search.lookup import Attended, Explained
     from fuzzydict.search.neighbours import Neighbours
@@ -491,7 +492,7 @@ class FuzzyDict(Configured, dict[Any, V]):
         >>> report.kept, d["hue"], d["maker"]
         (True, 'black', 'Porsche')
         """
-        from fuzzydict.learning.fit import Plan, learn_from
+        from fuzzydict.learning.fit import Plan
 
         plan = Plan(
             learn=learn,
@@ -503,10 +504,17 @@ class FuzzyDict(Configured, dict[Any, V]):
             progress=progress,
             warm_start=warm_start,
         )
-        report = learn_from(self._state(warm_start=warm_start), queries, targets, plan)
+        return self._learn(queries, targets, plan)
+
+    def _learn(self, queries: Any, targets: Any, plan: Plan) -> FitReport:
+        """Learn as planned, and set the options that are kept."""
+        from fuzzydict.learning.fit import learn_from
+
+        state = self._state(warm_start=plan.warm_start)
+        report = learn_from(state, queries, targets, plan)
         if report.kept:
             with self._lock:
-                restored = {} if warm_start else self._options_before_fit()
+                restored = {} if plan.warm_start else self._options_before_fit()
                 self._set_learned(restored | report.options)
         return report
 

@@ -260,7 +260,7 @@ class _NewColumns(NamedTuple):
     column: str
     names: tuple[str, str, str]
     answer: Callable[[Sequence[str | None]], Mapping[str | None, Answer]]
-    progress: Callable[[int, int], None] = lambda _done, _total: None
+    progress: Callable[[int, int], None]
 
 
 def _add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: _NewColumns) -> None:
