@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy, deepcopy
 from functools import partial
-from itertools import islice, repeat
+from itertools import repeat
 from operator import is_
 from os import PathLike
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, cast
 
 import numpy as np
 
 from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
+from fuzzydict.indexed import IndexedDict
 from fuzzydict.options import (
     LEARNED,
     OPTIONS,
-    Configured,
     LearnedOptions,
     before_fit,
     declared_class,
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from fuzzydict.learning.fit import Plan
     from fuzzydict.learning.report import FitReport
     from fuzzydict.search.lookup import Attended, Explained
-    from fuzzydict.search.neighbours import Neighbours
 
 
 V = TypeVar("V")
@@ -50,8 +47,6 @@ AttnMask = Sequence[bool] | Callable[[str], bool]
 _GONE: Any = object()
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
-#: Attributes that are not copied or pickled: they can be computed again.
-_DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
 
 
 class _Reader:
@@ -92,7 +87,7 @@ class _Reader:
         )
 
 
-class FuzzyDict(Configured, dict[Any, V]):
+class FuzzyDict(IndexedDict[V]):
     """A dict that also answers queries that are not its keys.
 
     Reads by query are fuzzy; membership, writes and iteration are those of a plain dict.
@@ -127,15 +122,7 @@ class FuzzyDict(Configured, dict[Any, V]):
     ('black', False)
     """
 
-    _index: KeyIndex | None
-    _told: int  # the number of keys that the index was told of: the first ones
-    _neighbours: Neighbours | None
     _reader: _Reader | None
-
-    def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
-        self = super().__new__(cls)
-        self.__dict__.update(_lock=RLock(), _index=None, _told=0, _neighbours=None, _reader=None)
-        return self
 
     def __init__(
         self,
@@ -595,167 +582,6 @@ class FuzzyDict(Configured, dict[Any, V]):
             neighbours = keys.restore(index, new.index)
             new.__dict__.update(_index=index, _told=len(new), _neighbours=neighbours)
         return new
-
-    # ---- writes: exact, and noted for the index -------------------------------------------
-
-    def __setitem__(self, key: Any, value: V) -> None:
-        with self._noted():
-            super().__setitem__(key, value)
-
-    def setdefault(self, key: Any, default: Any = None, /) -> Any:
-        """Return the value of an equal key, or insert ``default``."""
-        with self._lock:
-            self._tell()
-            try:
-                return super().setdefault(key, default)
-            finally:
-                self._tell()
-
-    def update(self, /, *args: Any, **kwargs: Any) -> None:
-        """Insert what ``dict.update`` would."""
-        with self._noted():
-            super().update(*args, **kwargs)
-
-    def __ior__(self, other: Any) -> Self:  # type: ignore[override]
-        self.update(other)
-        return self
-
-    def __delitem__(self, key: Any) -> None:
-        with self._lock:
-            self._tell()
-            super().__delitem__(key)
-            self._forget(key)
-
-    def pop(self, key: Any, /, *default: Any) -> Any:
-        """Remove an equal key and return its value, or ``default`` if there is none."""
-        with self._lock:
-            self._tell()
-            value = super().pop(key, *default)
-            self._forget(key)
-        return value
-
-    def popitem(self) -> tuple[Any, V]:
-        """Remove and return the last item."""
-        with self._lock:
-            self._tell()
-            key, value = super().popitem()
-            self._forget(key)
-        return key, value
-
-    def clear(self) -> None:
-        """Remove every item."""
-        with self._lock:
-            super().clear()
-            self.__dict__.update(_index=None, _neighbours=None, _reader=None)
-
-    # ---- copies -----------------------------------------------------------------------------
-
-    def copy(self) -> Self:
-        """Return a shallow copy with the same options; its keys are not encoded again."""
-        new = self._empty()
-        with self._lock:
-            self._tell()
-            new.update(self)
-            index = self._index
-            if index is not None and index.is_whole and all(map(is_, new, self)):
-                neighbours = copy(self._neighbours)
-                new.__dict__.update(_index=copy(index), _told=self._told, _neighbours=neighbours)
-        return new
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        new = memo[id(self)] = self._empty()
-        for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED:
-            new.__dict__[name] = deepcopy(new.__dict__[name], memo)
-        with self._lock:  # another thread may be writing
-            items = list(self.items())
-        for key, value in items:
-            new[deepcopy(key, memo)] = deepcopy(value, memo)
-        return new
-
-    def __or__(self, other: Any) -> Self:  # type: ignore[override]
-        if not isinstance(other, dict):
-            return NotImplemented
-        new = self.copy()
-        new.update(other)
-        return new
-
-    def __ror__(self, other: Any) -> Self:  # type: ignore[override]
-        if not isinstance(other, dict):
-            return NotImplemented
-        new = self._empty()
-        new.update(other)
-        new.update(self)
-        return new
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Copied at once first: another thread may be setting an option.
-        return {name: v for name, v in self.__dict__.copy().items() if name not in _DERIVED}
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        reduced: Any = super().__reduce_ex__(max(protocol, 2))
-        with self._lock:  # another thread may be writing
-            items = iter(list(self.items()))
-        return empty_of, (declared_class(type(self)), self.mode), *reduced[2:4], items
-
-    def _empty(self) -> Self:
-        """Return an empty dict of the same kind, whatever its constructor takes."""
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__getstate__())
-        for name in ("_adapted", "_projected"):  # they never change
-            if name in self.__dict__:
-                new.__dict__[name] = self.__dict__[name]
-        return new
-
-    # ---- what the index is told -----------------------------------------------------------
-
-    @contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Tell the index of what a write added, even if it fails half-way."""
-        with self._lock:
-            self._tell()
-            self.__dict__["_reader"] = None
-            try:
-                yield
-            finally:
-                self._tell()
-
-    def _tell(self) -> None:
-        """Tell the index of the new keys, which are the last ones of the dict.
-
-        Writes by the methods of `dict` itself are noticed here, too, if they change the number of
-        keys: if there are more than the index was told of, it is told now; if there are fewer, it
-        is made anew.
-        """
-        index, new = self._index, len(self) - self._told
-        if index is None or new == 0:
-            return
-        self.__dict__["_reader"] = None
-        if new < 0:
-            self.__dict__["_index"] = None
-            return
-        for key in reversed(list(islice(reversed(self), new))):
-            if isinstance(key, str):
-                index.add(key)
-        self.__dict__["_told"] += new
-
-    def _forget(self, key: Any) -> None:
-        """Tell the index of a key that is gone; a key of any type may equal a text."""
-        reader = self._reader
-        if reader is not None and len(self) < reader.size:
-            self.__dict__["_reader"] = None
-        if self._index is not None and len(self) < self._told:
-            self._index.discard(key)
-            self.__dict__["_told"] -= 1
-
-    def _check(self) -> None:
-        """Assert that the index is that of the keys, whatever was written."""
-        with self._lock:
-            self._tell()
-            if self._index is not None:
-                assert self._told == len(self)
-                self._index.check([key for key in self if isinstance(key, str)])
 
 
 def _has_words(query: Any) -> bool:

@@ -21,6 +21,7 @@ FILES = {
     str(PACKAGE / name)
     for name in (
         "mapping.py",
+        "indexed.py",
         "saving.py",
         *(f"search/{name}.py" for name in ("features", "key_index", "lookup", "neighbours")),
         "search/backends/exact.py",
