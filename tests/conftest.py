@@ -20,6 +20,35 @@ from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from tests.support.searching import EACH_ENGINE, search_always
 
+_PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rest",
+        action="store_true",
+        help="leave out tests that passed in the last run, but for those marked 'more'",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--rest") and config.cache:
+        passed = set(config.cache.get(_PASSED, []))
+        left_out = [i for i in items if i.nodeid in passed and not i.get_closest_marker("more")]
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Keep the names of the tests that passed; with xdist, only the main process has them all."""
+    if config.cache and not config.getoption("--rest"):
+        passed = [report.nodeid for report in terminalreporter.getreports("passed")]
+        config.cache.set(_PASSED, passed)
+
+
 # Speed is measured in benchmarks; a busy machine must not fail a property.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

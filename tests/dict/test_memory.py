@@ -149,6 +149,7 @@ def caches() -> list[Any]:
 
 
 @pytest.mark.usefixtures("_tracing_ends")
+@pytest.mark.more
 def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
     """Beside the caches of functions, which are bounded, those of the dict, made small here."""
     monkeypatch.setattr(mapping, "_REMEMBERED_KEYS", 16)

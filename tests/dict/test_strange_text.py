@@ -187,6 +187,7 @@ def test_any_text_is_a_key_and_a_query(items: dict[str, int], query: str) -> Non
     assert query not in items or match == Match(query, items[query], 1.0)
 
 
+@pytest.mark.more
 def test_a_fuzz_run(capsys: pytest.CaptureFixture[str]) -> None:
     count = 30_000 if SLOW else 600
     report = fuzz.run(seed=1, count=count)

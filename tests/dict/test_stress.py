@@ -136,7 +136,7 @@ class Writes(RuleBasedStateMachine):
         self.fuzzy._check()
 
 
-TestWrites = Writes.TestCase
+TestWrites = pytest.mark.more(Writes.TestCase)
 TestWrites.settings = settings(
     max_examples=250 if SLOW else 30, stateful_step_count=40, deadline=None
 )
@@ -180,6 +180,7 @@ def check_stressed(seed: int, steps: int) -> None:
         assert list(fuzzy.items()) == list(plain.items()), f"seed {seed}, step {step}"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_actor_finds_no_difference_to_a_new_dict(seed: int) -> None:
     check_stressed(seed, STEPS // 5)

@@ -73,6 +73,7 @@ class Checker(doctest.OutputChecker):
         return super().check_output(want, got, optionflags) or same(want, got)
 
 
+@pytest.mark.more
 @each_page
 def test_the_python_examples_print_what_they_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -89,6 +90,7 @@ def test_the_python_examples_print_what_they_show(
     assert runner.summarize(verbose=False).failed == 0
 
 
+@pytest.mark.more
 @pytest.mark.skipif(os.name != "posix", reason="the commands are written for a POSIX shell")
 @each_page
 def test_the_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:

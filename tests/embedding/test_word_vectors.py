@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -392,8 +391,6 @@ def test_nobody_else_can_change_the_vectors() -> None:
 
 # ---- the Brown corpus, and the vectors that ship ----------------------------------------------
 
-SLOW = "FUZZYDICT_SLOW"
-
 
 def test_the_vectors_are_opened_once(brown: WordVectors) -> None:
     assert Brown() is brown
@@ -435,16 +432,6 @@ def test_the_words_that_ship_are_those_of_the_corpus(
     )
     expected = {word: count for word, count in occurrences.items() if count >= 2}
     assert dict(zip(brown.words, brown.counts.tolist(), strict=True)) == expected
-
-
-@pytest.mark.skipif(SLOW not in os.environ, reason=f"it trains for minutes; set {SLOW}=1 to run it")
-def test_training_again_gives_what_ships(brown: WordVectors, brown_corpus: list[list[str]]) -> None:
-    """Byte for byte on the same processor; another one rounds otherwise, and training amplifies."""
-    trained = WordVectors.train(brown_corpus)
-    assert trained.words == brown.words
-    assert trained.counts.tolist() == brown.counts.tolist()
-    a, b = (v / np.linalg.norm(v, axis=1)[:, None] for v in (trained.vectors, brown.vectors))
-    assert (a * b).sum(axis=1).min() > 0.99
 
 
 @pytest.fixture

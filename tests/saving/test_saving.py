@@ -441,6 +441,7 @@ for i in range(10**9):
 """
 
 
+@pytest.mark.more
 def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> None:
     path, chance = tmp_path / "saved", np.random.default_rng(0)
     beside = set()

@@ -88,6 +88,7 @@ def empty_and_fill(d: FuzzyDict[int]) -> None:
     read(d)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("engine", [False, True], ids=["all keys", "keys of an engine"])
 @pytest.mark.parametrize("warm", [False, True, None], ids=["new", "read before", "from a file"])
 @pytest.mark.parametrize("act", [read, replace_most, write_in_every_way, empty_and_fill])
