@@ -42,7 +42,11 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
 )
 @click.option("--json", "in_json", is_flag=True, help="Print query, key, score and value as JSON.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Print key and score after the value, separated by tabs."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print key and score after the value, separated by tabs; then the query, if there are "
+    "several with several keys each.",
 )
 @cutoff_option
 @opens_dict
@@ -59,6 +63,7 @@ def command(
     if number is not None and click.get_current_context().params["cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
     answer, missed = _cached_answers(d, number or 1), 0
+    mixed = len(queries) != 1 and (number or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
         matches, problem = answer(query)
         if problem:
@@ -66,7 +71,8 @@ def command(
             _flush()  # keeps answers and messages in order on a terminal
             click.echo(problem, err=True)
         for match in matches:
-            print(_as_object(query, match) if in_json else _as_text(match, verbose))
+            text = _as_object(query, match) if in_json else _as_text(query, match, verbose, mixed)
+            print(text)
     _flush()
     sys.exit(1 if missed else 0)
 
@@ -99,14 +105,19 @@ def _as_object(query: str, match: Match | None) -> str:
     return as_json({"query": query, "key": key, "score": score, "value": value})
 
 
-def _as_text(match: Match | None, verbose: bool) -> str:
+def _as_text(query: str, match: Match | None, verbose: bool, mixed: bool) -> str:
+    """Return the value, and if wanted key and score, and the query where lines are mixed."""
     if match is None:
         return ""
-    value = as_line(match.value)
     if not verbose:
-        return value
-    parts = (as_json(part) if "\t" in part else part for part in (value, as_line(match.key)))
-    return "\t".join([*parts, f"{match.score:.3f}"])
+        return as_line(match.value)
+    fields = [_field(match.value), _field(match.key), f"{match.score:.3f}"]
+    return "\t".join([*fields, _field(query)] if mixed else fields)
+
+
+def _field(part: Any) -> str:
+    text = as_line(part)
+    return as_json(text) if "\t" in text else text
 
 
 def _problem(error: NoMatchError) -> str:

@@ -152,6 +152,17 @@ def test_key_and_score_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
     assert lookup(tmp_path / "tabs.json", "-v", "a b").stdout == '"c\\td"\t"a\\tb"\t1.000\n'
 
 
+def test_the_query_is_told_where_lines_of_several_are_mixed(car: Path) -> None:
+    queries = ("colour", "top\tspeed")
+    lines = lookup(car, "-v", "-n", 2, *queries).stdout.splitlines()
+    assert [line.split("\t")[3:] for line in lines] == [["colour"]] * 2 + [['"top\\tspeed"']] * 2
+    piped = lookup(car, "-v", "-n", 2, lines="\n".join(queries).encode())
+    assert piped.stdout.splitlines() == lines
+    for query, two in zip(queries, (lines[:2], lines[2:]), strict=True):
+        alone = lookup(car, "-v", "-n", 2, query).stdout.splitlines()
+        assert alone == [line.rsplit("\t", 1)[0] for line in two]
+
+
 def test_control_characters_are_quoted_for_a_terminal_would_obey_them(tmp_path: Path) -> None:
     signs = "\0\a\n\x1b\x7f\x9b\u2028"
     for sign in signs:
