@@ -30,6 +30,7 @@ from fuzzydict.results.pooling import StackedValues, as_output, pooled, weights_
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import Lookup, Scored, lookup_by
+from fuzzydict.search.score import is_spelling
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class FuzzyDict(IndexedDict[V]):
             ``encode(texts)``, or such a function.
         scorer: what compares the vectors of a query and a key: a scorer, its lower-case name, or
             a function ``(L, E), (S, E) -> (L, S)``. By default the score is the probability that
-            the key is the right one, by spelling and meaning.
+            the key is the right one, by spelling and meaning; with "spelling" it is that by
+            spelling alone, and no embedding is needed.
         temperature: what scores are divided by before the softmax; by default 0.05 for the cosine,
             otherwise 1.0.
         score_cutoff: the least score of a match; by default 0.02 for the default score, otherwise
@@ -357,7 +359,8 @@ class FuzzyDict(IndexedDict[V]):
         """Tell whether an equal key needs no score, or can have none."""
         # A subclass may define another `in`.
         is_key = dict.__contains__(self, query)
-        return is_key and (self.scorer is None or not _has_words(query))
+        is_probability = self.scorer is None or is_spelling(self.scorer)
+        return is_key and (is_probability or not _has_words(query))
 
     def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
         """Return the best key if it reaches the cutoff, or equals the query; otherwise raise."""
@@ -497,6 +500,11 @@ class FuzzyDict(IndexedDict[V]):
         """Learn as planned, and set the options that are kept."""
         from fuzzydict.learning.fit import learn_from
 
+        if is_spelling(self.scorer):
+            raise OptionError(
+                "fit: scorer='spelling' compares texts as they are spelled, and has no vectors for "
+                "Q and K to project; set d.scorer = None to learn by meaning"
+            )
         state = self._state(warm_start=plan.warm_start)
         report = learn_from(state, queries, targets, plan)
         if report.kept:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.embedding.no_vectors import NO_VECTORS
 from fuzzydict.embedding.projections import Projections, as_projections, with_projections
 from fuzzydict.errors import (
     ArgumentTypeError,
@@ -19,8 +20,8 @@ from fuzzydict.errors import (
     UnknownOptionError,
     quoted,
 )
-from fuzzydict.nn.scorers import as_scorer
 from fuzzydict.search.backends import EXACT, check_engine
+from fuzzydict.search.score import as_score, is_spelling
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
@@ -51,8 +52,7 @@ def _check_mode(mode: Any) -> None:
 
 
 def _check_scorer(scorer: Any) -> None:
-    if scorer is not None:
-        as_scorer(scorer)
+    as_score(scorer)
 
 
 def _check_temperature(temperature: Any) -> None:
@@ -160,7 +160,9 @@ class Configured:
         return adapted
 
     def _projected_embedding(self) -> Embedding:
-        """Return the embedding with the projections; the two are joined once."""
+        """Return the embedding with the projections, joined once; no vectors for spelling."""
+        if is_spelling(self.scorer):
+            return NO_VECTORS
         adapted, projections = self._adapted_embedding(), self.projections
         joined: Embedding | None
         of, by, joined = self.__dict__.get("_projected", (None, None, None))

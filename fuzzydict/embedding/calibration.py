@@ -124,3 +124,8 @@ OF_TEXTS = Calibration(
     unknown=Evidence((-8.39, 22.42, 0.0, 0.0), (-9.19, 0.0, 0.46, 0.0), (-8.0, 12.0, 0.0, 0.0)),
     reach=30.0,
 )
+# For texts without vectors, of which no word is known: `python -m tests.benchmarks.identifiers`.
+# "Meaning" is what is left to keys that were not compared as strings.
+_OF_SPELLING = Evidence((-18.65, 36.23, 0.0, 0.0), (-15.0, 0.0, 0.0, 0.0), (-9.24, 7.45, 0.0, 0.0))
+#: For texts that are compared as they are spelled.
+OF_SPELLING = Calibration(known=_OF_SPELLING, unknown=_OF_SPELLING)

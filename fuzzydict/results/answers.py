@@ -132,6 +132,8 @@ class Attention:
             rows = self.top(_SHOWN if n is None else n)
             return plot_weights(self.text, [(key, weight) for key, weight, _ in rows])
         if kind == "map":
+            if not self.keys.shape[1]:
+                raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
             named = _NAMED if n is None else n
             return plot_map(self.text, self.query, self.names, self.keys, self.weights, named)
         raise OptionError(f"kind must be one of weights, map, got {kind!r}")

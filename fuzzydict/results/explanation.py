@@ -23,6 +23,7 @@ _LABEL = 24  # characters of a key or word
 _WIDE = 40  # characters of a query or key in the first line
 _PARTS = ("probability", "spelling", "meaning", "words", "likeness", "nearness", "coverage")
 _PROBABILITIES = _PARTS[:4]
+_OF_VECTORS = ("meaning", "nearness")  # parts that are not shown where there are no vectors
 _LEAST = 0.005  # weight of a stand-in that is shown
 
 
@@ -153,11 +154,14 @@ class Explanation:
 
     def _key_rows(self) -> list[list[str]]:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
+        without = _OF_VECTORS if self.best_parts and self.best_parts.nearness is None else ()
+        names = [name for name in _PARTS if name not in without]
         pairs = [(self.best, self.best_parts), (self.runner_up, self.runner_up_parts)]
-        rows = [["", *_PARTS]] if self.best_parts else [["", "score"]]
+        rows = [["", *names]] if self.best_parts else [["", "score"]]
         for match, parts in pairs:
             if match:
-                numbers = (parts.probability, *parts) if parts else (match.score,)
+                of_parts = [getattr(parts, name) for name in names] if parts else []
+                numbers = of_parts or [match.score]
                 rows.append([_label(match.key), *map(_number, numbers)])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
@@ -175,6 +179,8 @@ def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
     (True, False, 'color')
     """
     vocabulary = embedding.vocabulary
+    if not len(vocabulary):  # it tells nothing about any word
+        return ()
     words = []
     for token in vocabulary.tokens(query):
         known = vocabulary.knows(token)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import units
+from fuzzydict.text.forms import same_form
 from fuzzydict.text.ngrams import largest
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
@@ -206,6 +208,95 @@ def word_coverage(query: Query, strings: list[str], keys: Keys) -> NDArray[np.fl
     found[several] = coverage(alike, query.words.weights, columns, features.weights)
     found[with_other_numbers(query.text, strings)] *= OTHER_NUMBER
     return found
+
+
+# ---- spelling alone ---------------------------------------------------------------------------
+
+_FILLERS = {"an", "and", "of", "the"}  # words that a phrase may have or not
+_FORM = 0.97  # likeness of two forms of a word
+_ABBREVIATED = 0.5  # the likeness of an abbreviation counts so much, and 1 the rest
+_LEFT_OUT = 2  # letters that an abbreviation leaves out at least; a slip leaves out fewer
+_OTHER_INITIALS = 0.5  # the factor for two words without vowels, each of which stands for others
+_DIGITS, _VOWEL = re.compile(r"\d+"), re.compile(r"[aeiouy]")
+
+
+def compare_spelling(
+    query: Query, keys: Keys, shared: NDArray[np.float32] | None = None
+) -> Features:
+    """Return the features of a query and n keys by their spelling alone; nearness is 0.
+
+    Two phrases are spelled as alike as the words that are least alike: each word of one needs its
+    counterpart in the other, in any order. "DB_PORT" is not "DB_HOST", though most letters are
+    the same. ``words`` is how well their words cover each other.
+
+    Args:
+        query: the query.
+        keys: the keys; the features of dead slots mean nothing.
+        shared: the cosines of the n-grams of query and keys, (n,), if they are known.
+    """
+    slots = spelled_alike(query, keys, shared)
+    strings = [keys.plain[slot] for slot in slots.tolist()]
+    asked, split = _telling_words(query.text), [_telling_words(string) for string in strings]
+    columns, different = _columns(split)
+    alike = _words_spelled_alike(asked, different)
+    pairs = np.where(columns >= 0, alike[:, columns], 0)  # (m, c, longest)
+    found, covered = pairs.max(axis=2), pairs.max(axis=0)  # (m, c), (c, longest)
+    least = np.minimum(found.min(axis=0), np.where(columns >= 0, covered, 1).min(axis=1))
+    words = (found.mean(axis=0) + covered.sum(axis=1) / (columns >= 0).sum(axis=1)) / 2
+    one = np.array([len(asked) == 1 or len(key) == 1 for key in split])
+    several = np.array([len(asked) > 1 or len(key) > 1 for key in split])
+    joined = _joined_likeness(query.text, strings)
+    counts = one & several | (joined == 1)
+    spelling = np.where(counts, np.maximum(least, joined), least)
+    for i in _with_other_digits(query.text, strings):
+        spelling[i], words[i] = spelling[i] * OTHER_NUMBER, words[i] * OTHER_NUMBER
+    near = np.zeros(len(keys), np.float32)
+    return Features(near, slots, spelling, np.where(several, words, -np.inf).astype(np.float32))
+
+
+def _telling_words(text: str) -> list[str]:
+    """Return the first words of a text without fillers, if any are left."""
+    words = text.split()[:_WORDS]
+    return [word for word in words if word not in _FILLERS] or words
+
+
+def _words_spelled_alike(words: Sequence[str], others: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike m words and U others are spelled, (m, U): forms and abbreviations too."""
+    alike = likenesses(words, others)
+    have_vowels = np.array([bool(_VOWEL.search(other)) for other in others])
+    for row, word in zip(alike, words, strict=True):
+        if not _VOWEL.search(word):
+            row[~have_vowels & (row < 1)] *= _OTHER_INITIALS
+        begin_alike = [j for j, other in enumerate(others) if other[0] == word[0] and other != word]
+        for j in begin_alike:
+            if same_form(word, others[j]):
+                row[j] = _FORM
+            elif abs(len(others[j]) - len(word)) >= _LEFT_OUT:
+                short, long = sorted((word, others[j]), key=len)
+                if abbreviates := float(abbreviation_likeness(short, [long])[0]):
+                    row[j] = max(row[j], 1 - _ABBREVIATED * (1 - abbreviates))
+    return alike
+
+
+def _joined_likeness(text: str, strings: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike a text and c strings are without their blanks, or as initials, (c,).
+
+    It is 0 where one has more letters than a slip leaves out: "port" is not "db port".
+    """
+    joined = [string.replace(" ", "") for string in strings]
+    length = len(text.replace(" ", ""))
+    alike: NDArray[np.float32] = likenesses([text.replace(" ", "")], joined)[0]
+    alike[[abs(len(string) - length) >= _LEFT_OUT for string in joined]] = 0
+    return np.maximum(alike, abbreviation_likeness(text, strings))
+
+
+def _with_other_digits(text: str, strings: Sequence[str]) -> list[int]:
+    """Return the places of the strings whose digits differ from those of a text."""
+    digits = "".join(_DIGITS.findall(text))
+    return [i for i, string in enumerate(strings) if "".join(_DIGITS.findall(string)) != digits]
+
+
+# ---- words ------------------------------------------------------------------------------------
 
 
 def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:

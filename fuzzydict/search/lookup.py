@@ -18,6 +18,7 @@ from fuzzydict.search.score import (
     OtherKeys,
     as_score,
     best_by_bounds,
+    is_spelling,
     weight_left_out,
 )
 from fuzzydict.text.ngrams import most_alike
@@ -445,7 +446,7 @@ def lookup_by(
 
     Also return its `Neighbours`: those given, if they are of this engine and measure.
     """
-    if engine == EXACT:
+    if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
         return Lookup(index, scorer), None
     measure = as_score(scorer).measure or COSINE
     if neighbours is None or (neighbours.engine, neighbours.measure) != (engine, measure):

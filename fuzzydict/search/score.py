@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.embedding.calibration import REASONS
-from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
+from fuzzydict.errors import OptionError
+from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search.features import (
     NEAREST,
@@ -18,6 +19,7 @@ from fuzzydict.search.features import (
     SPELLED_ALIKE,
     Features,
     compare,
+    compare_spelling,
     encode,
     nearness,
     spelled_alike,
@@ -132,7 +134,7 @@ class Parts(NamedTuple):
             to the key's probability. Nearness also raises the odds of spelling and words. That
             share is counted under ``meaning``.
         likeness: how alike the strings are spelled, from 0 to 1; None if they were not compared.
-        nearness: how near the vectors are, see `Features.nearness`.
+        nearness: how near the vectors are, see `Features.nearness`; None without vectors.
         coverage: how well the words cover each other, from 0 to 1; None if both are single words,
             or were not compared.
     """
@@ -141,7 +143,7 @@ class Parts(NamedTuple):
     meaning: float
     words: float
     likeness: float | None
-    nearness: float
+    nearness: float | None
     coverage: float | None
 
     @property
@@ -161,6 +163,7 @@ class Reasons:
         log_odds: of the keys, (n,), -inf for dead slots. If keys were left out, one more number
             follows for all of them together.
         count: the number of all keys, if some were left out.
+        has_vectors: whether the vectors were compared.
     """
 
     calibration: Calibration
@@ -168,6 +171,7 @@ class Reasons:
     known: float
     log_odds: NDArray[np.float64]
     count: int | None = None
+    has_vectors: bool = True
 
     def none(self) -> float:
         """Return the probability that no key is right."""
@@ -188,7 +192,7 @@ class Reasons:
         near = float(features.nearness[slot])
         compared = np.flatnonzero(features.candidates == slot)
         if not len(compared):  # so that only meaning counts
-            return Parts(0.0, probability, 0.0, None, near, None)
+            return Parts(0.0, probability, 0.0, None, near if self.has_vectors else None, None)
         place = int(compared[0])
         evidence = _evidence(self.calibration, self.known)
         odds = log_odds_by_reason(features, self.known, self.calibration)[:, place]
@@ -198,7 +202,9 @@ class Reasons:
         spelling = by_spelling * _share_of_likeness(evidence.spelling, likeness, near)
         words = by_words * _share_of_likeness(evidence.words, covered, near) if by_words else 0.0
         meaning = by_meaning + (by_spelling - spelling) + (by_words - words)
-        return Parts(spelling, meaning, words, likeness, near, covered if covered >= 0 else None)
+        coverage = covered if covered >= 0 else None
+        nearness = near if self.has_vectors else None
+        return Parts(spelling, meaning, words, likeness, nearness, coverage)
 
 
 def _share_of_likeness(weights: Weights, like: float, near: float) -> float:
@@ -367,14 +373,7 @@ class DefaultScore:
         others: OtherKeys | None,
     ) -> Judgement:
         features = compare(query, near, keys, shared)
-        odds, count = log_odds(features, query.known, keys.calibration), None
-        odds[keys.dead] = -np.inf
-        if others is not None:
-            odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
-        logs = log_probabilities(odds, count)[: len(keys)].astype(np.float32)
-        top = logs.max()
-        logs[logs > top - _TIE] = top
-        return Judgement(logs, Reasons(keys.calibration, features, query.known, odds, count))
+        return _judgement(query, features, keys, others)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return the log-odds by meaning alone, whatever the trust in the vector of the key."""
@@ -388,9 +387,86 @@ class DefaultScore:
         return math.exp(log_weight)
 
 
+def _judgement(
+    query: Query, features: Features, keys: Keys, others: OtherKeys | None = None
+) -> Judgement:
+    """Return the logarithms of the keys' probabilities, and the reasons."""
+    odds, count = log_odds(features, query.known, keys.calibration), None
+    odds[keys.dead] = -np.inf
+    if others is not None:
+        odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
+    logs = log_probabilities(odds, count)[: len(keys)].astype(np.float32)
+    top = logs.max()
+    logs[logs > top - _TIE] = top
+    has_vectors = keys.vectors.shape[1] > 0
+    reasons = Reasons(keys.calibration, features, query.known, odds, count, has_vectors)
+    return Judgement(logs, reasons)
+
+
+#: The name of the score by spelling.
+SPELLING = "spelling"
+
+
+class SpellingScore:
+    """The probability that a key is the right one, from spelling and words, without meaning.
+
+    The keys are those of the embedding `NO_VECTORS`, whose calibration it is.
+    """
+
+    temperature = 1.0
+    score_cutoff = 0.5
+    measure: str | None = None
+    spare = 0
+    spelled_alike = SPELLED_ALIKE
+
+    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return the logarithms of the keys' probabilities, (L, n)."""
+        logs = np.empty((len(queries), len(keys)), np.float32)
+        for row, query in zip(logs, queries, strict=True):
+            row[:] = self.judge(query, keys).log_weights
+        return logs
+
+    def judge(
+        self,
+        query: Query,
+        keys: Keys,
+        shared: NDArray[np.float32] | None = None,
+        others: OtherKeys | None = None,
+    ) -> Judgement:
+        """Return the logarithms of the keys' probabilities for one query, and the reasons."""
+        return _judgement(query, compare_spelling(query, keys, shared), keys, others)
+
+    def at_most(self, query: Query, keys: Keys, last: int) -> float:  # noqa: ARG002
+        """Return the log-odds of a key that was not compared as a string."""
+        return keys.calibration.unknown.meaning[0]
+
+    def from_log_weight(self, log_weight: float) -> float:
+        """Return the probability."""
+        return math.exp(log_weight)
+
+
+def is_spelling(scorer: Any) -> bool:
+    """Tell whether a ``scorer=`` argument is the score by spelling, which needs no vectors."""
+    return isinstance(scorer, str) and scorer == SPELLING
+
+
 def as_score(scorer: ScorerLike | None) -> Score:
-    """Return what a ``scorer=`` argument stands for; None is the default score."""
-    return DefaultScore() if scorer is None else NamedScore(scorer)
+    """Return what a ``scorer=`` argument stands for; None is the default score.
+
+    Raises:
+        OptionError: there is no scorer of this name.
+        ArgumentTypeError: it is neither a scorer, nor a name, nor a function.
+    """
+    if scorer is None:
+        return DefaultScore()
+    if is_spelling(scorer):
+        return SpellingScore()
+    if isinstance(scorer, str) and scorer not in SCORERS:
+        raise OptionError(
+            f"scorer {scorer!r} is not known; the names are {', '.join([SPELLING, *SCORERS])}, "
+            f"and Bilinear(M) and Concat(W, w) are passed as objects"
+        )
+    return NamedScore(scorer)
 
 
 # ---- keys that a search left out -------------------------------------------------------------
