@@ -12,6 +12,8 @@ import click
 
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.io.dict_files import FORMATS, open_dict
+from fuzzydict.nn.scorers import SCORERS
+from fuzzydict.search.score import SPELLING
 
 __all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict"]
 
@@ -30,6 +32,13 @@ cutoff_option = click.option(
     type=float,
     callback=no_nan,
     help="Lowest score that counts as a match; the default is lenient.",
+)
+
+_scorer_option = click.option(
+    "--scorer",
+    type=click.Choice([SPELLING, *SCORERS]),
+    help="How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
+    "and identifiers.",
 )
 
 _OPTIONS = [
@@ -59,11 +68,14 @@ def dict_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `dict_options` to a command, and pass it the `FuzzyDict` of its file.
+    """Add options of reading to a command, and pass it the `FuzzyDict` of its file.
+
+    They are ``--scorer`` and those of `dict_options`.
 
     Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
     """
 
+    @_scorer_option
     @dict_options
     @functools.wraps(command)
     def run(
@@ -72,6 +84,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
         key: str | None,
         value: str | None,
         vectors: Path | None,
+        scorer: str | None,
         cutoff: float | None = None,
         **others: Any,
     ) -> None:
@@ -81,6 +94,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             key=key,
             value=value,
             embedding=None if vectors is None else WordVectors.load(vectors),
+            scorer=scorer,
             score_cutoff=cutoff,
         )
         command(d, **others)

@@ -45,6 +45,7 @@ def open_dict(
     key: str | None = None,
     value: str | None = None,
     embedding: Any = None,
+    scorer: str | None = None,
     score_cutoff: float | None = None,
 ) -> FuzzyDict[Any]:
     """Return the `FuzzyDict` in a file.
@@ -59,6 +60,7 @@ def open_dict(
         key: the column (CSV, TSV) or field (JSON Lines) of the keys; by default "key".
         value: the column or field of the values; by default "value".
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
+        scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
         score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
 
     Raises:
@@ -70,8 +72,10 @@ def open_dict(
     format = _checked_format(path, format, key, value)  # noqa: A001
     if format != "fuzzydict":
         content = read_dict(path, format=format, key=key, value=value)
-        return FuzzyDict(content, embedding=embedding, score_cutoff=score_cutoff)
+        return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
+    if scorer is not None:
+        d.scorer = scorer
     if score_cutoff is not None:
         d.score_cutoff = score_cutoff
     return d

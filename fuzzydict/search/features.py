@@ -215,6 +215,10 @@ def word_coverage(query: Query, strings: list[str], keys: Keys) -> NDArray[np.fl
 _FILLERS = {"an", "and", "of", "the"}  # words that a phrase may have or not
 _FORM = 0.97  # likeness of two forms of a word
 _ABBREVIATED = 0.5  # the likeness of an abbreviation counts so much, and 1 the rest
+# The factor for words with other first letters. Few slips are made in the first letter: 3% of
+# 50,000 (J. Pollock and A. Zamora, 1984, "Automatic spelling correction in scientific and scholarly
+# text"), while many words differ by it: "host", "post".
+_OTHER_FIRST = 0.9
 _LEFT_OUT = 2  # letters that an abbreviation leaves out at least; a slip leaves out fewer
 _OTHER_INITIALS = 0.5  # the factor for two words without vowels, each of which stands for others
 _DIGITS, _VOWEL = re.compile(r"\d+"), re.compile(r"[aeiouy]")
@@ -265,6 +269,7 @@ def _words_spelled_alike(words: Sequence[str], others: Sequence[str]) -> NDArray
     alike = likenesses(words, others)
     have_vowels = np.array([bool(_VOWEL.search(other)) for other in others])
     for row, word in zip(alike, words, strict=True):
+        row[[not _begin_alike(word, other) for other in others]] *= _OTHER_FIRST
         if not _VOWEL.search(word):
             row[~have_vowels & (row < 1)] *= _OTHER_INITIALS
         begin_alike = [j for j, other in enumerate(others) if other[0] == word[0] and other != word]
@@ -276,6 +281,11 @@ def _words_spelled_alike(words: Sequence[str], others: Sequence[str]) -> NDArray
                 if abbreviates := float(abbreviation_likeness(short, [long])[0]):
                     row[j] = max(row[j], 1 - _ABBREVIATED * (1 - abbreviates))
     return alike
+
+
+def _begin_alike(word: str, other: str) -> bool:
+    """Tell whether two words have the same first letter, or one of them with a slip there."""
+    return word[0] in other[:2] or other[0] in word[:2]
 
 
 def _joined_likeness(text: str, strings: Sequence[str]) -> NDArray[np.float32]:

@@ -166,7 +166,7 @@ def _kinds(
         "order": Kind(lambda parts: parts[::-1] if len(parts) > 1 else None, True, 0.5),
         "together": Kind(lambda parts: ["".join(parts)] if len(parts) > 1 else None, True, 0.25),
         "another word": Kind(one(lambda _: rng.choice(words)), False, 2.0),
-        "a word spelled like it": Kind(one(like), False, 2.0),
+        "a word spelled like it": Kind(one(like), False, 1.0),
         "a word less": Kind(
             lambda parts: rng.sample(parts, len(parts) - 1) if len(parts) > 1 else None, False, 1.0
         ),

@@ -48,6 +48,16 @@ def test_a_query_that_finds_nothing_is_explained_and_exit_1(car: Path) -> None:
     assert "below the cutoff 1.500" in refused.stdout
 
 
+def test_keys_are_scored_by_the_scorer_that_is_named(car: Path) -> None:
+    assert explain(car, "colr", "--scorer", "spelling").stdout.startswith("'colr' finds 'color'")
+    assert explain(car, "hue", "--scorer", "spelling").exit_code == 1
+    assert "there is no cutoff" in explain(car, "colour", "--scorer", "cosine").stdout
+    saved = car.with_suffix(".fuzzydict")
+    FuzzyDict(CAR, scorer="cosine").save(saved)
+    assert "the cutoff is 0.500" in explain(saved, "colr", "--scorer", "spelling").stdout
+    assert "is not one of 'spelling'" in explain(car, "colr", "--scorer", "speling").stderr
+
+
 def test_json_has_all_numbers_an_object_a_line(car: Path) -> None:
     result = explain(car, "--json", "colour", "?!", "color")
     assert result.exit_code == 1
