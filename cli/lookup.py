@@ -96,8 +96,7 @@ def _matches(d: FuzzyDict[Any], query: str, number: int) -> list[Match]:
     if number == 1 or not plain(query):
         return [nearest]
     others = [match for match in d.most_similar(query, topn=number) if match.key != nearest.key]
-    cutoff = d.score_cutoff  # set by --cutoff, or by -n without it
-    return [nearest, *(m for m in others[: number - 1] if -math.inf < m.score >= cutoff)]
+    return [nearest, *(match for match in others[: number - 1] if match.matches)]
 
 
 def _as_object(query: str, match: Match | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from itertools import islice
@@ -11,6 +11,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
+from fuzzydict.search.aliases import Aliases
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from fuzzydict.search.key_index import KeyIndex
@@ -23,20 +25,40 @@ _DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_
 
 
 class IndexedDict(Configured, dict[Any, V]):
-    """A dict with options, which tells the index of its keys what is written.
+    """A dict with options and aliases, which tells the index of its keys what is written.
 
-    Writes are those of a plain dict. All that makes another dict of it keeps its class and options.
+    Writes are those of a plain dict. All that makes another dict of it keeps its class, options
+    and aliases.
     """
 
     _index: KeyIndex | None
     _told: int  # the number of keys that the index was told of: the first ones
     _neighbours: Neighbours | None
     _reader: Any  # what reads use until a key or an option changes
+    _aliases: dict[str, Any]  # by their plain words
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
         self.__dict__.update(_lock=RLock(), _index=None, _told=0, _neighbours=None, _reader=None)
+        self.__dict__["_aliases"] = {}
         return self
+
+    # ---- what was taught --------------------------------------------------------------------
+
+    @property
+    def aliases(self) -> Aliases:
+        """Texts that are other names of keys, or of none (None); they are read as that key.
+
+        >>> d = IndexedDict({"zip": "10115", "city": "Berlin"})
+        >>> d.aliases = {"postal code": "zip", "country": None}
+        >>> d.aliases["Postal-Code"], len(d)
+        ('zip', 2)
+        """
+        return Aliases(self._aliases, self, self._lock)
+
+    @aliases.setter
+    def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        self.aliases.replace(aliases)
 
     # ---- writes: exact, and noted for the index -------------------------------------------
 
@@ -54,9 +76,11 @@ class IndexedDict(Configured, dict[Any, V]):
                 self._tell()
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
-        """Insert what ``dict.update`` would."""
+        """Insert what ``dict.update`` would, and the aliases of another `FuzzyDict`."""
         with self._noted():
             super().update(*args, **kwargs)
+            if args and isinstance(args[0], IndexedDict) and args[0]._aliases:
+                self._aliases.update(args[0]._aliases.copy())
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
@@ -89,6 +113,8 @@ class IndexedDict(Configured, dict[Any, V]):
         with self._lock:
             super().clear()
             self.__dict__.update(_index=None, _neighbours=None, _reader=None)
+            for alias in [alias for alias, key in self._aliases.items() if key is not None]:
+                del self._aliases[alias]
 
     # ---- copies -----------------------------------------------------------------------------
 
@@ -133,7 +159,9 @@ class IndexedDict(Configured, dict[Any, V]):
 
     def __getstate__(self) -> dict[str, Any]:
         # Copied at once first: another thread may be setting an option.
-        return {name: v for name, v in self.__dict__.copy().items() if name not in _DERIVED}
+        state = {name: v for name, v in self.__dict__.copy().items() if name not in _DERIVED}
+        aliases = state.pop("_aliases").copy()
+        return state | {"_aliases": aliases} if aliases else state
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
@@ -183,13 +211,16 @@ class IndexedDict(Configured, dict[Any, V]):
         self.__dict__["_told"] += new
 
     def _forget(self, key: Any) -> None:
-        """Tell the index of a key that is gone; a key of any type may equal a text."""
+        """Tell the index of a key that is gone, and drop its aliases; any key may equal a text."""
         reader = self._reader
         if reader is not None and len(self) < reader.size:
             self.__dict__["_reader"] = None
         if self._index is not None and len(self) < self._told:
             self._index.discard(key)
             self.__dict__["_told"] -= 1
+        if self._aliases and key is not None:
+            for alias in [alias for alias, of in self._aliases.items() if of == key]:
+                del self._aliases[alias]
 
     def _check(self) -> None:
         """Assert that the index is that of the keys, whatever was written."""
@@ -198,3 +229,4 @@ class IndexedDict(Configured, dict[Any, V]):
             if self._index is not None:
                 assert self._told == len(self)
                 self._index.check([key for key in self if isinstance(key, str)])
+            assert all(alias and alias == plain(alias) for alias in self._aliases)

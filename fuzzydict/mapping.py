@@ -18,13 +18,21 @@ from fuzzydict.indexed import IndexedDict
 from fuzzydict.options import (
     LEARNED,
     OPTIONS,
-    LearnedOptions,
-    before_fit,
+    check_cutoff,
     declared_class,
     empty_of,
     unknown_option,
 )
-from fuzzydict.results.answers import Attention, Match, Matches
+from fuzzydict.results.answers import (
+    NO_KEY,
+    Attention,
+    Match,
+    Matches,
+    is_match,
+    no_match,
+    no_matches,
+    taught_none,
+)
 from fuzzydict.results.explanation import Explanation, words_of
 from fuzzydict.results.pooling import StackedValues, as_output, pooled, weights_of
 from fuzzydict.saving import read_saved, write_saved
@@ -107,13 +115,14 @@ class FuzzyDict(IndexedDict[V]):
         temperature: what scores are divided by before the softmax; by default 0.05 for the cosine,
             otherwise 1.0.
         score_cutoff: the least score of a match; by default 0.02 for the default score, otherwise
-            none.
+            none. Above 1, only equal keys and aliases match by the default score.
         projections: learned Q, K and V: what `fit` learned; "wordnet", the default for the Brown
             vectors; or "identity" for none.
         index: what finds keys among many: "exact" compares a query with all keys; "usearch" (extra
             ``usearch``), for hundreds of thousands of keys, with those that a graph finds.
 
-    Options are attributes too, and may be class attributes of a subclass.
+    Options are attributes too, and may be class attributes of a subclass. ``aliases`` is an
+    attribute and no option: what the dict was taught.
 
     Raises:
         OptionError, ArgumentTypeError: an option has a value that it does not take.
@@ -154,59 +163,148 @@ class FuzzyDict(IndexedDict[V]):
     # ---- reads ----------------------------------------------------------------------------
 
     def __missing__(self, query: Any) -> V:
+        return self._nearest_value(query, None)
+
+    def _nearest_value(self, query: Any, score_cutoff: float | None) -> V:
+        """Return the value of the nearest key to a query that is none."""
         with self._lock:
+            name = self._read_as(query)
+            if name is not query:  # it was taught
+                return dict.__getitem__(self, _require_key(query, name))
             reader = self._current_reader()
+            if score_cutoff is not None:
+                return self._values([self._find(query, reader.lookup, score_cutoff)])[0]
             key = reader.found.get(query)
             value = _GONE if key is None else dict.get(self, key, _GONE)
             if value is _GONE:
-                key, value = self._find(query, reader)
+                key = self._find(query, reader.lookup, None)
+                (value,) = self._values([key])
+                self._remember(query, key, reader)
         return cast("V", value)
 
-    def _find(self, query: Any, reader: _Reader) -> tuple[str, V]:
-        """Return the nearest key and its value; remember the key of a short query."""
+    def _find(self, query: Any, lookup: Lookup, score_cutoff: float | None) -> str:
+        """Return the nearest key."""
         _require_texts([query])
-        found = reader.lookup.find(query, self._cutoff(reader.lookup))
-        if isinstance(found, Scored):
-            found = self._require(query, found, reader.lookup).name
-        (value,) = self._values([found])
+        cutoff = self._cutoff(lookup, score_cutoff)
+        found = lookup.find(query, cutoff)
+        return found if isinstance(found, str) else _require(query, query, found, cutoff).name
+
+    def _remember(self, query: Any, key: str, reader: _Reader) -> None:
+        """Remember the key of a short query."""
         # A scorer that is an object may change.
         is_fixed = self.scorer is None or isinstance(self.scorer, str)
         if is_fixed and type(query) is str and len(query) <= _SHORT:
             if len(reader.found) >= _REMEMBERED_KEYS:
                 del reader.found[next(iter(reader.found))]
-            reader.found[query] = found
-        return found, value
+            reader.found[query] = key
 
-    def _pooled_item(self, query: Any) -> Any:
-        return self.pool(query) if _has_words(query) else dict.__getitem__(self, query)
+    def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
+        with self._lock:
+            name = self._read_as(query)
+            if name is NO_KEY or _has_words(name):
+                return self.pool(query, score_cutoff=score_cutoff)
+            return dict.__getitem__(self, name)
 
-    def get(self, query: Any, default: Any = None, /) -> Any:
-        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`."""
+    def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
+        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`.
+
+        ``score_cutoff`` takes the place of the option for this read.
+        """
+        check_cutoff(score_cutoff)
         try:
-            return self[query]
+            if score_cutoff is None:
+                return self[query]
+            if self.mode == "pool":
+                return self._pooled_item(query, score_cutoff)
+            is_key = dict.__contains__(self, query)
+            return self[query] if is_key else self._nearest_value(query, score_cutoff)
         except NoMatchError:
             return default
 
-    def nearest(self, query: Any) -> Any:
+    def get_many(
+        self, queries: Iterable[Any], default: Any = None, *, score_cutoff: float | None = None
+    ) -> list[Any]:
+        """Return ``get(query, default)`` of each query, in one pass.
+
+        A query may be anything that a key may be: None, a blank or a number is found if a key
+        equals it, and gives ``default`` otherwise.
+
+        Args:
+            queries: the queries; not a single text.
+            default: what stands for a query that matches nothing.
+            score_cutoff: the least score of a match; by default that of ``get``.
+
+        >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
+        >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
+        ['black', '?', 'Porsche', '?', '?']
+        """
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise ArgumentTypeError(
+                f"queries: expected a list of queries, got {type(queries).__name__} "
+                f"{quoted(queries)}; for one, use get"
+            )
+        check_cutoff(score_cutoff)
+        asked = list(queries)
+        with self._lookup() as lookup:
+            pools = self.mode == "pool"
+            cutoff = self._cutoff(lookup, score_cutoff, pools=pools)
+            found = self._nearest(asked, lookup, cutoff)
+            if pools:
+                return self._pooled_or(default, asked, found, lookup)
+        return [match.value if isinstance(match, Match) else default for match in found]
+
+    def nearest(
+        self, query: Any, *, default: Any = _GONE, score_cutoff: float | None = None
+    ) -> Any:
         """Return the `Match` of the nearest key; for a list of queries, a list of them.
 
-        Raises:
-            NoMatchError: no key's score reaches ``score_cutoff``.
+        Args:
+            query: a query, or a list of queries.
+            default: what stands for a query that matches nothing; if it is not given, that is an
+                error.
+            score_cutoff: the least score of a match; by default the option.
 
-        >>> FuzzyDict({"brand": "Porsche", "color": "black"}).nearest("colour").key
+        Raises:
+            NoMatchError: no key's score reaches the cutoff; the message names all such queries.
+
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> d.nearest("colour").key
         'color'
+        >>> [match and match.key for match in d.nearest(["colour", "qwzzt"], default=None)]
+        ['color', None]
         """
+        check_cutoff(score_cutoff)
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
-            asked = [one for one in queries if not self._is_certain(one)]
-            best = iter(lookup.nearest(_require_texts(asked)) if asked else [])
-            found = Matches(
-                Match(one, dict.__getitem__(self, one), 1.0)
-                if self._is_certain(one)
-                else self._match(self._require(one, next(best), lookup))
-                for one in queries
-            )
-        return found if isinstance(query, list) else found[0]
+            found = self._nearest(queries, lookup, self._cutoff(lookup, score_cutoff))
+        errors = [one for one in found if isinstance(one, NoMatchError)]
+        if errors and default is _GONE:
+            raise no_matches(errors, "nearest(..., default=None) gives None for them")
+        matches = Matches(default if isinstance(one, NoMatchError) else one for one in found)
+        matches.unmatched = tuple(error.args[0] for error in errors)
+        return matches if isinstance(query, list) else matches[0]
+
+    def _nearest(
+        self, queries: list[Any], lookup: Lookup, cutoff: float
+    ) -> list[Match | NoMatchError]:
+        """Return the match of each query, or the error that says why there is none."""
+        names = [self._read_as(query) for query in queries]
+        certain = list(map(self._is_certain, names))
+        asked = [n for n, sure in zip(names, certain, strict=True) if not sure and _has_words(n)]
+        scored = iter(lookup.nearest(asked) if asked and lookup.keys.count else [])
+        found: list[Match | NoMatchError] = []
+        for query, name, is_certain in zip(queries, names, certain, strict=True):
+            try:
+                if is_certain:
+                    found.append(self._exact_match(query, name))
+                elif _has_words(name) and lookup.keys.count:
+                    best = _require(query, name, next(scored), cutoff)
+                    found.append(self._match(query, name, best, cutoff))
+                else:
+                    lookup.nearest(_require_texts([_require_key(query, name)]))  # tells why
+            except NoMatchError as error:
+                found.append(error)
+        return found
 
     def most_similar(self, query: Any, topn: int | None = 10) -> Any:
         """Return the ``topn`` best matches (all if None), best first, whatever their score.
@@ -223,9 +321,16 @@ class FuzzyDict(IndexedDict[V]):
             raise OptionError(f"topn: expected 0 or more, or None, got {topn}")
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
-            some = self and queries
-            ranked = lookup.ranked(_require_texts(queries), topn) if some else [[] for _ in queries]
-            found = [Matches(map(self._match, row)) for row in ranked]
+            names, cutoff = [self._read_as(one) for one in queries], self._cutoff(lookup)
+            alone = [self._is_alone(name, lookup) for name in names]
+            asked = _compared(queries, names, alone)
+            ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
+            found = [
+                Matches([self._exact_match(one, name)][:topn])
+                if is_alone
+                else Matches(self._match(one, name, best, cutoff) for best in next(ranked, []))
+                for one, name, is_alone in zip(queries, names, alone, strict=True)
+            ]
         return found if isinstance(query, list) else found[0]
 
     def explain(self, query: Any) -> Any:
@@ -245,12 +350,13 @@ class FuzzyDict(IndexedDict[V]):
         """
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
-            compared = [not self._is_certain(one) or one in lookup.keys.slots for one in queries]
-            asked = [one for one, some in zip(queries, compared, strict=True) if some]
-            told = iter(lookup.explain(_require_texts(asked)) if asked else [])
+            names = [self._read_as(one) for one in queries]
+            alone = [self._is_alone(name, lookup) for name in names]
+            asked = _compared(queries, names, alone)
+            told = iter(lookup.explain(asked) if asked else [])
             found = [
-                self._explanation(one, next(told) if some else None, lookup)
-                for one, some in zip(queries, compared, strict=True)
+                self._explanation(one, name, None if is_alone else next(told), lookup)
+                for one, name, is_alone in zip(queries, names, alone, strict=True)
             ]
         return found if isinstance(query, list) else found[0]
 
@@ -275,7 +381,9 @@ class FuzzyDict(IndexedDict[V]):
         if not queries:
             return []
         with self._lookup() as lookup:
-            attended = self._attended(lookup, queries, attn_mask)
+            names = [self._read_as(one) for one in queries]
+            asked = _compared(queries, names, [False] * len(names))
+            attended = self._attended(lookup, asked, attn_mask)
             values = [self._values(some.names) for some in attended]
             pooling = self._adapted_embedding(), as_projections(self.projections)
         texts, found = iter(queries), []
@@ -288,15 +396,22 @@ class FuzzyDict(IndexedDict[V]):
             ]
         return found if isinstance(query, list) else found[0]
 
-    def pool(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
+    def pool(
+        self,
+        query: Any,
+        *,
+        attn_mask: AttnMask | None = None,
+        score_cutoff: float | None = None,
+    ) -> Any:
         """Return the mean of all values, weighted by attention, whatever the mode.
 
         Numbers give a float, arrays and lists of numbers an array of their shape; texts the mean
-        of their vectors. A list of queries gives the stacked array. ``attn_mask`` is `attend`'s.
+        of their vectors. A list of queries gives the stacked array. ``attn_mask`` is `attend`'s;
+        ``score_cutoff`` takes the place of the option for this read.
 
         Raises:
-            NoMatchError: no key's score, masked or not, reaches ``score_cutoff``; or there is
-                nothing to attend to.
+            NoMatchError: no key's score, masked or not, reaches the cutoff; or there is nothing
+                to attend to.
             PoolingError: the values cannot be pooled; it names the first such key.
 
         >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
@@ -304,11 +419,23 @@ class FuzzyDict(IndexedDict[V]):
         [255.0, 0.0, 0.0]
         """
         queries = query if isinstance(query, list) else [query]
+        check_cutoff(score_cutoff)
         with self._lookup() as lookup:
-            attended = self._attended(lookup, queries, attn_mask)
+            names = [self._read_as(one) for one in queries]
+            read = zip(queries, names, strict=True)
+            refused = [taught_none(one) for one, name in read if name is NO_KEY]
+            if refused:
+                raise no_matches(refused, "leave them out")
+            attended = self._attended(lookup, names, attn_mask)
             best = [one for some in attended for one in some.best]
-            for text, one in zip(queries, best, strict=True):
-                self._require(text, one, lookup)
+            cutoff = self._cutoff(lookup, score_cutoff, pools=True)
+            errors = [
+                no_match(text, *one, cutoff)
+                for text, name, one in zip(queries, names, best, strict=True)
+                if not is_match(name, *one, cutoff)
+            ]
+            if errors:
+                raise no_matches(errors, "leave them out")
             outputs = self._pooled(attended)
         return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
@@ -328,7 +455,35 @@ class FuzzyDict(IndexedDict[V]):
             StackedValues(names, self._values(names), embedding).array()
         return outputs
 
+    def _pooled_or(
+        self, default: Any, queries: list[Any], found: list[Any], lookup: Lookup
+    ) -> list[Any]:
+        """Return the pooled value of each query that was found, or ``default``."""
+        values = [one.value if isinstance(one, Match) else default for one in found]
+        names = [self._read_as(query) for query in queries]
+        places = [
+            i for i, one in enumerate(found) if isinstance(one, Match) and _has_words(names[i])
+        ]
+        if places:
+            outputs = self._pooled(self._attended(lookup, [names[i] for i in places], None))
+            for place, output in zip(places, np.concatenate(outputs), strict=True):
+                values[place] = as_output(output)
+        return values
+
     # ---- what reads have in common ----------------------------------------------------------
+
+    def _read_as(self, query: Any) -> Any:
+        """Return what a query is read as: the key of which it is an alias, or itself.
+
+        `NO_KEY` if it was taught to have none. A key is read as itself.
+        """
+        if not self._aliases or not isinstance(query, str) or dict.__contains__(self, query):
+            return query
+        key = self._aliases.get(plain(query), query)
+        if key is None:
+            return NO_KEY
+        # A method of dict itself may have removed the key.
+        return key if dict.__contains__(self, key) else query
 
     @contextmanager
     def _lookup(self) -> Iterator[Lookup]:
@@ -362,40 +517,54 @@ class FuzzyDict(IndexedDict[V]):
         is_probability = self.scorer is None or is_spelling(self.scorer)
         return is_key and (is_probability or not _has_words(query))
 
-    def _require(self, query: str, best: Scored, lookup: Lookup) -> Scored:
-        """Return the best key if it reaches the cutoff, or equals the query; otherwise raise."""
-        cutoff = self._cutoff(lookup)
-        if not _reaches(query, best, cutoff):
-            raise _no_match(query, best, cutoff)
-        return best
+    def _is_alone(self, name: Any, lookup: Lookup) -> bool:
+        """Tell whether there is an equal key, and nothing to compare it with."""
+        return self._is_certain(name) and name not in lookup.keys.slots
 
-    def _cutoff(self, lookup: Lookup) -> float:
-        """Return the least score of a match: the option, or the default of the score."""
-        return lookup.score.score_cutoff if self.score_cutoff is None else self.score_cutoff
+    def _cutoff(
+        self, lookup: Lookup, score_cutoff: float | None = None, *, pools: bool = False
+    ) -> float:
+        """Return the least score of a match: of this read, or the option, or the default."""
+        given = self.score_cutoff if score_cutoff is None else score_cutoff
+        if given is not None:
+            return given
+        return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
 
-    def _explanation(self, query: Any, told: Explained | None, lookup: Lookup) -> Explanation:
+    def _explanation(
+        self, query: Any, name: Any, told: Explained | None, lookup: Lookup
+    ) -> Explanation:
         """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
         cutoff, embedding = self._cutoff(lookup), lookup.embedding
-        if told is None or self._is_certain(query):
-            best = Match(query, dict.__getitem__(self, query), 1.0)
+        if told is None or self._is_certain(name):
+            best = self._exact_match(query, name)
         else:
-            best = self._match(told.best)
+            best = self._match(query, name, told.best, cutoff)
+        runner_up = told and told.runner_up
+        text = query if name is NO_KEY else name
         return Explanation(
             query=query,
-            words=words_of(query, embedding) if isinstance(query, str) else (),
+            words=words_of(text, embedding) if isinstance(text, str) else (),
             tells_words=embedding.tells_words,
             best=best,
             best_parts=told and told.best_parts,
-            runner_up=self._match(told.runner_up) if told and told.runner_up else None,
+            runner_up=self._match(query, name, runner_up, cutoff) if runner_up else None,
             runner_up_parts=told and told.runner_up_parts,
             none=told and told.none,
             cutoff=cutoff,
-            matches=told is None or _reaches(query, told.best, cutoff),
+            matches=best.matches,
             equal=dict.__contains__(self, query),
+            taught=name is not query,
         )
 
-    def _match(self, scored: Scored) -> Match:
-        return Match(scored.name, self._values([scored.name])[0], scored.score)
+    def _match(self, query: Any, name: Any, scored: Scored, cutoff: float) -> Match:
+        """Return a key that a query, read as ``name``, was compared with."""
+        (value,) = self._values([scored.name])
+        matches = is_match(name, *scored, cutoff)
+        return Match(scored.name, value, scored.score, query=query, matches=matches)
+
+    def _exact_match(self, query: Any, name: Any) -> Match:
+        """Return the key that a query is read as."""
+        return Match(name, dict.__getitem__(self, name), 1.0, query=query)
 
     def _attended(
         self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None
@@ -536,25 +705,10 @@ class FuzzyDict(IndexedDict[V]):
                 options=options,
             )
 
-    def _options_before_fit(self) -> dict[str, Any]:
-        options = {name: getattr(self, name) for name in LEARNED}
-        return before_fit(options, self.__dict__.get("_learned"))
-
-    def _set_learned(self, options: Mapping[str, Any]) -> None:
-        """Set options, and remember what they were; the caller holds the lock."""
-        before = self._options_before_fit()
-        for name, value in options.items():
-            OPTIONS[name].check(value)  # all of them, before one is set
-        for name, value in options.items():
-            if value is not getattr(self, name):  # otherwise the keys would be encoded again
-                setattr(self, name, value)
-        after = {name: getattr(self, name) for name in LEARNED}
-        self.__dict__["_learned"] = LearnedOptions(before, after)
-
     # ---- files ----------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the dict to one file, with its options and the vectors of its keys; no pickle.
+        """Write the dict to one file, with its options, aliases and vectors; no pickle.
 
         The file is replaced as a whole or not at all. It holds the embedding's fingerprint, not
         the embedding.
@@ -565,7 +719,9 @@ class FuzzyDict(IndexedDict[V]):
         """
         with self._lookup() as lookup:
             options = {name: getattr(self, name) for name in OPTIONS}
-            write_saved(path, self, options, lookup.embedding, lookup.keys, self._neighbours)
+            write_saved(
+                path, self, self.aliases, options, lookup.embedding, lookup.keys, self._neighbours
+            )
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
@@ -578,13 +734,14 @@ class FuzzyDict(IndexedDict[V]):
             FileFormatError: the file is damaged, of another kind, or of another version.
             OptionError: the embedding is another one; the message names both.
         """
-        items, options, keys = read_saved(path)
+        items, aliases, options, keys = read_saved(path)
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure({"embedding": embedding, **options})
         for name, value in options.items():
             if value is None and getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, None)
         dict.update(new, items)
+        new._aliases.update(aliases)
         if keys is not None:
             index = KeyIndex(new._projected_embedding())
             neighbours = keys.restore(index, new.index)
@@ -608,26 +765,23 @@ def _require_texts(queries: list[Any]) -> list[str]:
     return queries
 
 
-def _reaches(query: str, best: Scored, cutoff: float) -> bool:
-    """Tell whether the best key is a match: it reaches the cutoff, or equals the query."""
-    # A score of -inf is a weight of 0: the key is outside the scorer's width.
-    return (best.score >= cutoff and best.score > -np.inf) or best.name == query
-
-
-def _no_match(query: Any, best: Scored, cutoff: float) -> NoMatchError:
-    """Return the error for a best key that does not reach the cutoff."""
-    key, score = best
-    if score == -np.inf:
-        return NoMatchError(
-            query,
-            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
-            f"widen the scorer",
-        )
-    return NoMatchError(
-        query,
-        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
-        f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
-        key=key,
-        score=score,
-        cutoff=cutoff,
+def _compared(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:
+    """Return what queries are read as, but for those that are alone; they must be texts."""
+    read = zip(queries, names, alone, strict=True)
+    return _require_texts(
+        [query if name is NO_KEY else name for query, name, is_alone in read if not is_alone]
     )
+
+
+def _require(query: Any, name: Any, best: Scored, cutoff: float) -> Scored:
+    """Return the best key of a query, read as ``name``, if it is a match; otherwise raise."""
+    if not is_match(name, *best, cutoff):
+        raise no_match(query, *best, cutoff)
+    return best
+
+
+def _require_key(query: Any, name: Any) -> Any:
+    """Return what a query is read as, unless it was taught to have no key."""
+    if name is NO_KEY:
+        raise taught_none(query)
+    return name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from difflib import get_close_matches
+from numbers import Real
 from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -60,20 +61,13 @@ def _check_temperature(temperature: Any) -> None:
         positive("temperature", temperature)
 
 
-def _check_cutoff(cutoff: Any) -> None:
+def check_cutoff(cutoff: Any) -> None:
+    """Raise unless a cutoff is a real number or None."""
     if cutoff is None:
         return
-    try:
-        if isinstance(cutoff, str | bytes):
-            raise TypeError
-        number = float(cutoff)
-    except OverflowError:  # a whole number larger than any score
-        return
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"score_cutoff: expected a number or None, got {quoted(cutoff)}"
-        ) from None
-    if math.isnan(number):
+    if not isinstance(cutoff, Real | Decimal) or isinstance(cutoff, bool):
+        raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {quoted(cutoff)}")
+    if cutoff != cutoff:
         raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
 
 
@@ -83,7 +77,7 @@ OPTIONS: Mapping[str, Option] = {
     "embedding": Option(None, as_embedding),
     "scorer": Option(None, _check_scorer, is_learned=True),
     "temperature": Option(None, _check_temperature, is_learned=True),
-    "score_cutoff": Option(None, _check_cutoff, is_learned=True),
+    "score_cutoff": Option(None, check_cutoff, is_learned=True),
     "projections": Option(None, as_projections, is_learned=True),
     "index": Option(EXACT, check_engine),
 }
@@ -170,6 +164,21 @@ class Configured:
             joined = with_projections(adapted, as_projections(projections))
             self.__dict__["_projected"] = (adapted, projections, joined)
         return joined
+
+    def _options_before_fit(self) -> dict[str, Any]:
+        options = {name: getattr(self, name) for name in LEARNED}
+        return before_fit(options, self.__dict__.get("_learned"))
+
+    def _set_learned(self, options: Mapping[str, Any]) -> None:
+        """Set options, and remember what they were; the caller holds the lock."""
+        before = self._options_before_fit()
+        for name, value in options.items():
+            OPTIONS[name].check(value)  # all of them, before one is set
+        for name, value in options.items():
+            if value is not getattr(self, name):  # otherwise the keys would be encoded again
+                setattr(self, name, value)
+        after = {name: getattr(self, name) for name in LEARNED}
+        self.__dict__["_learned"] = LearnedOptions(before, after)
 
 
 for _name, _option in OPTIONS.items():

@@ -1,10 +1,11 @@
-"""A dict in one file: its items, its options, and the vectors of its keys. No pickle.
+"""A dict in one file: its items, aliases and options, and the vectors of its keys. No pickle.
 
 The file holds JSON for the options and the embedding's fingerprint, and these arrays, for a dict
 of K items, S of whose keys have vectors:
 
     keys, values    JSON: lists of K, as `ValueWriter` writes them
     values 0, ...   the numpy arrays among the values
+    aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
     vectors, trust  (S, E), (S,)
     graph ...       the index of an engine, if there is one
     projections ... learned projections, if there are any
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
 _LABELS = "graph labels"
+_ALIASES = "aliases"
 _LEARNED = "projections "  # the names of the arrays of projections begin with it
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
@@ -56,6 +58,7 @@ class Saved(NamedTuple):
     """What the file of a dict holds; ``keys`` is None if they must be encoded again."""
 
     items: dict[Any, Any]
+    aliases: dict[str, Any]
     options: dict[str, Any]
     keys: SavedKeys | None
 
@@ -63,6 +66,7 @@ class Saved(NamedTuple):
 def write_saved(
     path: str | os.PathLike[str],
     items: Mapping[Any, Any],
+    aliases: Mapping[str, Any],
     options: Mapping[str, Any],
     embedding: Embedding,
     keys: Keys,
@@ -85,6 +89,7 @@ def write_saved(
         "vectors": keys.vectors if alive.all() else keys.vectors[alive],
         "trust": keys.trust[alive],
         **_graph_arrays(keys, neighbours, options["index"]),
+        **({_ALIASES: _encoded_aliases(aliases, items)} if aliases else {}),
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
         **{f"{_LEARNED}{name}": array for name, array in learned.items()},
     }
@@ -107,20 +112,22 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
     with as_format_errors(path):
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
+        pairs = arrays.pop(_ALIASES, None)
         learned = {
             name.removeprefix(_LEARNED): arrays.pop(name)
             for name in [name for name in arrays if name.startswith(_LEARNED)]
         }
         reader = ValueReader([arrays[f"values {number}"] for number in range(len(arrays))])
         items = _items(_decoded(reader, names), _decoded(reader, values))
+        aliases = {} if pairs is None else _decoded_aliases(pairs, list(items))
         options = _decoded_options(reader, meta["options"], learned)
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
         embedding = _checked_fingerprint(meta["embedding"])
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
-            return Saved(items, options, None)
+            return Saved(items, aliases, options, None)
         saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)
-    return Saved(items, options, saved)
+    return Saved(items, aliases, options, saved)
 
 
 def check_items(items: Mapping[Any, Any]) -> None:
@@ -186,6 +193,30 @@ def _decoded(reader: ValueReader, array: NDArray[Any]) -> list[Any]:
     if set(map(type, content)) <= set(_PLAIN):  # as most do
         return content
     return [reader.decode(part) for part in content]
+
+
+def _encoded_aliases(aliases: Mapping[str, Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
+    """Return aliases as JSON, each with the place of its key."""
+    places: dict[Any, int | None] = {key: place for place, key in enumerate(keys)}
+    pairs = [(text, None if key is None else places[key]) for text, key in aliases.items()]
+    return np.frombuffer(_JSON.encode(pairs).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+def _decoded_aliases(array: NDArray[Any], keys: list[Any]) -> dict[str, Any]:
+    """Return the aliases that `_encoded_aliases` wrote.
+
+    Raises:
+        LookupError, TypeError, ValueError: it wrote no such thing.
+    """
+    aliases: dict[str, Any] = {}
+    for text, place in json.loads(array.tobytes().decode("utf-8", "surrogatepass")):
+        words = plain(text)
+        if not words or words in aliases:
+            raise ValueError("it holds an alias without words, or one twice")
+        if place is not None and (type(place) is not int or place < 0):
+            raise ValueError("it holds an alias of no key")
+        aliases[words] = None if place is None else keys[place]
+    return aliases
 
 
 class ValueWriter:

@@ -7,12 +7,10 @@ batches, so that memory does not grow with the table.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
@@ -176,7 +174,7 @@ class _ColumnMatcher:
         matched: dict[str | None, Answer] = {
             query: (match.key, match.value, round(match.score, 4))
             for query, match in best.items()
-            if match is not None and self._is_match(query, match)
+            if match is not None and match.matches
         }
         doubts = list(self._doubts(queries, best))
         hits = sum(number for query, number in queries.items() if query in matched)
@@ -191,14 +189,6 @@ class _ColumnMatcher:
     def _is_blank(self, cell: str) -> bool:
         text = _folded(cell)
         return (not text and not dict.__contains__(self.d, cell)) or text in self._blank
-
-    def _is_match(self, query: str, match: Match) -> bool:
-        return match.key == query or (match.score >= self._cutoff and match.score > -math.inf)
-
-    @cached_property
-    def _cutoff(self) -> float:
-        """The cutoff in use: the one that was set, or the scorer's default."""
-        return float(self.d.explain("any word").cutoff)
 
     def _best_cached(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query, whatever its score."""
@@ -236,7 +226,7 @@ class _ColumnMatcher:
             if match is None:
                 yield Doubt(query, queries[query], None, None, undecided(None))
             elif match.score < self.sure and match.key != query:
-                guess = match.key if self._is_match(query, match) else None
+                guess = match.key if match.matches else None
                 yield Doubt(query, queries[query], match.key, match.score, undecided(guess))
 
 

@@ -1,14 +1,14 @@
-"""What reads return: a `Match`, `Matches`, or an `Attention` with every intermediate."""
+"""What reads return: a `Match`, `Matches`, or an `Attention`; and what is a match."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, overload
 
 import numpy as np
 
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.text.words import shortened
 
@@ -21,27 +21,122 @@ if TYPE_CHECKING:
 
 _SHOWN = 10  # bars of a chart
 _NAMED = 20  # keys of a map
+_MISSES = 50  # queries that match nothing, in a message
 _BAR = 30  # characters of the longest bar
 _LABEL = 24  # characters of a key or value
 
 
-class Match(NamedTuple):
-    """A key, its value, and how well it matches the query.
+#: What a query is read as that was taught to have no key.
+NO_KEY: Any = object()
 
-    The default score is the probability that the key is the right one, and 1 if it equals the
-    query. With a named scorer it is the score of that scorer.
+
+def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
+    """Tell whether the best key of a query is a match.
+
+    Args:
+        name: what the query is read as: itself, or the key of which it is another name; `NO_KEY`
+            if it was taught to have none.
+        key: the best key.
+        score: its score; -inf if it is outside the scorer's width.
+        cutoff: the least score of a match.
     """
+    return name is not NO_KEY and (key == name or (score >= cutoff and score > -np.inf))
 
+
+def taught_none(query: Any) -> NoMatchError:
+    """Return the error for a query that was taught to have no key."""
+    return NoMatchError(
+        query,
+        f"no key matches {quoted(query)}: this was taught; to forget it, "
+        f"del d.aliases[{quoted(query)}]",
+    )
+
+
+def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:
+    """Return one error for all queries that match nothing."""
+    if len(errors) == 1:
+        return errors[0]
+    queries = [error.args[0] for error in errors]
+    named = list(dict.fromkeys(map(quoted, queries)))
+    more = f" and {len(named) - _MISSES} more" if len(named) > _MISSES else ""
+    return NoMatchError(
+        queries,
+        f"no key matches {len(queries)} of the queries: {', '.join(named[:_MISSES])}{more}; "
+        f"{remedy}, or lower score_cutoff",
+    )
+
+
+def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
+    """Return the error for a best key that does not reach the cutoff."""
+    if score == -np.inf:
+        return NoMatchError(
+            query,
+            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
+            f"widen the scorer",
+        )
+    return NoMatchError(
+        query,
+        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
+        f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
+        key=key,
+        score=score,
+        cutoff=cutoff,
+    )
+
+
+class _Item(NamedTuple):
     key: str
     value: Any
     score: float
+
+
+class Match(_Item):
+    """A key, its value, and how well it matches the query; and, outside the tuple, two more.
+
+    The default score is the probability that the key is the right one, and 1 if it equals the
+    query. With a named scorer it is the score of that scorer.
+
+    Attributes:
+        key: the key.
+        value: its value.
+        score: how well the key matches.
+        query: what was asked; None for a match that no read made.
+        matches: whether the key is an answer: its score reaches the cutoff of the read, or it
+            equals the query, or the query was taught to be another name of it.
+
+    >>> match = Match("color", "black", 0.97, query="colour")
+    >>> match, match.query, match.matches
+    (Match(key='color', value='black', score=0.97), 'colour', True)
+    """
+
+    query: Any = None
+    matches: bool = True
+
+    def __new__(
+        cls, key: str, value: Any, score: float, *, query: Any = None, matches: bool = True
+    ) -> Self:
+        """Return a match; the tuple holds the key, the value and the score."""
+        self = super().__new__(cls, key, value, score)
+        self.query, self.matches = query, matches
+        return self
+
+    def _replace(self, **fields: Any) -> Self:
+        new = super()._replace(**fields)
+        new.__dict__.update(self.__dict__)
+        return new
 
     def _repr_html_(self) -> str:
         return Matches([self])._repr_html_()
 
 
 class Matches(list[Match]):
-    """A list of matches, which notebooks show as a table. It equals a plain list of them."""
+    """A list of matches, which notebooks show as a table. It equals a plain list of them.
+
+    Attributes:
+        unmatched: the queries that nothing matched, if a default stands in their places.
+    """
+
+    unmatched: tuple[Any, ...] = ()
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Match: ...
@@ -53,17 +148,29 @@ class Matches(list[Match]):
         return Matches(found) if isinstance(found, list) else found
 
     def _repr_html_(self) -> str:
-        if not self:
-            return "<p>no matches</p>"
-        from fuzzydict.results.tables import Number, html_table
+        notes = [f"no match: {', '.join(map(_short, self.unmatched))}"] if self.unmatched else []
+        found = [match for match in self if isinstance(match, Match)]  # or a default
+        from html import escape
+
+        from fuzzydict.results.tables import Cell, Number, html_table
+
+        if not found:
+            return "".join(f"<p>{escape(note)}</p>" for note in notes or ["no matches"])
 
         # The scores of a named scorer may be on any scale, which bars cannot show.
-        shares = all(0 <= match.score <= 1 for match in self)
-        rows = [
-            (_short(key), Number(f"{score:.3f}", score if shares else 0.0), _short(value))
-            for key, value, score in self
+        shares = all(0 <= match.score <= 1 for match in found)
+        several = any(match.query != found[0].query for match in found)
+        rows: list[tuple[Cell, ...]] = [
+            (
+                *([_short(match.query)] if several else []),
+                _short(match.key),
+                Number(f"{match.score:.3f}", match.score if shares else 0.0),
+                _short(match.value),
+            )
+            for match in found
         ]
-        return html_table(rows, header=["key", Number("score"), "value"])
+        header: list[Cell] = [*(["query"] if several else []), "key", Number("score"), "value"]
+        return html_table(rows, header=header, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)

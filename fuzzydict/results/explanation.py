@@ -74,6 +74,8 @@ class Explanation:
         cutoff: the least score of a match; -inf if there is none.
         matches: whether the best key is the answer: it reaches the cutoff, or equals the query.
         equal: whether a key equals the query.
+        taught: whether the query is an alias: of the best key, which is then compared with itself,
+            or of none if it does not match.
     """
 
     query: Any
@@ -87,6 +89,7 @@ class Explanation:
     cutoff: float
     matches: bool
     equal: bool
+    taught: bool = False
 
     @property
     def margin(self) -> float | None:
@@ -130,6 +133,8 @@ class Explanation:
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
         if self.equal:
             return f"{query} is a key, and an equal key decides"
+        if self.taught:
+            return f"{query} was taught: {f'another name of {key}' if self.matches else 'no key'}"
         if self.best.score == -np.inf:
             return f"{query} finds nothing: every key is farther than the scorer's width"
         if not self.matches:
@@ -165,7 +170,7 @@ class Explanation:
                 rows.append([_label(match.key), *map(_number, numbers)])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
-        if self.margin is not None and not self.equal:
+        if self.margin is not None and not (self.equal or (self.taught and self.matches)):
             rows.append(["margin", _number(self.margin)])
         return [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
 

@@ -250,7 +250,8 @@ class Score(Protocol):
 
     Attributes:
         temperature: the default temperature of the weights.
-        score_cutoff: the default cutoff.
+        score_cutoff: the default cutoff of a read that picks a key.
+        pool_cutoff: the default cutoff of a read that pools the values of all keys.
         measure: `COSINE` or `DOT`, by which the best keys are near the query; None if by neither.
         spare: how many more keys than wanted an engine is asked for, to be scored.
         spelled_alike: how many keys are compared for their spelling.
@@ -258,6 +259,7 @@ class Score(Protocol):
 
     temperature: float
     score_cutoff: float
+    pool_cutoff: float
     measure: str | None
     spare: int
     spelled_alike: int
@@ -301,7 +303,8 @@ class NamedScore:
         self.scorer = as_scorer(scorer)
         # Low for scores that end at 1, so that an exact key among a thousand has most weight.
         self.temperature = 0.05 if isinstance(self.scorer, Cosine) else 1.0
-        self.score_cutoff = -np.inf  # the scale of a scorer is the user's to know
+        # The scale of a scorer is the user's to know.
+        self.score_cutoff = self.pool_cutoff = -np.inf
         self.measure = _MEASURES.get(type(self.scorer))
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
@@ -343,6 +346,7 @@ class DefaultScore:
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
     score_cutoff = 0.02  # loses next to no right answer, see the documentation of cutoffs
+    pool_cutoff = 0.02
     measure: str | None = COSINE
     spare = 64  # since the nearest key in meaning need not be the best
     spelled_alike = SPELLED_ALIKE
@@ -415,6 +419,7 @@ class SpellingScore:
 
     temperature = 1.0
     score_cutoff = 0.5
+    pool_cutoff = 0.02
     measure: str | None = None
     spare = 0
     spelled_alike = SPELLED_ALIKE

@@ -109,7 +109,8 @@ def test_matches_are_a_list() -> None:
 def test_reads_of_several_give_tables_too() -> None:
     d = FuzzyDict({"color": "black", "top speed": 260})
     queries = ["colour", "topSpeed"]
-    assert [row[0] for row in Table(shown(d.nearest(queries))).rows[1:]] == ["color", "top speed"]
+    rows = Table(shown(d.nearest(queries))).rows
+    assert [row[:2] for row in rows[1:]] == [["colour", "color"], ["topSpeed", "top speed"]]
     for row in d.most_similar(queries):
         assert len(Table(shown(row)).rows) == 3
     assert shown(d.nearest([])) == shown(FuzzyDict().most_similar("a"))

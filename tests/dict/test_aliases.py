@@ -1,0 +1,355 @@
+"""What a dict was taught: aliases are other names of its keys, or of none."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError, OptionError
+from fuzzydict.search.aliases import Aliases
+from fuzzydict.text.words import plain
+from tests.results.test_tables import Table
+
+VECTORS = {"red": [1.0, 0.0], "navy": [0.0, 1.0], "violet": [0.8, 0.6], "rouge": [0.1, 0.9]}
+SCORERS = [None, "cosine", "dot", "gaussian", lambda q, k: q @ k.T]
+
+
+def colors(**options: Any) -> FuzzyDict[Any]:
+    d: FuzzyDict[Any] = FuzzyDict({"red": 1.0, "navy": 2.0}, embedding=VECTORS, **options)
+    d.aliases = {"rouge": "red", "beige": None}
+    return d
+
+
+# ---- reads ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["rouge", "Rouge", "ROUGE!", "rougé", " rouge "])
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_an_alias_is_read_as_its_key_however_it_is_written(query: str, scorer: Any) -> None:
+    d = colors(scorer=scorer)
+    assert d[query] == d.get(query) == d.get_many([query])[0] == 1.0
+    assert d.nearest(query) == d.nearest("red")
+    assert (d.nearest(query).query, d.nearest(query).matches) == (query, True)
+    assert d.most_similar(query) == d.most_similar("red")
+    assert d.pool(query) == d.pool("red")
+    np.testing.assert_array_equal(d.attend(query).weights, d.attend("red").weights)
+    assert d.attend(query).text == query
+    assert d.explain(query).best == d.explain("red").best
+    assert query not in d
+    assert json.loads(json.dumps(d)) == {"red": 1.0, "navy": 2.0}
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_an_alias_of_none_matches_nothing(scorer: Any) -> None:
+    d = colors(scorer=scorer)
+    for read in (d.__getitem__, d.nearest, d.pool, lambda query: d.nearest(["red", query])):
+        with pytest.raises(NoMatchError, match=r"'Beige': this was taught.*d\.aliases\['Beige'\]"):
+            read("Beige")
+    assert d.get("beige", 7) == 7
+    assert d.get("beige", 7, score_cutoff=-np.inf) == 7
+    assert d.get_many(["beige", "red"], 7) == [7, 1.0]
+    assert d.nearest(["beige", "red"], default=None) == [None, d.nearest("red")]
+    assert not any(match.matches for match in d.most_similar("beige"))
+    assert not d.explain("beige").matches
+    np.testing.assert_array_equal(len(d.attend("beige").weights), 2)
+
+
+def test_an_equal_key_wins_and_a_key_of_the_same_words_does_not() -> None:
+    d = colors()
+    d.aliases["RED"] = "navy"
+    assert (d["red"], d["RED"], d["Red"], d["rouge"]) == (1.0, 2.0, 2.0, 1.0)
+    d["rouge"] = 3.0
+    assert (d["rouge"], d["Rouge"]) == (3.0, 1.0)
+
+
+def test_pool_mode_reads_aliases_too() -> None:
+    d = colors(mode="pool")
+    d[5] = 7.0
+    d.aliases["five"] = 5
+    assert d["Rouge"] == d["red"] == d.get_many(["rouge"])[0]
+    assert d["five"] == 7.0
+    assert d.get("beige") is None
+    assert d.get_many(["five", "beige", 5, "red"], "none") == [7.0, "none", 7.0, d["red"]]
+
+
+def test_a_key_that_is_not_compared_has_aliases_too() -> None:
+    d: FuzzyDict[str] = FuzzyDict({5: "five", "!": "bang", None: "nothing", ("a", 1): "pair"})
+    d.aliases = {"number five": 5, "bang": "!", "a pair": ("a", 1)}
+    for query, key in (
+        ("number 5ive", None),
+        ("Number Five", 5),
+        ("bang", "!"),
+        ("a-pair", ("a", 1)),
+    ):
+        if key is None:
+            assert d.get(query) is None
+            continue
+        match = d.nearest(query)
+        assert (d[query], match.key, match.score, match.query) == (d[key], key, 1.0, query)
+        assert d.most_similar(query) == [match]
+        assert (d.explain(query).best, d.explain(query).taught) == (match, True)
+
+
+@pytest.mark.parametrize("engine", ["exact", "usearch"])
+def test_aliases_work_with_each_engine(engine: str) -> None:
+    if engine == "usearch":
+        pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    d = FuzzyDict({f"key {i}": i for i in range(200)}, index=engine)
+    d.aliases = {"the answer": "key 42", "nothing": None}
+    assert d.get_many(["The Answer", "nothing", "key 7"]) == [42, None, 7]
+
+
+def test_a_subclass_with_options_of_its_own_has_aliases() -> None:
+    class Pooling(FuzzyDict[float]):
+        mode = "pool"
+        embedding = VECTORS
+        score_cutoff = 0.9
+
+    d = Pooling({"red": 1.0, "navy": 2.0})
+    d.aliases["rouge"] = "red"
+    assert d["rouge"] == d["red"]
+    assert d.copy().aliases == d.aliases
+
+
+def test_an_explanation_says_what_was_taught() -> None:
+    d = colors()
+    e, refused = d.explain("Rouge"), d.explain("beige")
+    assert (e.taught, e.matches, e.equal, e.best.key) == (True, True, False, "red")
+    assert (refused.taught, refused.matches) == (True, False)
+    assert not d.explain("navvy").taught
+    for one, told in ((e, "taught: another name of 'red'"), (refused, "taught: no key")):
+        assert told in str(one)
+        assert told in one._repr_html_().replace("&#x27;", "'")
+
+
+# ---- what aliases are -------------------------------------------------------------------------
+
+
+def test_aliases_are_a_mapping_by_plain_words() -> None:
+    d = colors()
+    assert d.aliases == {"rouge": "red", "beige": None} == {**d.aliases}
+    assert d.aliases == {"Rouge": "red", "BEIGE": None}
+    assert (len(d.aliases), list(d.aliases)) == (2, ["rouge", "beige"])
+    assert d.aliases["ROUGE"] == "red"
+    assert "Rouge" in d.aliases
+    assert d.aliases.get(5) is None  # type: ignore[call-overload]
+    assert d.aliases.get("other", 1) == 1
+    assert d.aliases.setdefault("Rouge", "navy") == "red"
+    assert d.aliases.pop("rouge") == "red"
+    with pytest.raises(KeyError):
+        del d.aliases["rouge"]
+    d.aliases |= {"dark blue": "navy"}
+    assert repr(d.aliases) == "Aliases({'beige': None, 'dark blue': 'navy'})"
+    assert d.aliases | {"x": 1} == {"beige": None, "dark blue": "navy", "x": 1}
+    for again in (copy.copy(d.aliases), pickle.loads(pickle.dumps(d.aliases))):
+        assert type(again) is dict
+        assert again == d.aliases
+    d.aliases.clear()
+    assert not d.aliases
+
+
+WRONG: list[tuple[Any, type[Exception], str]] = [
+    ({"rose": "pink"}, OptionError, "'rose' is given 'pink', which is no key of the dict"),
+    ({"rose": ["red"]}, OptionError, r"'rose' is given \['red'\], which is no key"),
+    ({"?!": "red"}, OptionError, r"'\?!' has no letters or digits.*make it a key"),
+    ({5: "red"}, ArgumentTypeError, "expected texts, got int 5"),
+    ({None: None}, ArgumentTypeError, "expected texts, got NoneType"),
+    ({"dark-red": "red", "Dark Red": "navy"}, OptionError, "one alias, given 'red' and 'navy'"),
+    (7, ArgumentTypeError, "aliases: expected a mapping from texts to keys, got 7"),
+    (None, ArgumentTypeError, "aliases: expected a mapping"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "kind", "told"), WRONG)
+def test_what_is_no_alias_is_refused_and_nothing_is_changed(
+    wrong: Any, kind: type[Exception], told: str
+) -> None:
+    d = colors()
+    before = dict(d.aliases)
+    with pytest.raises(kind, match=told):
+        d.aliases = wrong
+    if isinstance(wrong, dict):
+        with pytest.raises(kind, match=told):
+            d.aliases.update({"good": "red", **wrong} if all(map(str, wrong)) else wrong)
+    assert d.aliases == before
+    assert isinstance(d.aliases, Aliases)
+
+
+def test_the_same_alias_twice_with_one_key_is_one() -> None:
+    d = colors()
+    d.aliases = {"dark-red": "red", "Dark Red": "red"}
+    assert d.aliases == {"dark red": "red"}
+
+
+# ---- what happens to them ---------------------------------------------------------------------
+
+
+DELETIONS: dict[str, Callable[[Any], object]] = {
+    "del": lambda d: d.__delitem__("navy"),
+    "pop": lambda d: d.pop("navy"),
+    "popitem": lambda d: d.popitem(),
+    "clear": lambda d: d.clear(),
+}
+
+
+@pytest.mark.parametrize("name", DELETIONS)
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_deleted_key_takes_its_aliases_along(name: str, *, is_read: bool) -> None:
+    d = colors()
+    d.aliases["marine"] = "navy"
+    if is_read:
+        assert d["marine"] == 2.0
+    DELETIONS[name](d)
+    d["navy"] = 5.0
+    assert "marine" not in d.aliases
+    assert d.aliases["beige"] is None
+    assert ("rouge" in d.aliases) == (name != "clear")
+
+
+def test_an_alias_of_a_key_that_a_method_of_dict_removed_counts_as_none() -> None:
+    d = FuzzyDict({"red": 1, "quick": 2, "slow": 3})
+    d.aliases = {"fast": "slow", "rouge": "red"}
+    dict.__delitem__(d, "slow")
+    assert d.get("fast") != 3
+    assert d.aliases == {"rouge": "red"}
+    with pytest.raises(KeyError):
+        d.aliases["fast"]
+    assert d.nearest("rouge").key == "red"
+    assert pickle.loads(pickle.dumps(d)).aliases == {"rouge": "red"}
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": lambda d: d.copy(),
+    "copy.copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda d: pickle.loads(pickle.dumps(d)),
+    "|": lambda d: d | {},
+    "| on the right": lambda d: {} | d,
+    "a new dict": FuzzyDict,
+    "|=": lambda d: FuzzyDict().__ior__(d),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+def test_a_copy_has_aliases_of_its_own(name: str, mode: str) -> None:
+    d = colors(mode=mode)
+    new = COPIES[name](d)
+    assert new.aliases == d.aliases
+    assert new["rouge"] == pytest.approx(1.0)
+    new.aliases["new"] = "red"
+    del new.aliases["beige"]
+    assert d.aliases == {"rouge": "red", "beige": None}
+
+
+def test_of_two_dicts_the_right_one_decides() -> None:
+    left, right = colors(), colors()
+    left.aliases["only left"] = "red"
+    right.aliases.update({"rouge": "navy", "only right": "red"})
+    merged = {"rouge": "navy", "beige": None, "only left": "red", "only right": "red"}
+    assert (left | right).aliases == merged
+    assert (left | dict(right)).aliases == left.aliases
+    left |= right
+    assert left.aliases == merged
+
+
+def test_a_deep_copy_of_a_key_has_the_aliases_of_the_key() -> None:
+    class Key:
+        """Equal to itself alone."""
+
+    key = Key()
+    d = FuzzyDict({key: 1})
+    d.aliases["the key"] = key
+    for new in (copy.deepcopy(d), copy.copy(d)):
+        assert new["the key"] == 1
+        assert new.aliases["the key"] is next(iter(new))
+
+
+def test_a_key_of_another_type_that_is_equal_takes_aliases_along() -> None:
+    d = FuzzyDict({1: "one", "a": 2})
+    d.aliases["uno"] = 1.0
+    assert d["uno"] == "one"
+    del d[True]
+    assert d.aliases == {}
+
+
+def test_aliases_are_saved(tmp_path: Path) -> None:
+    d = FuzzyDict({"zip": 1, 5: 2, ("a", 1): 3, "city": 4})
+    d.aliases = {"Postal Code": "zip", "five": 5, "pair": ("a", 1), "rent": None, "straße": "city"}
+    d.save(tmp_path / "d")
+    back: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d")
+    assert back.aliases == d.aliases
+    assert list(back.aliases.values()) == ["zip", 5, ("a", 1), None, "city"]
+    assert back.get_many(list(d.aliases)) == [1, 2, 3, None, 4]
+    d.aliases.clear()
+    d.save(tmp_path / "d")
+    assert FuzzyDict.load(tmp_path / "d").aliases == {}
+
+
+# ---- any writes and reads, beside a slow and obvious reference --------------------------------
+
+KEYS = st.sampled_from(["color", "Color", "brand", "top speed", "!", 0, 1, ("a",)])
+TEXTS = st.sampled_from(
+    ["color", "COLOR", "hue", "Hue!", "top-speed", "topSpeed", "zzz", "brand x"]
+)
+
+
+def keyed(d: FuzzyDict[Any], query: str) -> Any:
+    """Return the key that a text finds, or a text that says why none."""
+    try:
+        return d.nearest(query).key
+    except NoMatchError as error:
+        return "taught" if "taught" in error.message else "none"
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_aliases_do_what_a_plain_dict_of_them_would(data: st.DataObject) -> None:
+    d: FuzzyDict[int] = FuzzyDict(embedding=VECTORS)
+    expected: dict[str, Any] = {}
+    for number in range(data.draw(st.integers(1, 15))):
+        key, text = data.draw(KEYS), data.draw(TEXTS)
+        match data.draw(st.sampled_from(["key", "alias", "none", "pop", "forget", "copy"])):
+            case "key":
+                d[key] = number
+            case "alias" if key in d:
+                d.aliases[text] = expected[plain(text)] = key
+            case "none":
+                d.aliases[text] = expected[plain(text)] = None
+            case "pop":
+                d.pop(key, None)
+                expected = {a: k for a, k in expected.items() if k is None or k in d}
+            case "forget":
+                d.aliases.pop(text, None)
+                expected.pop(plain(text), None)
+            case "copy":
+                d = data.draw(st.sampled_from([*COPIES.values()]))(d)
+        assert d.aliases == expected
+        d._check()
+        bare = FuzzyDict(dict(d), embedding=d.embedding)
+        if text in d:
+            assert keyed(d, text) == text
+        elif plain(text) in expected:
+            key = expected[plain(text)]
+            assert keyed(d, text) == ("taught" if key is None else key)
+        else:
+            assert keyed(d, text) == keyed(bare, text)
+
+
+def test_a_table_of_a_list_of_queries_names_them() -> None:
+    d = colors()
+    found = d.nearest(["Rouge", "beige", "navy"], default=None)
+    assert found.unmatched == ("beige",)
+    page = found._repr_html_()
+    assert Table(page).rows[0] == ["query", "key", "score", "value"]
+    assert [row[:2] for row in Table(page).rows[1:]] == [["Rouge", "red"], ["navy", "navy"]]
+    assert "no match: beige" in page
