@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 import click
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.columns import TABLES, clean_column, table_format
+from fuzzydict.io.columns import TABLES, Cleaned, clean_column, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
-from ._problems import Command, check_ending, check_place
+from ._problems import Command, check_place
 from ._progress import progress_bar
 
 _SURE = 0.8
@@ -46,7 +46,14 @@ _STANDARD = Path("-")  # standard input
     "--review",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="New file (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on.",
+    help="File (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on. What is "
+    "decided in it holds, and stays.",
+)
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A review to take decisions from. It is only read.",
 )
 @click.option(
     "--sure",
@@ -64,6 +71,7 @@ def command(
     form: str | None,
     prefix: str | None,
     review: Path | None,
+    decisions: Path | None,
     sure: float | None,
 ) -> None:
     """Add the matching key of DICT, its value and its score to each row of TABLE.
@@ -73,12 +81,13 @@ def command(
     empty and the exit code is 1. Cells that are blank or say n/a, na, none, null, unknown, - or ?
     are not looked up, unless a key says the same. If anything fails, no file is changed.
 
-    A review has the columns query, count, key, score and target, and a row for each query whose
+    A review has the columns query, count, key, score and target, and a row for each text whose
     best score is below --sure. To decide on a target, replace it, question mark included, by the
-    right key, or by nothing if no key is right. `fuzzydict fit` learns from the file.
+    right key, or by nothing if no key is right. Run the command again: what was decided holds, and
+    only what is new is asked. `fuzzydict fit` learns from the file.
     """
     form = form or _format_of(table)
-    _check(form, table, output, review)
+    _check(form, table, output, review, decisions)
     sure = _SURE if sure is None else sure
     place = _standard_output() if output is None else output
     with progress_bar("matching", shown=not _on_terminal(output)) as progress:
@@ -89,18 +98,27 @@ def command(
             place,
             format=form,
             prefix=prefix,
+            decisions=decisions,
             review=review,
             sure=sure,
             progress=progress,
         )
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
-    click.echo(
-        f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
-        f"below {sure:g}), {counts.unmatched} unmatched, {counts.blank} blank",
-        err=True,
-    )
+    click.echo(_summary(counts, sure, review), err=True)
     sys.exit(1 if counts.unmatched else 0)
+
+
+def _summary(counts: Cleaned, sure: float, review: Path | None) -> str:
+    refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
+    summary = (
+        f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
+        f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
+    )
+    if review is None:
+        return summary
+    texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
+    return f"{summary}\n{review}: {texts} to decide on"
 
 
 def _standard_input() -> BinaryIO:
@@ -122,20 +140,42 @@ def _format_of(table: Path) -> str:
     return form
 
 
-def _check(form: str, table: Path, output: Path | None, review: Path | None) -> None:
+def _check(
+    form: str, table: Path, output: Path | None, review: Path | None, decisions: Path | None
+) -> None:
     """Refuse misuse before any work."""
     if table == _STANDARD and form == "parquet":
         raise click.UsageError("a Parquet table cannot be read from standard input; name a file")
     if output is None and form == "parquet":
         raise click.UsageError("a Parquet table needs a file to be written to (-o)")
     if output is not None:
-        check_ending(output, form, form)
+        _check_ending(output, table, form)
     dict_file: Path = click.get_current_context().params["dict_file"]
-    if output is not None and output.exists() and output.samefile(dict_file):
+    if output is not None and _is_same(output, dict_file):
         raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")
+    for option, path in {"--review": review, "--decisions": decisions}.items():
+        if path is not None and _is_same(path, dict_file):
+            raise click.UsageError(f"{path} is the dict; name another file as {option}")
     for place in (output, review):
         if place is not None:
             check_place(place)
+    if decisions is not None and not decisions.exists():
+        raise click.UsageError(
+            f"{decisions}: No such file; `--review {decisions}` makes one to decide in"
+        )
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.exists() and other.exists() and path.samefile(other)
+
+
+def _check_ending(output: Path, table: Path, form: str) -> None:
+    """Refuse an ending of another format, or of none, unless TABLE has it or it is that of text."""
+    named, ending = table_format(output), output.suffix.lower()
+    if named != form and (named or ending not in ("", ".txt", table.suffix.lower())):
+        raise click.UsageError(
+            f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
+        )
 
 
 def _on_terminal(output: Path | None) -> bool:

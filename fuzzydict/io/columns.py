@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, MissingExtraError, NoMatchError, OptionError, quoted
-from fuzzydict.io.examples import Doubt, Review, check_new_review, undecided
+from fuzzydict.io.examples import undecided
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
@@ -31,6 +31,7 @@ from fuzzydict.io.records import (
     format_by_ending,
     json_records,
 )
+from fuzzydict.io.review import DecidedFile, Doubt, Review, check_ending, decided, same_text
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
@@ -63,18 +64,26 @@ def table_format(path: Path) -> str | None:
 class Cleaned(NamedTuple):
     """The number of rows that matched, did not match, or were blank.
 
-    ``doubtful`` is the number of matches with a score below ``sure``.
+    Attributes:
+        matched: rows with a key.
+        unmatched: rows without one, although nobody decided so.
+        blank: rows that ask nothing.
+        doubtful: matches with a score below ``sure``.
+        refused: rows that should have no key, as somebody decided.
+        undecided: texts that the review leaves to decide on.
     """
 
     matched: int
     unmatched: int
     blank: int
     doubtful: int = 0
+    refused: int = 0
+    undecided: int = 0
 
     @property
     def rows(self) -> int:
         """The number of rows of the table."""
-        return self.matched + self.unmatched + self.blank
+        return self.matched + self.unmatched + self.blank + self.refused
 
 
 def clean_column(
@@ -85,6 +94,7 @@ def clean_column(
     *,
     format: str | None = None,  # noqa: A002 - the usual name
     prefix: str | None = None,
+    decisions: Path | None = None,
     review: Path | None = None,
     sure: float = 0.8,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -99,40 +109,52 @@ def clean_column(
     and the review are written when everything is done; if anything fails, neither is.
 
     Args:
-        d: the dict; its ``score_cutoff`` decides what matches.
+        d: the dict; its ``score_cutoff`` decides what matches, and what it was taught is certain.
         table: a CSV, TSV, JSON Lines or Parquet file; or a stream of bytes, not of Parquet.
         column: the name of the column.
         output: a file, or a stream of bytes.
         format: the table's format, one of `TABLES`; by default the file's ending says.
         prefix: goes before "key", "value" and "score" in the new names; by default the column's
             name and "_".
-        review: a new file for the doubtful queries, written by `examples.Review`.
+        decisions: a review in which somebody decided; the texts in it find what was decided. The
+            dict itself learns nothing.
+        review: the file for the doubtful queries, written by `review.Review`. If it exists, what
+            is decided in it holds as in ``decisions``, and stays.
         sure: the lowest score of a match that is not doubtful.
         progress: called with the amount done and the total amount.
 
     Raises:
         OSError: a file cannot be read or written.
-        FileFormatError: the table is not of its format, lacks the column, or has a new name.
-        OptionError: the format is unknown, or ``review`` exists or has another ending.
+        FileFormatError: the table is not of its format, lacks the column, or has a new name; or
+            decisions contradict each other or the dict.
+        OptionError: a format is unknown, or two files are the same.
         MissingExtraError: pyarrow, which reads Parquet, is not installed.
     """
     form = _checked_format(table, format)
+    _check_apart(table, output, decisions, review)
     if review is not None:
-        check_new_review(review, output)
+        check_ending(review)
+    files = {
+        path: DecidedFile(path, d)
+        for path in (decisions, review)
+        if path is not None and (path is decisions or path.exists())
+    }
+    keys = dict(d.aliases) | decided(files.values())
     prefix = f"{column}_" if prefix is None else prefix
     names = (f"{prefix}key", f"{prefix}value", f"{prefix}score")
-    with nullcontext() if review is None else Review() as doubts:
-        matcher = _ColumnMatcher(d, doubts, sure)
+    with nullcontext() if review is None else Review(review, files.get(review)) as doubts:
+        matcher = _ColumnMatcher(d, keys, doubts, sure)
         columns = _NewColumns(column, names, matcher.answer, progress)
         try:
             with _opened(output) as file:
                 _add_columns(table, file, form, columns)
-                if doubts and review:
+                if doubts:
                     file.flush()  # so that a full disk is noticed before the review is written
-                    doubts.save(review)
+                    doubts.save()
+                    matcher.count["undecided"] = doubts.undecided()
         except BaseException:
-            if review is not None:  # without its table, it would stop the next run
-                review.unlink(missing_ok=True)
+            if doubts:
+                doubts.restore()
             raise
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
 
@@ -144,6 +166,19 @@ def _checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa:
             f"{_name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
         )
     return form
+
+
+def _check_apart(
+    table: Path | BinaryIO, output: Path | BinaryIO, decisions: Path | None, review: Path | None
+) -> None:
+    """Check that decisions and a review are in files of their own."""
+    tables = {"read": table, "written": output}
+    for what, path in {"decisions": decisions, "review": review}.items():
+        for use, place in tables.items():
+            if path and isinstance(place, Path) and path.resolve() == place.resolve():
+                raise OptionError(
+                    f"{path} is the table to be {use}; name another file for the {what}"
+                )
 
 
 def _opened(output: Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
@@ -159,10 +194,24 @@ def _name_of(table: Path | BinaryIO) -> str:
 
 
 class _ColumnMatcher:
-    """Answers batches of cells and counts the results. Recent queries are cached."""
+    """Answers batches of cells and counts the results. Recent queries are cached.
 
-    def __init__(self, d: FuzzyDict[Any], review: Review | None, sure: float) -> None:
-        self.d, self.review, self.sure = d, review, sure
+    Args:
+        d: the dict.
+        decided: the key of each text that is decided on or was taught (by `same_text`), or None
+            for no key. A text that equals a key finds that key all the same.
+        review: collects the doubts.
+        sure: the lowest score of a match that is not doubtful.
+    """
+
+    def __init__(
+        self,
+        d: FuzzyDict[Any],
+        decided: Mapping[str, str | None],
+        review: Review | None,
+        sure: float,
+    ) -> None:
+        self.d, self.decided, self.review, self.sure = d, decided, review, sure
         self.count: Counter[str] = Counter()
         self._cache: OrderedDict[str, Match | None] = OrderedDict()
         self._blank = _BLANK_CELLS.difference(_folded(key) for key in d if isinstance(key, str))
@@ -177,18 +226,25 @@ class _ColumnMatcher:
             if match is not None and match.matches
         }
         doubts = list(self._doubts(queries, best))
-        hits = sum(number for query, number in queries.items() if query in matched)
-        self.count["matched"] += hits
+        for query, times in queries.items():
+            how = "refused" if self._is_decided(query) else "unmatched"
+            self.count["matched" if query in matched else how] += times
         self.count["doubtful"] += sum(doubt.times for doubt in doubts if doubt.query in matched)
-        self.count["unmatched"] += queries.total() - hits
         self.count["blank"] += len(cells) - queries.total()
         if self.review is not None:
+            self.review.saw(queries)
             self.review.add(doubts)
         return matched
 
     def _is_blank(self, cell: str) -> bool:
         text = _folded(cell)
-        return (not text and not dict.__contains__(self.d, cell)) or text in self._blank
+        is_blank = not text or text in self._blank
+        return is_blank and not dict.__contains__(self.d, cell) and not self._is_decided(cell)
+
+    def _is_decided(self, query: str) -> bool:
+        """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
+        is_key = dict.__contains__(self.d, query)
+        return bool(self.decided) and not is_key and same_text(query) in self.decided
 
     def _best_cached(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query, whatever its score."""
@@ -204,13 +260,14 @@ class _ColumnMatcher:
 
     def _best(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query; None if there is no key to compare it with."""
-        best: dict[str, Match | None] = {
-            query: Match(query, dict.__getitem__(self.d, query), 1.0)
-            if dict.__contains__(self.d, query)
-            else None
-            for query in queries
-        }
-        others = [query for query, match in best.items() if match is None and plain(query)]
+        best: dict[str, Match | None] = dict.fromkeys(queries)
+        equal = [query for query in queries if dict.__contains__(self.d, query)]
+        best.update(zip(equal, self.d.nearest(equal), strict=True))
+        known = {q: self.decided[same_text(q)] for q in queries if self._is_decided(q)}
+        for query, key in known.items():
+            if key is not None:
+                best[query] = Match(key, dict.__getitem__(self.d, key), 1.0, query=query)
+        others = [q for q in queries if best[q] is None and q not in known and plain(q)]
         step = max(1, _MAX_SCORES // max(1, len(self.d)))
         for start in range(0, len(others), step):
             some = others[start : start + step]
@@ -223,6 +280,8 @@ class _ColumnMatcher:
 
     def _doubts(self, queries: Counter[str], best: dict[str, Match | None]) -> Iterator[Doubt]:
         for query, match in best.items():
+            if self._is_decided(query):
+                continue
             if match is None:
                 yield Doubt(query, queries[query], None, None, undecided(None))
             elif match.score < self.sure and match.key != query:
@@ -264,8 +323,6 @@ def _add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: _
                 _add_to_jsonl(file, name, output, columns)
             case "parquet":
                 _add_to_parquet(file, name, output, columns)
-            case _:
-                raise OptionError(f"format: expected one of {', '.join(TABLES)}, got {form!r}")
 
 
 def _check_names(existing: Iterable[str], names: Iterable[str], place: str) -> None:

@@ -1,115 +1,33 @@
 """Examples in files: queries, each with the key that it should find.
 
-`Review` writes doubtful queries to a file. A person decides on each, and `read_examples` reads the
-result, from which `FuzzyDict.fit` learns.
+A review (`io.review`) is such a file as well, in which some targets may be undecided.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
-    as_cell,
-    as_json,
     column_index,
-    csv_row,
     csv_table,
-    encoded,
     format_by_ending,
     json_records,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
+    from collections.abc import Iterator
+    from pathlib import Path
 
+    from fuzzydict.io.records import Record
 
-# ---- a review -----------------------------------------------------------------------------
 
 _UNDECIDED = "?"  # begins a target that nobody has decided on
-_COLUMNS = ("query", "count", "key", "score", "target")
-
-
-class Doubt(NamedTuple):
-    """A doubtful query, how often it occurs, its best key if any, and the target to decide on."""
-
-    query: str
-    times: int
-    key: str | None
-    score: float | None
-    target: str | None
-
-
-class Review:
-    """Collects doubtful queries and writes them to a table, the most frequent first.
-
-    A person then changes the column ``target`` to the right key, or to nothing if no key is right.
-    The queries are counted in a temporary database on the disk, for a table may have any length.
-    """
-
-    def __init__(self) -> None:
-        import sqlite3
-
-        self._database = sqlite3.connect("", isolation_level=None)  # "" is a temporary file
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute(
-            "CREATE TABLE doubt "
-            "(query BLOB UNIQUE, count INTEGER, key BLOB, score REAL, target BLOB)"
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
-
-    def add(self, doubts: Iterable[Doubt]) -> None:
-        """Count doubtful queries.
-
-        Raises:
-            OSError: the disk is full.
-        """
-        from sqlite3 import OperationalError
-
-        rows = [[_as_bytes(part) for part in doubt] for doubt in doubts]
-        try:
-            self._database.execute("BEGIN")
-            self._database.executemany(
-                "INSERT INTO doubt VALUES (?, ?, ?, ?, ?) "
-                "ON CONFLICT (query) DO UPDATE SET count = count + excluded.count",
-                rows,
-            )
-            self._database.execute("COMMIT")
-        except OperationalError as error:
-            raise OSError(f"the review cannot be kept in a temporary file: {error}") from error
-
-    def save(self, path: Path) -> None:
-        """Write the table as CSV, TSV or JSON Lines, as the file's ending says.
-
-        Raises:
-            OSError: the file cannot be written; then nothing is.
-            OptionError: the ending names another format, or none.
-        """
-        form = _review_format(path)
-        with replacing(path) as file:
-            if form != "jsonl":
-                file.write(encoded(csv_row(_COLUMNS, DELIMITERS[form]) + "\n"))
-            for row in self._database.execute("SELECT * FROM doubt ORDER BY count DESC, rowid"):
-                doubt = Doubt(*map(_as_text, row))
-                if doubt.score is not None:
-                    doubt = doubt._replace(score=round(doubt.score, 4))
-                if form == "jsonl":
-                    line = as_json(dict(zip(_COLUMNS, doubt, strict=True)))
-                else:
-                    line = csv_row(map(as_cell, doubt), DELIMITERS[form])
-                file.write(encoded(line + "\n"))
 
 
 def undecided(guess: str | None) -> str:
@@ -123,44 +41,7 @@ def undecided(guess: str | None) -> str:
 
 def is_undecided(target: str) -> bool:
     """Return whether a target looks like one of `undecided`. A key may look so as well."""
-    return target == _UNDECIDED or target.startswith(f"{_UNDECIDED} ")
-
-
-def check_new_review(path: Path, table: object) -> None:
-    """Check that a review can be written to ``path``, beside a table.
-
-    Raises:
-        OptionError: the file exists already or is the table, or its ending names another format,
-            or none.
-    """
-    _review_format(path)
-    if isinstance(table, Path) and path.resolve() == table.resolve():
-        raise OptionError(f"{path} is the table to be written; name another file for the review")
-    if path.exists():
-        raise OptionError(
-            f"{path} exists already and may hold corrections; name another file for the review"
-        )
-
-
-def _review_format(path: Path) -> str:
-    form = format_by_ending(path, ROW_FORMATS)
-    if form is None:
-        raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
-    return form
-
-
-def _as_bytes(part: Any) -> Any:
-    """Return text as bytes, for SQLite refuses lone surrogates in text."""
-    return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-
-
-def _as_text(part: Any) -> Any:
-    return part.decode("utf-8", "surrogatepass") if isinstance(part, bytes) else part
-
-
-# ---- examples -----------------------------------------------------------------------------
-
-Row = tuple[int, Any, Any]  # line number, query, target
+    return target.lstrip().startswith(_UNDECIDED)
 
 
 def read_examples(
@@ -185,61 +66,99 @@ def read_examples(
             both a key and no key as targets of a query; the message names the lines.
         OptionError: the format is another one.
     """
+    examples: list[tuple[str, str | None]] = []
+    first: dict[str, Row] = {}
+    for row in read_table(path.read_bytes(), path, format=format).rows():
+        before = first.setdefault(row.query, row)
+        if (before.target is None) != (row.target is None):
+            raise FileFormatError(
+                f"{path}: the query {quoted(row.query)} has two targets, {quoted(before.target)} "
+                f"on line {before.line} and {quoted(row.target)} on line {row.line}, where None "
+                f"says that no key should match; keep one"
+            )
+        examples.append((row.query, row.target))
+    return examples
+
+
+# ---- the rows -----------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """An example and the number of its line; ``target`` is None if no key should match."""
+
+    line: int
+    query: str
+    target: str | None
+
+
+class ExampleTable(NamedTuple):
+    """The examples of a file, with the text of its lines.
+
+    Attributes:
+        form: "csv", "tsv" or "jsonl".
+        header: the first row of CSV or TSV; None in JSON Lines.
+        lines: each row's text as it is in the file, with its examples: none if the row is blank,
+            several if its target is an array.
+    """
+
+    form: str
+    header: Record | None
+    lines: list[tuple[str, list[Row]]]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the examples."""
+        for _, rows in self.lines:
+            yield from rows
+
+
+def read_table(data: bytes, path: Path, *, format: str | None = None) -> ExampleTable:  # noqa: A002
+    """Return the examples in the bytes of a file; arguments and errors as in `read_examples`."""
     form = format or format_by_ending(path, ROW_FORMATS)
     if form not in ROW_FORMATS:
         raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
-    with path.open("rb") as file:
-        rows = _json_rows(file, path) if form == "jsonl" else _csv_rows(file, path, form)
-        return _checked(path, rows)
-
-
-def _csv_rows(file: BinaryIO, path: Path, form: str) -> Iterator[Row]:
-    header, rows = csv_table(file, path, DELIMITERS[form])
+    if form == "jsonl":
+        lines = [
+            (record.raw, _of_json(record, path)) for record in json_records(BytesIO(data), path)
+        ]
+        return ExampleTable(form, None, lines)
+    header, records = csv_table(BytesIO(data), path, DELIMITERS[form])
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
     query, target = (column_index(column, header, path) for column in ("query", "target"))
-    yield from ((line, cells[query], cells[target]) for line, _, cells in rows if cells)
+    lines = []
+    for line, raw, cells in records:
+        is_blank = not any(map(str.strip, cells))  # spreadsheets write rows of empty cells
+        rows = [] if is_blank else [_row(line, cells[query], cells[target], path)]
+        lines.append((raw, rows))
+    return ExampleTable(form, header, lines)
 
 
-def _json_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
-    for line, _, content in json_records(file, path):
-        if content is BLANK:
-            continue
-        if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
-            raise FileFormatError(
-                f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
-                f"target says that no key should match"
-            )
-        query, target = content["query"], content["target"]
-        if not isinstance(target, list):
-            yield line, query, target
-            continue
-        if not all(isinstance(key, str) and key.strip() for key in target) or not target:
-            raise FileFormatError(
-                f"{path}: line {line}: expected the right keys as target, texts that are not "
-                f"blank, or null if none is right"
-            )
-        yield from ((line, query, key) for key in target)
+def _of_json(record: Record, path: Path) -> list[Row]:
+    """Return the examples of a line of JSON."""
+    line, _, content = record
+    if content is BLANK:
+        return []
+    if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
+        raise FileFormatError(
+            f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
+            f"target says that no key should match"
+        )
+    query, target = content["query"], content["target"]
+    if not isinstance(target, list):
+        return [_row(line, query, target, path)]
+    if not all(isinstance(key, str) and key.strip() for key in target) or not target:
+        raise FileFormatError(
+            f"{path}: line {line}: expected the right keys as target, texts that are not "
+            f"blank, or null if none is right"
+        )
+    return [_row(line, query, key, path) for key in target]
 
 
-def _checked(path: Path, rows: Iterator[Row]) -> list[tuple[str, str | None]]:
-    """Return the examples, unless a query has both a key and no key as targets."""
-    examples: list[tuple[str, str | None]] = []
-    first_targets: dict[str, tuple[int, str | None]] = {}
-    for line, query, target in rows:
-        place = f"{path}: line {line}"
-        if not isinstance(query, str) or not isinstance(target, str | None):
-            kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
-            raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
-        if not query.strip():
-            raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
-        target = target if target and target.strip() else None
-        first_line, first = first_targets.setdefault(query, (line, target))
-        if (first is None) != (target is None):
-            raise FileFormatError(
-                f"{path}: the query {quoted(query)} has two targets, {quoted(first)} on line "
-                f"{first_line} and {quoted(target)} on line {line}, where None says that no key "
-                f"should match; keep one"
-            )
-        examples.append((query, target))
-    return examples
+def _row(line: int, query: Any, target: Any, path: Path) -> Row:
+    place = f"{path}: line {line}"
+    if not isinstance(query, str) or not isinstance(target, str | None):
+        kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
+        raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
+    if not query.strip():
+        raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
+    return Row(line, query, target if target and target.strip() else None)

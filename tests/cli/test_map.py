@@ -69,10 +69,22 @@ def test_the_summary_tells_how_many_matches_are_doubtful(codes: Path) -> None:
         assert result.exit_code == 1
 
 
-def test_a_review_is_decided_by_a_person_and_read_as_examples(codes: Path) -> None:
-    review = codes.parent / "review.csv"
+def decided(review: Path, **targets: str) -> None:
+    """Fill in targets as a person does in a spreadsheet, who leaves the other cells alone."""
+    with review.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with review.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {"target": targets.get(row["query"], row["target"])} for row in rows)
+
+
+def test_a_review_is_decided_in_rounds_until_nothing_is_asked(codes: Path) -> None:
+    table, review = codes.parent / "t.csv", codes.parent / "review.csv"
     options: list[str | Path] = ["--review", review, "--sure", "2", "--cutoff", "0.2"]
-    assert map_(codes, "t.csv", *options).exit_code == 1
+    first = map_(codes, "t.csv", *options)
+    assert first.exit_code == 1
+    assert first.stderr.splitlines()[1] == f"{review}: 4 texts to decide on"
     with review.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["query"], row["count"], row["target"]) for row in rows] == [
@@ -81,17 +93,44 @@ def test_a_review_is_decided_by_a_person_and_read_as_examples(codes: Path) -> No
         ("FRANCE", "1", "? France"),
         ("qwzzt", "1", "?"),
     ]
-    review.write_text(review.read_text().replace(",? Germany\n", ",Germoney\n", 1))
-    examples = read_examples(review)
-    assert examples[::3] == [("Germny", "Germoney"), ("qwzzt", "?")]
-    review.write_text(review.read_text().replace(",?\n", ",\n").replace(",? ", ","))
-    assert read_examples(review)[1:] == [
-        *(("germany", "Germany"), ("FRANCE", "France"), ("qwzzt", None))
+    assert map_(codes, "t.csv", *options).stderr == first.stderr
+
+    decided(review, Germny="France", qwzzt="")
+    second = map_(codes, "t.csv", *options)
+    assert second.exit_code == 0  # that nothing matches was decided
+    assert second.stderr.splitlines() == [
+        "6 rows: 4 matched (2 doubtful, with a score below 2), 0 unmatched, 1 without a key as "
+        "decided, 1 blank",
+        f"{review}: 2 texts to decide on",
     ]
-    again = map_(codes, "t.csv", "--review", review)
-    assert (again.exit_code, again.stdout) == (2, "")
-    assert "exists already and may hold corrections" in again.stderr
-    assert "Germoney" in review.read_text()
+    values = [line.split(",")[3] for line in second.stdout.splitlines()[1:]]
+    assert values == ["DE", "FR", "", "", "FR", "FR"]
+
+    decided(review, germany="Germany", FRANCE="France")
+    table.write_text(table.read_text() + "7, germany! \n8,new\n")
+    before = review.read_bytes()
+    third = map_(codes, "t.csv", *options)
+    assert third.stderr.splitlines()[1] == f"{review}: 1 text to decide on"
+    assert review.read_bytes().startswith(before)
+
+    decided(review, new="")
+    before = review.read_bytes()
+    last = map_(codes, "t.csv", *options)
+    assert (last.exit_code, review.read_bytes()) == (0, before)
+    assert last.stderr.splitlines()[1] == f"{review}: no texts to decide on"
+    only_read = map_(codes, "t.csv", "--decisions", review)
+    assert (only_read.exit_code, only_read.stdout) == (0, last.stdout)
+    assert read_examples(review)[:2] == [("Germny", "France"), ("qwzzt", None)]
+
+
+def test_decisions_are_read_and_what_is_new_goes_to_another_file(codes: Path) -> None:
+    decisions, review = codes.parent / "decided.csv", codes.parent / "new.csv"
+    decisions.write_text("query,target\nGERMNY,France\n")
+    options: list[str | Path] = ["--decisions", decisions, "--review", review, "--sure", "2"]
+    assert map_(codes, "t.csv", *options).exit_code == 1
+    with review.open(newline="") as file:
+        assert [row["query"] for row in csv.DictReader(file)] == ["germany", "FRANCE", "qwzzt"]
+    assert decisions.read_text() == "query,target\nGERMNY,France\n"
 
 
 def test_options_reach_the_cleaning(codes: Path) -> None:
@@ -171,6 +210,14 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
         ("t.csv", ["--cutoff", "nan"], "'--cutoff': expected a number, got NaN"),
         ("t.csv", ["--review", "r.txt"], "r.txt: a review ends in .csv, .tsv or .jsonl"),
         ("t.csv", ["-o", "o.csv", "--review", "o.csv"], "o.csv is the table to be written"),
+        ("t.csv", ["--review", "t.csv"], "t.csv is the table to be read"),
+        ("t.csv", ["--decisions", "t.csv"], "t.csv is the table to be read"),
+        ("t.csv", ["--review", "codes.csv"], "codes.csv is the dict; name another file as --revie"),
+        ("t.csv", ["--decisions", "codes.csv"], "codes.csv is the dict; name another file as --de"),
+        ("t.csv", ["--decisions", "no.csv"], "no.csv: No such file; `--review no.csv` makes one"),
+        ("t.csv", ["--decisions", "."], ".: a review ends in .csv, .tsv or .jsonl"),
+        ("t.csv", ["-o", "o.xlsx"], "o.xlsx would hold csv, but its ending says otherwise; end it"),
+        ("t.csv", ["-o", "o.csv.gz"], "o.csv.gz would hold csv, but its ending says otherwise"),
         ("t.csv", ["--table-format", "xml"], "'xml' is not one of 'csv', 'tsv'"),
         ("t.csv", ["-o", "codes.csv"], "codes.csv is the dict; write the table elsewhere"),
         ("t.csv", ["-o", "."], ".: Is a directory"),

@@ -122,10 +122,6 @@ def test_a_review_comes_with_its_table_or_not_at_all(
     assert table.read_bytes() == before
     clean_column(COUNTRIES, table, "country", table, review=review)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["review.csv", "t.csv"]
-    corrected = review.read_bytes()
-    with pytest.raises(OptionError, match=r"review\.csv exists already and may hold corrections"):
-        clean_column(COUNTRIES, table, "country", table, prefix="x_", review=review)
-    assert review.read_bytes() == corrected
 
 
 def test_a_format_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -1,22 +1,14 @@
-"""Doubtful queries out to a person, and the corrected examples back in."""
+"""Examples in files: what is read, and what is refused."""
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import clean_column
-from fuzzydict.io.examples import Doubt, Review, read_examples
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
-QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
+from fuzzydict.io.examples import is_undecided, read_examples
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -24,86 +16,6 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
-
-# ---- the review ---------------------------------------------------------------------------
-
-
-def reviewed(folder: Path, cells: list[str], d: FuzzyDict[Any], sure: float) -> list[Any]:
-    table = folder / "t.jsonl"
-    table.write_text("\n".join(json.dumps({"c": cell}) for cell in cells))
-    review = folder / "review.jsonl"
-    review.unlink(missing_ok=True)
-    clean_column(d, table, "c", folder / "out", review=review, sure=sure)
-    return [json.loads(line) for line in review.read_text().splitlines()]
-
-
-def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) -> None:
-    d = FuzzyDict({"Germany": "DE", "France": "FR"}, score_cutoff=0.2)
-    cells = ["qwzzt", "germny", "Germany", "France", "?!", "", "germny", "qwzzt", "germny", "Frnce"]
-    best = {cell: d.most_similar(cell)[0] for cell in ("germny", "qwzzt", "Frnce")}
-    rows = reviewed(tmp_path, cells, d, sure=2)
-    # The most frequent first, equal ones in the order of the table.
-    assert [(row["query"], row["count"]) for row in rows] == [
-        *(("germny", 3), ("qwzzt", 2), ("?!", 1), ("Frnce", 1))
-    ]
-    for row in rows:
-        key, _, score = best.get(row["query"], (None, None, None))
-        assert row["key"] == key
-        assert row["score"] == (None if score is None else pytest.approx(score, abs=1e-3))
-        # Nobody has said that the guess is right; below the cutoff there is none.
-        guess = {"germny": "? Germany", "Frnce": "? France"}
-        assert row["target"] == guess.get(row["query"], "?")
-
-
-def test_only_what_is_below_sure_is_doubtful(tmp_path: Path) -> None:
-    d = FuzzyDict({"Germany": "DE", "France": "FR"})
-    much, little = (d.most_similar(query)[0].score for query in ("germny", "qwzzt"))
-    assert little < much
-    between = (little + much) / 2
-    for sure, queries in [(0.0, []), (between, ["qwzzt"]), (9.0, ["germny", "qwzzt"])]:
-        rows = reviewed(tmp_path, ["germny", "qwzzt", "Germany"], d, sure)
-        assert [row["query"] for row in rows] == queries
-
-
-def test_a_review_counts_over_many_batches(tmp_path: Path) -> None:
-    with Review() as review:
-        for i in range(50):
-            review.add(Doubt(f"q{j}", 1, "k", 0.5, None) for j in range(i, 50))
-        review.save(tmp_path / "review.csv")
-    with (tmp_path / "review.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["query"], int(row["count"])) for row in rows] == [
-        (f"q{j}", j + 1) for j in range(49, -1, -1)
-    ]
-
-
-@pytest.mark.parametrize("name", ["review.parquet", "review.txt", "review"])
-def test_a_review_is_for_people(tmp_path: Path, name: str) -> None:
-    (tmp_path / "t.csv").write_text("c\nx\n")
-    with pytest.raises(OptionError, match=r"a review ends in \.csv, \.tsv or \.jsonl"):
-        clean_column(FuzzyDict(), tmp_path / "t.csv", "c", tmp_path / "out", review=tmp_path / name)
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-
-
-@settings(max_examples=30)
-@given(st.dictionaries(QUERIES, st.none() | QUERIES))
-@pytest.mark.parametrize("name", ["review.csv", "review.tsv", "review.jsonl"])
-def test_what_a_review_says_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
-) -> None:
-    path = tmp_path_factory.mktemp("any") / name
-    with Review() as review:
-        review.add(Doubt(query, 1, "k", 0.5, target) for query, target in targets.items())
-        review.save(path)
-    assert read_examples(path) == list(targets.items())
-
-
-def test_half_a_surrogate_pair_is_written_as_an_escape(tmp_path: Path) -> None:
-    rows = reviewed(tmp_path, ["a\udfffb"], FuzzyDict({"x": 1}), 0.8)
-    assert rows[0]["query"] == "a\udfffb"
-
-
-# ---- the examples -------------------------------------------------------------------------
 
 EXPECTED = [("germny", "Germany"), ("qwzzt", None), ("Frnce", "France")]
 
@@ -114,6 +26,7 @@ EXPECTED = [("germny", "Germany"), ("qwzzt", None), ("Frnce", "France")]
         ("e.csv", "query,target\ngermny,Germany\nqwzzt,\n\nFrnce,France\n"),
         ("e.csv", "\ufeffcount,target,query\r\n3,Germany,germny\r\n2,  ,qwzzt\r\n1,France,Frnce"),
         ("e.tsv", 'query\ttarget\n"germny"\tGermany\nqwzzt\t\nFrnce\tFrance\n'),
+        ("e.csv", "query,target\ngermny,Germany\n,\nqwzzt,\nFrnce,France\n ,\n,\n"),
         (
             "e.jsonl",
             '{"query": "germny", "target": "Germany", "count": 3}\n{"query": "qwzzt", '
@@ -152,6 +65,12 @@ def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content:
     report = d.fit(queries, targets, epochs=1)
     same = d.fit({"power": ["battery", "horse power"], "hue": "color"}, epochs=1)
     assert (report.examples, report.history) == (2, same.history)
+
+
+@pytest.mark.parametrize("target", ["?", "? Germany", "?Germany", " ? "])
+def test_a_target_with_a_question_mark_is_undecided(target: str) -> None:
+    assert is_undecided(target)
+    assert not is_undecided("Who?")
 
 
 def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.examples import read_examples
 from fuzzydict.io.records import as_json
+from fuzzydict.io.review import DecidedFile
 
 DICTS = {
     "json": r'{"a": {"b": [1, 2.5, null, "x\u00e9"]}, "c": "d"}',
@@ -75,5 +76,7 @@ def test_a_table_is_read_or_refused(
     examples = check(path, read_examples)
     assert examples is None or all(query.strip() for query, _ in examples)
     d = FuzzyDict({"a": 1})
+    decided = check(path, lambda file: DecidedFile(file, d))
+    assert decided is None or {one.key for one in decided.decisions} <= {"a", None}
     counts = check(path, lambda table: clean_column(d, table, "query", output))
     assert (counts is None) == (output.read_text("utf-8") == "old")

@@ -1,0 +1,326 @@
+"""Reviews: the doubtful queries of a table in a file, and what a person decided on them.
+
+A review is a table of examples (`io.examples`). A row is undecided while its target begins with a
+question mark; otherwise its target is the right key, or blank if no key is right.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from fuzzydict._files import replacing
+from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
+from fuzzydict.io.examples import is_undecided, read_table
+from fuzzydict.io.records import (
+    DELIMITERS,
+    ROW_FORMATS,
+    as_cell,
+    as_json,
+    csv_row,
+    encoded,
+    format_by_ending,
+)
+from fuzzydict.text.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+    from pathlib import Path
+
+    from fuzzydict.io.examples import Row
+    from fuzzydict.mapping import FuzzyDict
+
+
+_COLUMNS = ("query", "count", "key", "score", "target")
+
+
+def same_text(text: str) -> str:
+    """Return what is equal for texts that are one question: their words, or signs without words.
+
+    >>> same_text("Shipping"), same_text(" shipping? "), same_text(" ?! ")
+    ('shipping', 'shipping', '?!')
+    """
+    return plain(text) or text.strip()
+
+
+# ---- what was decided ---------------------------------------------------------------------
+
+
+class Decision(NamedTuple):
+    """The key that a person chose for a text, or None for no key; and the row that says so."""
+
+    text: str
+    key: str | None
+    place: str
+
+
+class DecidedFile:
+    """A review as it stands in its file, checked against the dict that it is about.
+
+    Args:
+        path: a CSV, TSV or JSON Lines file, as `read_examples` takes it.
+        d: the dict.
+
+    Attributes:
+        path: the file.
+        data: its bytes.
+        columns: the names of the columns; none in JSON Lines.
+        decisions: what the decided rows say.
+        undecided: the texts that no row decides on.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: the file is no review; or a target is no key of the dict, or another key
+            than its text, which is a key itself.
+        OptionError: the ending names another format.
+    """
+
+    def __init__(self, path: Path, d: FuzzyDict[Any]) -> None:
+        check_ending(path)
+        self.path, self.data = path, path.read_bytes()
+        self._table = read_table(self.data, path)
+        self.columns = tuple(self._table.header.content) if self._table.header else ()
+        self.decisions: list[Decision] = []
+        self._undecided: dict[int, str] = {}  # line numbers and texts
+        impossible = []
+        for row in self._table.rows():
+            decision = _decision(row, path, d)
+            if decision is None:
+                self._undecided[row.line] = same_text(row.query)
+            elif _is_possible(decision, d):
+                self.decisions.append(decision)
+            else:
+                impossible.append(row)
+        if impossible:
+            raise _impossible(impossible, path, d)
+        decided = {same_text(decision.text) for decision in self.decisions}
+        self.undecided = set(self._undecided.values()) - decided
+
+    def without(self, texts: Container[str]) -> Iterator[str]:
+        """Yield the file's lines but for those that ask about these texts, or decided ones."""
+        if self._table.header is not None:
+            yield self._table.header.raw
+        for line, rows in self._table.lines:
+            asked = [self._undecided[row.line] for row in rows if row.line in self._undecided]
+            if all(text in self.undecided and text not in texts for text in asked):
+                yield line
+
+
+def _decision(row: Row, path: Path, d: FuzzyDict[Any]) -> Decision | None:
+    """Return what a row decides, or None if it is undecided."""
+    target = row.target
+    if target is not None and not dict.__contains__(d, target):
+        target = target.strip()
+        if is_undecided(target) and not dict.__contains__(d, target):
+            return None
+    return Decision(row.query, target, f"{path}: line {row.line}")
+
+
+def _is_possible(decision: Decision, d: FuzzyDict[Any]) -> bool:
+    if dict.__contains__(d, decision.text):  # an equal key is always found
+        return decision.key == decision.text
+    return decision.key is None or dict.__contains__(d, decision.key)
+
+
+def _impossible(rows: list[Row], path: Path, d: FuzzyDict[Any]) -> FileFormatError:
+    """Return the error for the first of some rows, whose targets no decision can have."""
+    first, others = rows[0], len(rows) - 1
+    place, target = f"{path}: line {first.line}", _told(first.target)
+    if dict.__contains__(d, first.query):
+        return FileFormatError(
+            f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
+            f"target cannot be {target}: remove the row"
+        )
+    more = f"; {others} more rows have such targets: is the file about another dict?" * (others > 0)
+    return FileFormatError(
+        f"{place}: {target}, the target of {quoted(first.query)}, is not a key of the dict"
+        f"{_suggestion(first.target, d)}; write one of its keys, or nothing if none is right{more}"
+    )
+
+
+def _suggestion(target: str | None, d: FuzzyDict[Any]) -> str:
+    try:
+        return f" (its nearest key is {quoted(d.nearest(target).key)})"
+    except NoMatchError:
+        return ""
+
+
+def decided(files: Iterable[DecidedFile]) -> dict[str, str | None]:
+    """Return what files decide: the key of each text (by `same_text`), or None for no key.
+
+    Raises:
+        FileFormatError: two rows decide differently on one text.
+    """
+    first: dict[str, Decision] = {}
+    for file in files:
+        for decision in file.decisions:
+            before = first.setdefault(same_text(decision.text), decision)
+            if before.key != decision.key:
+                raise FileFormatError(
+                    f"{decision.place}: the target of {quoted(decision.text)} is "
+                    f"{_told(decision.key)}, and at {before.place} that of {quoted(before.text)} "
+                    f"is {_told(before.key)}; these are one text, for case, accents and "
+                    f"punctuation make no difference: keep one row"
+                )
+    return {text: decision.key for text, decision in first.items()}
+
+
+def _told(key: str | None) -> str:
+    return "blank" if key is None else quoted(key)
+
+
+# ---- what is to be decided ------------------------------------------------------------------
+
+
+class Doubt(NamedTuple):
+    """A doubtful query, how often it occurs, its best key if any, and the target to decide on."""
+
+    query: str
+    times: int
+    key: str | None
+    score: float | None
+    target: str | None
+
+
+class Review:
+    """Collects doubtful queries and writes them to a file, the most frequent first.
+
+    Each text is asked once, as it was first written. A file that exists keeps its decided rows as
+    they are, and its undecided rows whose texts did not come up again.
+
+    The queries are counted in a temporary database on the disk, for a table may have any length.
+
+    Args:
+        path: the file, which ends in .csv, .tsv or .jsonl.
+        before: the file as it is, or None if there is none yet.
+    """
+
+    def __init__(self, path: Path, before: DecidedFile | None = None) -> None:
+        import sqlite3
+
+        self._path, self._form, self._before = path, check_ending(path), before
+        self._seen: set[str] = set()  # texts of undecided rows that came up again
+        self._is_saved = False
+        self._database = sqlite3.connect("", isolation_level=None)  # "" is a temporary file
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute(
+            "CREATE TABLE doubt "
+            "(text BLOB UNIQUE, query BLOB, count INTEGER, key BLOB, score REAL, target BLOB)"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def saw(self, queries: Iterable[str]) -> None:
+        """Note which queries came up: their undecided rows are written again or not at all."""
+        if self._before and self._before.undecided:
+            self._seen.update(map(same_text, queries))
+            self._seen &= self._before.undecided
+
+    def add(self, doubts: Iterable[Doubt]) -> None:
+        """Count doubtful queries.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        from sqlite3 import OperationalError
+
+        rows = [[_as_bytes(part) for part in (same_text(doubt.query), *doubt)] for doubt in doubts]
+        try:
+            self._database.execute("BEGIN")
+            self._database.executemany(
+                "INSERT INTO doubt VALUES (?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (text) DO UPDATE SET count = count + excluded.count",
+                rows,
+            )
+            self._database.execute("COMMIT")
+        except OperationalError as error:
+            raise OSError(f"the review cannot be kept in a temporary file: {error}") from error
+
+    def undecided(self) -> int:
+        """Return how many texts the file leaves to decide on."""
+        (new,) = self._database.execute("SELECT COUNT(*) FROM doubt").fetchone()
+        kept = self._before.undecided - self._seen if self._before else ()
+        return int(new) + len(kept)
+
+    def save(self) -> None:
+        """Write the file, unless it would stay as it is.
+
+        Raises:
+            OSError: the file cannot be written; then nothing is.
+            OptionError: the file has changed meanwhile.
+        """
+        data = self._before and self._before.data
+        if (self._path.read_bytes() if self._path.exists() else None) != data:
+            raise OptionError(f"{self._path} has changed since it was read; start again")
+        if data is not None and _is_joined(data, self._lines()):
+            return
+        with replacing(self._path) as file:
+            self._is_saved = True
+            file.writelines(self._lines())
+
+    def restore(self) -> None:
+        """Make the file what it was before `save`."""
+        if not self._is_saved:
+            return
+        if self._before is None:
+            self._path.unlink(missing_ok=True)
+            return
+        with replacing(self._path) as file:
+            file.write(self._before.data)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the header, the rows that stay, and the doubts."""
+        columns, end, last = _COLUMNS, "\n", "\n"
+        if self._before is None and self._form != "jsonl":
+            yield encoded(csv_row(columns, DELIMITERS[self._form]) + end)
+        elif self._before is not None:
+            columns = self._before.columns or columns
+            end = "\r\n" if b"\r\n" in self._before.data else "\n"
+            for last in self._before.without(self._seen):
+                yield encoded(last)
+        rows = self._database.execute(
+            "SELECT query, count, key, score, target FROM doubt ORDER BY count DESC, rowid"
+        )
+        for row in rows:
+            begin = "" if last.endswith("\n") else end  # of the row before
+            last = self._line(Doubt(*map(_as_text, row)), columns) + end
+            yield encoded(begin + last)
+
+    def _line(self, doubt: Doubt, columns: Iterable[str]) -> str:
+        """Return a doubt as a line of the file, in the order of its columns."""
+        score = None if doubt.score is None else round(doubt.score, 4)
+        fields = dict(zip(_COLUMNS, doubt._replace(score=score), strict=True))
+        if self._form == "jsonl":
+            return as_json(fields)
+        return csv_row((as_cell(fields.get(name)) for name in columns), DELIMITERS[self._form])
+
+
+def check_ending(path: Path) -> str:
+    """Return the format of a review, which its ending names.
+
+    Raises:
+        OptionError: the ending names another format, or none.
+    """
+    form = format_by_ending(path, ROW_FORMATS)
+    if form is None:
+        raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
+    return form
+
+
+def _is_joined(data: bytes, lines: Iterable[bytes]) -> bool:
+    """Tell whether lines make up the data, which may be much shorter than they are."""
+    rest = BytesIO(data)
+    return all(rest.read(len(line)) == line for line in lines) and not rest.read(1)
+
+
+def _as_bytes(part: Any) -> Any:
+    """Return text as bytes, for SQLite refuses lone surrogates in text."""
+    return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+
+
+def _as_text(part: Any) -> Any:
+    return part.decode("utf-8", "surrogatepass") if isinstance(part, bytes) else part

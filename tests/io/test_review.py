@@ -1,0 +1,445 @@
+"""Reviews: doubtful queries out to a person, and what was decided back in, exactly."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import FileFormatError, FuzzyDict, OptionError
+from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.examples import read_examples
+from fuzzydict.io.review import Doubt, Review, same_text
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
+COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Great Britain": "GB"}, score_cutoff=0.2)
+
+
+def table_of(folder: Path, cells: list[str], name: str = "t.jsonl") -> Path:
+    table = folder / name
+    table.write_text("\n".join(json.dumps({"c": cell}) for cell in cells))
+    return table
+
+
+def mapped(
+    folder: Path, cells: list[str], d: FuzzyDict[Any] = COUNTRIES, /, **options: Any
+) -> tuple[list[str | None], Cleaned]:
+    """Return the keys of some cells, and the counts."""
+    counts = clean_column(d, table_of(folder, cells), "c", folder / "out.jsonl", **options)
+    rows = map(json.loads, (folder / "out.jsonl").read_text().splitlines())
+    return [row["c_key"] for row in rows], counts
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+def filled_in(path: Path, decide: Callable[[str], str | None]) -> None:
+    """Save a review as a spreadsheet does, with targets that a person filled in."""
+    rows = read_rows(path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0])
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(row | {"target": decide(row["query"]) or ""})
+    path.write_bytes(text.getvalue().encode("utf-8-sig"))
+
+
+# ---- what is asked ------------------------------------------------------------------------
+
+
+def are_different(texts: Iterable[str]) -> bool:
+    same = list(map(same_text, texts))
+    return len(set(same)) == len(same)
+
+
+def reviewed(folder: Path, cells: list[str], d: FuzzyDict[Any], sure: float) -> list[Any]:
+    review = folder / "review.jsonl"
+    review.unlink(missing_ok=True)
+    mapped(folder, cells, d, review=review, sure=sure)
+    return [json.loads(line) for line in review.read_text().splitlines()]
+
+
+def test_the_doubtful_are_written_once_with_what_a_person_needs(tmp_path: Path) -> None:
+    d = FuzzyDict({"Germany": "DE", "France": "FR"}, score_cutoff=0.2)
+    cells = ["qwzzt", "germny", "Germany", "France", "?!", "", "germny", "qwzzt", "germny", "Frnce"]
+    best = {cell: d.most_similar(cell)[0] for cell in ("germny", "qwzzt", "Frnce")}
+    rows = reviewed(tmp_path, cells, d, sure=2)
+    # The most frequent first, equal ones in the order of the table.
+    assert [(row["query"], row["count"]) for row in rows] == [
+        *(("germny", 3), ("qwzzt", 2), ("?!", 1), ("Frnce", 1))
+    ]
+    for row in rows:
+        key, _, score = best.get(row["query"], (None, None, None))
+        assert row["key"] == key
+        assert row["score"] == (None if score is None else pytest.approx(score, abs=1e-3))
+        # Nobody has said that the guess is right; below the cutoff there is none.
+        guess = {"germny": "? Germany", "Frnce": "? France"}
+        assert row["target"] == guess.get(row["query"], "?")
+
+
+def test_only_what_is_below_sure_is_doubtful(tmp_path: Path) -> None:
+    d = FuzzyDict({"Germany": "DE", "France": "FR"})
+    much, little = (d.most_similar(query)[0].score for query in ("germny", "qwzzt"))
+    assert little < much
+    between = (little + much) / 2
+    for sure, queries in [(0.0, []), (between, ["qwzzt"]), (9.0, ["germny", "qwzzt"])]:
+        rows = reviewed(tmp_path, ["germny", "qwzzt", "Germany"], d, sure)
+        assert [row["query"] for row in rows] == queries
+
+
+def test_a_review_counts_over_many_batches(tmp_path: Path) -> None:
+    with Review(tmp_path / "review.csv") as review:
+        for i in range(50):
+            review.add(Doubt(f"q{j}", 1, "k", 0.5, None) for j in range(i, 50))
+        review.save()
+    rows = read_rows(tmp_path / "review.csv")
+    assert [(row["query"], int(row["count"])) for row in rows] == [
+        (f"q{j}", j + 1) for j in range(49, -1, -1)
+    ]
+
+
+@settings(max_examples=30)
+@given(st.dictionaries(QUERIES, st.none() | QUERIES).filter(are_different))
+@pytest.mark.parametrize("name", ["review.csv", "review.tsv", "review.jsonl"])
+def test_what_a_review_says_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
+) -> None:
+    path = tmp_path_factory.mktemp("any") / name
+    with Review(path) as review:
+        review.add(Doubt(query, 1, "k", 0.5, target) for query, target in targets.items())
+        review.save()
+    assert read_examples(path) == list(targets.items())
+
+
+def test_half_a_surrogate_pair_is_written_as_an_escape(tmp_path: Path) -> None:
+    rows = reviewed(tmp_path, ["a\udfffb"], FuzzyDict({"x": 1}), 0.8)
+    assert rows[0]["query"] == "a\udfffb"
+
+
+@pytest.mark.parametrize(
+    ("texts", "count"),
+    [
+        (["Shipping", " shipping ", "SHIPPING", "shipping."], 1),
+        (["Zoë street", "zoe_street", "zoe-Street", "Zoe\u0308 Street!"], 1),
+        (["?!", " ?!"], 1),
+        (["?!", "!!"], 2),
+        (["ship", "shop"], 2),
+    ],
+)
+def test_texts_of_the_same_words_are_one_question(
+    tmp_path: Path, texts: list[str], count: int
+) -> None:
+    rows = reviewed(tmp_path, [*texts, texts[0]], COUNTRIES, sure=2)
+    assert len({same_text(text) for text in texts}) == count == len(rows)
+    assert rows[0]["query"] == texts[0]
+    assert sum(row["count"] for row in rows) == len(texts) + 1
+
+
+# ---- what is decided ----------------------------------------------------------------------
+
+KEYS = [
+    *("Shipping", "Returns & Refunds", "Crème brûlée", "top speed", "São Paulo", "Zürich"),
+    *("Great Britain", "United States", "O'Neill", "e-mail address", "Order No. 5", "Łódź"),
+]
+#: What people write, and what they decided that it is: no spelling tells.
+OTHER = {
+    "freight": "Shipping",
+    "money back": "Returns & Refunds",
+    "pudding": "Crème brûlée",
+    "how fast": "top speed",
+    "the Isles": "Great Britain",
+    "shipping container": None,
+    "top of the list": None,
+    "qwzzt": None,
+    "???": "Order No. 5",
+    "—": None,
+}
+
+
+def messy(text: str, chance: random.Random) -> str:
+    """Return a text as people write it: in any case, with blanks, signs or no accents."""
+    accents = str.maketrans("èûéãüłóź", "eueauloz")
+    changes: list[Callable[[str], str]] = [
+        str.upper,
+        str.lower,
+        str.title,
+        lambda text: text.replace(" ", "_"),
+        lambda text: text.replace(" ", " - "),
+        lambda text: text.replace(" ", "\u00a0"),
+        lambda text: f"  {text} ",
+        lambda text: f'"{text}"',
+        lambda text: f"{text}.",
+        lambda text: f"({text})",
+        lambda text: text.translate(accents),
+    ]
+    if not any(map(str.isalnum, text)):
+        changes = changes[6:7]  # signs alone are another text as soon as one is added
+    for change in chance.sample(changes, chance.randint(0, min(3, len(changes)))):
+        text = change(text)
+    return text
+
+
+def test_two_thousand_messy_rows_decided_once_come_out_as_decided(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    meant = {**{key: key for key in KEYS}, **OTHER}
+    plainly = [chance.choice([*meant]) for _ in range(2000)]
+    cells = [messy(text, chance) for text in plainly]
+    truth = [meant[text] for text in plainly]
+    decide = {same_text(text): key for text, key in meant.items()}
+    d, review = FuzzyDict(dict.fromkeys(KEYS, 1)), tmp_path / "review.csv"
+
+    before, counts = mapped(tmp_path, cells, d, review=review, sure=2)
+    assert before != truth
+    assert counts.undecided == len(read_rows(review)) > len(OTHER)
+    frequency = [int(row["count"]) for row in read_rows(review)]
+    assert frequency == sorted(frequency, reverse=True)
+    asked = [same_text(row["query"]) for row in read_rows(review)]
+    assert len(asked) == len(set(asked))
+
+    filled_in(review, lambda query: decide[same_text(query)])
+    decided = review.read_bytes()
+    for files in (["decisions"], ["review"], ["decisions", "review"]):
+        options: dict[str, Any] = dict.fromkeys(files, review)
+        after, counts = mapped(tmp_path, cells, d, sure=2, **options)
+        assert after == truth
+        assert counts.refused == truth.count(None)
+        assert (counts.unmatched, counts.doubtful, counts.undecided) == (0, 0, 0)
+        assert review.read_bytes() == decided
+    assert not d.aliases  # what was decided is for this table
+
+
+def test_blank_means_no_key_and_a_question_mark_asks_again(tmp_path: Path) -> None:
+    review = tmp_path / "review.csv"
+    rows = "query,target\nGermny,\nthe isles,Great Britain\nFrnce,? Germany\nqwzzt,?\n"
+    review.write_text(rows)
+    keys, counts = mapped(
+        tmp_path, ["germny", "The Isles!", "Frnce", "qwzzt"], decisions=review, sure=0
+    )
+    assert keys == [None, "Great Britain", "France", None]
+    assert counts == Cleaned(matched=2, unmatched=1, blank=0, doubtful=0, refused=1)
+
+
+def test_a_blank_cell_finds_what_was_decided(tmp_path: Path) -> None:
+    review = tmp_path / "review.csv"
+    review.write_text("query,target\nn/a,Germany\n-,France\nnone,\n")
+    keys, counts = mapped(tmp_path, ["N/A", "-", "none", "unknown"], decisions=review)
+    assert keys == ["Germany", "France", None, None]
+    assert counts[:3] == (2, 0, 1)
+    assert counts.refused == 1
+
+
+def test_what_was_taught_is_certain_without_a_file_too(tmp_path: Path) -> None:
+    d = COUNTRIES.copy()
+    d.aliases.update({"the isles": "Great Britain", "Germny": None})
+    review = tmp_path / "review.csv"
+    keys, counts = mapped(tmp_path, ["The Isles", "germny"], d, review=review, sure=2)
+    assert keys == ["Great Britain", None]
+    assert counts == Cleaned(matched=1, unmatched=0, blank=0, refused=1)
+    assert read_rows(review) == []
+
+
+def test_a_key_that_looks_undecided_can_be_decided_on(tmp_path: Path) -> None:
+    review = tmp_path / "review.csv"
+    review.write_text("query,target\nwho,?\nwhat,? what\n")
+    d = FuzzyDict({"? what": 1, "?": 2})
+    assert mapped(tmp_path, ["who", "what"], d, decisions=review)[0] == ["?", "? what"]
+
+
+def test_blanks_around_a_target_are_no_part_of_it(tmp_path: Path) -> None:
+    review = tmp_path / "review.csv"
+    review.write_text("query,target\nallemagne, Germany \nspaced,a \n")
+    d = FuzzyDict({"Germany": 1, "a ": 2})
+    assert mapped(tmp_path, ["Allemagne", "spaced"], d, decisions=review)[0] == ["Germany", "a "]
+
+
+# ---- the file that is decided in ------------------------------------------------------------
+
+OPEN = ["qwzzt", "zzzyx", "zzzyx", "Germny", "Germny", "Germny"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_decided_rows_stay_and_the_others_are_asked_again(
+    tmp_path: Path, end: str, mark: str
+) -> None:
+    review = tmp_path / "review.csv"
+    kept = [
+        "target,note,query,count",
+        'Germany,"by ""Ann""",Allemagne,7',
+        "",
+        " ,sure,Atlantis,03",
+        "?,of another table,Narnia,4",
+        "France , ,Gaul,",
+    ]
+    refreshed = ["? Germany,old,ZZZYX,9", "? France,,germny,1", "?,,Mordor,1"]
+    review.write_text(
+        mark + end.join([*kept[:3], refreshed[0], *kept[3:], *refreshed[1:]]), newline=""
+    )
+    counts = mapped(tmp_path, [*OPEN, "gaul"], review=review, sure=2)[1]
+    new = ["? Germany,,Germny,3", "?,,zzzyx,2", "?,,qwzzt,1"]
+    lines = review.read_bytes().decode().split(end)
+    assert lines == [mark + kept[0], *kept[1:], "?,,Mordor,1", *new, ""]
+    assert counts.undecided == len([*new, "Narnia", "Mordor"])
+    before = review.stat()
+    assert mapped(tmp_path, [*OPEN, "gaul"], review=review, sure=2)[1] == counts
+    after = review.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # not written
+
+
+def test_decided_lines_of_json_stay(tmp_path: Path) -> None:
+    review = tmp_path / "review.jsonl"
+    decided = '{ "query": "Allemagne",  "target": "Germany", "by": 1.50 }\r\n{"target": null, '
+    decided += '"query": "x"}'
+    review.write_text(decided + '\n{"query": "qwzzt", "target": "?"}', newline="")
+    mapped(tmp_path, OPEN, review=review, sure=2)
+    data = review.read_bytes().decode()
+    assert data.startswith(decided + "\n")
+    rows = [json.loads(line) for line in data.splitlines()]
+    assert [(row["query"], row["count"]) for row in rows[2:]] == [
+        *(("Germny", 3), ("zzzyx", 2), ("qwzzt", 1))
+    ]
+
+
+def test_a_text_that_is_decided_elsewhere_is_asked_no_more(tmp_path: Path) -> None:
+    decisions, review = tmp_path / "decided.csv", tmp_path / "review.csv"
+    decisions.write_text("query,target\nGERMNY,Germany\n")
+    review.write_text("query,target\nqwzzt,\ngermny,?\nQwzzt.,? France\n")
+    before = decisions.read_bytes()
+    mapped(tmp_path, OPEN, decisions=decisions, review=review, sure=2)
+    assert [row["query"] for row in read_rows(review)] == ["qwzzt", "zzzyx"]
+    assert decisions.read_bytes() == before
+
+
+def test_a_query_that_the_dict_knows_by_now_is_asked_no_more(tmp_path: Path) -> None:
+    review = tmp_path / "review.csv"
+    mapped(tmp_path, OPEN, review=review)
+    assert [row["query"] for row in read_rows(review)] == ["zzzyx", "qwzzt"]
+    mapped(tmp_path, OPEN, FuzzyDict(COUNTRIES | {"zzzyx": 1}, score_cutoff=0.2), review=review)
+    assert [row["query"] for row in read_rows(review)] == ["qwzzt"]
+
+
+def test_a_failure_leaves_the_review_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review, output = tmp_path / "review.csv", tmp_path / "out.jsonl"
+    review.write_text("query,target\nAllemagne,Germany\nold,?")
+    before = review.read_bytes()
+    rename = Path.replace
+
+    def refused(path: Path, target: Path) -> Path:
+        if target == output:
+            raise PermissionError(13, "Permission denied", str(path))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(PermissionError, match=r"out\.jsonl"):
+        mapped(tmp_path, OPEN, review=review)
+    assert review.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["review.csv", "t.jsonl"]
+
+
+def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    review, output = tmp_path / "review.csv", tmp_path / "out.jsonl"
+    table = table_of(tmp_path, OPEN)
+    for before, meanwhile in [("query,target\n", "query,target\nqwzzt,France\n"), (None, "mine")]:
+        review.unlink(missing_ok=True)
+        if before is not None:
+            review.write_text(before)
+
+        def save(done: int, total: int, text: str = meanwhile) -> None:
+            assert done <= total
+            review.write_text(text)
+
+        with pytest.raises(OptionError, match=r"review\.csv has changed since it was read; start"):
+            clean_column(COUNTRIES, table, "c", output, review=review, progress=save)
+        assert review.read_text() == meanwhile
+        assert not output.exists()
+
+
+# ---- files that are refused -----------------------------------------------------------------
+
+BAD: dict[str, tuple[str | bytes, str]] = {
+    "no review": ("key,value\na,b\n", "has no column 'query'; its columns are 'key', 'value'"),
+    "semicolons": ("query;target\na;Germany\n", "is it separated by ';'? save it with commas"),
+    "empty": ("", "is empty; expected the columns query and target"),
+    "a query left out": ("query,target\n,Germany\n", "line 2 has a blank query; fill it in"),
+    "another encoding": (b"query,target\nCura\xe7ao,France\n", "line 2: byte 4 is not UTF-8"),
+    "no such key": (
+        "query,target\nx,\nAllemagne,germany\n",
+        "line 3: 'germany', the target of 'Allemagne', is not a key of the dict (its nearest key "
+        "is 'Germany'); write one of its keys, or nothing if none is right",
+    ),
+    "keys of another dict": (
+        "query,target\nx,qwzzt\ny,zzzyx\nz,vvvxw\n",
+        "line 2: 'qwzzt', the target of 'x', is not a key of the dict; write one of its keys, or "
+        "nothing if none is right; 2 more rows have such targets: is the file about another dict?",
+    ),
+    "another key for a key": (
+        "query,target\nFrance,Germany\n",
+        "line 2: 'France' is a key of the dict and always finds itself; its target cannot be "
+        "'Germany': remove the row",
+    ),
+    "no key for a key": (
+        "query,target\nFrance,\n",
+        "line 2: 'France' is a key of the dict and always finds itself; its target cannot be "
+        "blank: remove the row",
+    ),
+    "two keys": (
+        "query,target\nthe  isles,Great Britain\nx,\n The Isles!,France\n",
+        "line 4: the target of ' The Isles!' is 'France', and at {path}: line 2 that of "
+        "'the  isles' is 'Great Britain'; these are one text",
+    ),
+    "a key and none": (
+        "query,target\nx,\nX,France\n",
+        "line 3: the target of 'X' is 'France', and at {path}: line 2 that of 'x' is blank",
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+@pytest.mark.parametrize("option", ["decisions", "review"])
+def test_a_file_that_cannot_be_decided_by_is_refused_and_nothing_is_written(
+    tmp_path: Path, option: str, bad: tuple[str | bytes, str]
+) -> None:
+    (content, message), path = bad, tmp_path / "d.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = path.read_bytes()
+    with pytest.raises(FileFormatError) as caught:
+        mapped(tmp_path, OPEN, COUNTRIES, **{option: path})
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message.format(path=path) in str(caught.value)
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["d.csv", "t.jsonl"]
+
+
+def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.jsonl"
+    one.write_text("query,target\nx,France\n")
+    other.write_text('{"query": " X ", "target": "Germany"}\n')
+    with pytest.raises(FileFormatError, match=r"other\.jsonl: line 1: .* at .*one\.csv: line 2"):
+        mapped(tmp_path, OPEN, decisions=one, review=other)
+
+
+@pytest.mark.parametrize("option", ["decisions", "review"])
+def test_a_review_has_a_file_of_its_own(tmp_path: Path, option: str) -> None:
+    table = table_of(tmp_path, OPEN)
+    for path, use in [(table, "read"), (tmp_path / "out.jsonl", "written")]:
+        with pytest.raises(OptionError, match=rf"{path.name} is the table to be {use}; name anoth"):
+            mapped(tmp_path, OPEN, COUNTRIES, **{option: path})
+    for name in ("r.parquet", "r.txt", "r"):
+        with pytest.raises(OptionError, match=r"a review ends in \.csv, \.tsv or \.jsonl"):
+            mapped(tmp_path, OPEN, COUNTRIES, **{option: tmp_path / name})
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
+        mapped(tmp_path, OPEN, decisions=tmp_path / "nowhere.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [table.name]
