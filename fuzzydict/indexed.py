@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
 from fuzzydict.search.aliases import Aliases
-from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from fuzzydict.search.key_index import KeyIndex
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 #: Attributes that are not copied or pickled: they can be computed again.
 _DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
+_ALIASES = "_aliases"
 
 
 class IndexedDict(Configured, dict[Any, V]):
@@ -35,12 +35,12 @@ class IndexedDict(Configured, dict[Any, V]):
     _told: int  # the number of keys that the index was told of: the first ones
     _neighbours: Neighbours | None
     _reader: Any  # what reads use until a key or an option changes
-    _aliases: dict[str, Any]  # by their plain words
+    _aliases: Aliases | None
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
         self.__dict__.update(_lock=RLock(), _index=None, _told=0, _neighbours=None, _reader=None)
-        self.__dict__["_aliases"] = {}
+        self.__dict__[_ALIASES] = None
         return self
 
     # ---- what was taught --------------------------------------------------------------------
@@ -54,7 +54,11 @@ class IndexedDict(Configured, dict[Any, V]):
         >>> d.aliases["Postal-Code"], len(d)
         ('zip', 2)
         """
-        return Aliases(self._aliases, self, self._lock)
+        with self._lock:
+            aliases = self._aliases
+            if aliases is None:
+                aliases = self.__dict__[_ALIASES] = Aliases(self, self._lock)
+        return aliases
 
     @aliases.setter
     def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
@@ -80,7 +84,7 @@ class IndexedDict(Configured, dict[Any, V]):
         with self._noted():
             super().update(*args, **kwargs)
             if args and isinstance(args[0], IndexedDict) and args[0]._aliases:
-                self._aliases.update(args[0]._aliases.copy())
+                self.aliases.update(args[0]._aliases)
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
@@ -113,8 +117,8 @@ class IndexedDict(Configured, dict[Any, V]):
         with self._lock:
             super().clear()
             self.__dict__.update(_index=None, _neighbours=None, _reader=None)
-            for alias in [alias for alias, key in self._aliases.items() if key is not None]:
-                del self._aliases[alias]
+            if self._aliases:
+                self._aliases.replace({a: None for a, of in self._aliases.items() if of is None})
 
     # ---- copies -----------------------------------------------------------------------------
 
@@ -134,12 +138,14 @@ class IndexedDict(Configured, dict[Any, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = memo[id(self)] = self._empty()
-        for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED:
+        for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED - {_ALIASES}:
             new.__dict__[name] = deepcopy(new.__dict__[name], memo)
         with self._lock:  # another thread may be writing
-            items = list(self.items())
+            items, aliases = list(self.items()), dict(self._aliases or {})
         for key, value in items:
             new[deepcopy(key, memo)] = deepcopy(value, memo)
+        if aliases:
+            new.aliases = {alias: deepcopy(key, memo) for alias, key in aliases.items()}
         return new
 
     def __or__(self, other: Any) -> Self:  # type: ignore[override]
@@ -158,10 +164,14 @@ class IndexedDict(Configured, dict[Any, V]):
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        # Copied at once first: another thread may be setting an option.
-        state = {name: v for name, v in self.__dict__.copy().items() if name not in _DERIVED}
-        aliases = state.pop("_aliases").copy()
-        return state | {"_aliases": aliases} if aliases else state
+        state = self._settings()
+        return state | {_ALIASES: dict(self._aliases)} if self._aliases else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        aliases = state.pop(_ALIASES, None)
+        self.__dict__.update(state)
+        if aliases:  # the items are here: a pickle has them before the state
+            self.aliases = aliases
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         reduced: Any = super().__reduce_ex__(max(protocol, 2))
@@ -172,11 +182,16 @@ class IndexedDict(Configured, dict[Any, V]):
     def _empty(self) -> Self:
         """Return an empty dict of the same kind, whatever its constructor takes."""
         new = type(self).__new__(type(self))
-        new.__dict__.update(self.__getstate__())
+        new.__dict__.update(self._settings())
         for name in ("_adapted", "_projected"):  # they never change
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
         return new
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the attributes of a copy that is empty: options, and what a user has set."""
+        # Copied at once first: another thread may be setting an option.
+        return {n: v for n, v in self.__dict__.copy().items() if n not in {*_DERIVED, _ALIASES}}
 
     # ---- what the index is told -----------------------------------------------------------
 
@@ -219,8 +234,7 @@ class IndexedDict(Configured, dict[Any, V]):
             self._index.discard(key)
             self.__dict__["_told"] -= 1
         if self._aliases and key is not None:
-            for alias in [alias for alias, of in self._aliases.items() if of == key]:
-                del self._aliases[alias]
+            self._aliases.forget(key)
 
     def _check(self) -> None:
         """Assert that the index is that of the keys, whatever was written."""
@@ -229,4 +243,5 @@ class IndexedDict(Configured, dict[Any, V]):
             if self._index is not None:
                 assert self._told == len(self)
                 self._index.check([key for key in self if isinstance(key, str)])
-            assert all(alias and alias == plain(alias) for alias in self._aliases)
+            if self._aliases is not None:
+                self._aliases.check()

@@ -479,11 +479,8 @@ class FuzzyDict(IndexedDict[V]):
         """
         if not self._aliases or not isinstance(query, str) or dict.__contains__(self, query):
             return query
-        key = self._aliases.get(plain(query), query)
-        if key is None:
-            return NO_KEY
-        # A method of dict itself may have removed the key.
-        return key if dict.__contains__(self, key) else query
+        key = self._aliases.find(query, query)
+        return NO_KEY if key is None else key
 
     @contextmanager
     def _lookup(self) -> Iterator[Lookup]:
@@ -741,7 +738,8 @@ class FuzzyDict(IndexedDict[V]):
             if value is None and getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, None)
         dict.update(new, items)
-        new._aliases.update(aliases)
+        if aliases:
+            new.aliases = aliases
         if keys is not None:
             index = KeyIndex(new._projected_embedding())
             neighbours = keys.restore(index, new.index)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.nn.base import Scorer
 from fuzzydict.options import OPTIONS
+from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, DOT
@@ -208,14 +210,11 @@ def _decoded_aliases(array: NDArray[Any], keys: list[Any]) -> dict[str, Any]:
     Raises:
         LookupError, TypeError, ValueError: it wrote no such thing.
     """
-    aliases: dict[str, Any] = {}
+    aliases = Aliases(dict.fromkeys(keys), nullcontext())
     for text, place in json.loads(array.tobytes().decode("utf-8", "surrogatepass")):
-        words = plain(text)
-        if not words or words in aliases:
-            raise ValueError("it holds an alias without words, or one twice")
-        if place is not None and (type(place) is not int or place < 0):
-            raise ValueError("it holds an alias of no key")
-        aliases[words] = None if place is None else keys[place]
+        if text in aliases or not (place is None or (type(place) is int and place >= 0)):
+            raise ValueError("it holds an alias twice, or one of no key")
+        aliases[text] = None if place is None else keys[place]
     return aliases
 
 

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import LONGEST, plain
 
 _ABSENT: Any = object()
+_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 
 
-class Aliases(MutableMapping[str, Any]):
+class Aliases(dict[str, Any]):
     """The aliases of a dict: texts that are other names of its keys, or of none of them (None).
 
     A query that is an alias is read as the key of which it is another name. An alias of None
     matches nothing. A key of the dict is never read as another.
 
-    An alias is held as its plain words, which is how it is listed: "Postal-Code" and "postal code"
-    are one. This is a view: a change is one of the dict. The aliases of a key go when the key is
-    deleted; those of None stay.
+    Texts of equal words and signs are one alias, however they are written: "Postal-Code" is
+    "postal code", but "C#" is not "C++". It is listed as it was written first. The aliases of a
+    key go when the key is deleted; those of None stay.
 
     Args:
-        held: the aliases by their plain words.
         keys: the dict.
         lock: held while aliases change.
 
@@ -36,30 +37,41 @@ class Aliases(MutableMapping[str, Any]):
     >>> d = FuzzyDict({"zip": "10115", "city": "Berlin"})
     >>> d.aliases["Postal-Code"] = "zip"
     >>> d["postal code"], d.aliases
-    ('10115', Aliases({'postal code': 'zip'}))
+    ('10115', Aliases({'Postal-Code': 'zip'}))
     """
 
-    __hash__ = None  # type: ignore[assignment]  # as that of a dict
+    __hash__ = None  # as that of a dict
+    # By the methods below; those of dict would look for the very text.
+    __contains__, get = Mapping.__contains__, Mapping.get  # type: ignore[assignment]
+    keys, items, values = Mapping.keys, Mapping.items, Mapping.values  # type: ignore[assignment]
+    clear, popitem = MutableMapping.clear, MutableMapping.popitem
+    setdefault = MutableMapping.setdefault
 
-    def __init__(
-        self,
-        held: dict[str, Any],
-        keys: dict[Any, Any],
-        lock: AbstractContextManager[Any],
-    ) -> None:
-        self._held, self._keys, self._lock = held, keys, lock
+    def __init__(self, keys: dict[Any, Any], lock: AbstractContextManager[Any]) -> None:
+        super().__init__()
+        self._keys, self._lock = keys, lock
+        self._written: dict[str, str] = {}  # each alias as it is listed, by its words
+
+    def find(self, query: str, default: Any = None) -> Any:
+        """Return the key of which a query is another name, None if it has none, or a default."""
+        alias = self._written.get(_words(query))
+        key = default if alias is None else dict.get(self, alias, default)
+        return key if self._is_of(key) else default
 
     def __getitem__(self, alias: str) -> Any:
-        key = self._held.get(_words(alias), _ABSENT)
-        if key is _ABSENT or not self._is_of(key):
+        key = self.find(alias, _ABSENT) if isinstance(alias, str) else _ABSENT
+        if key is _ABSENT:
             raise KeyError(alias)
         return key
 
     def __iter__(self) -> Iterator[str]:
-        return (alias for alias, key in self._held.copy().items() if self._is_of(key))
+        return (alias for alias, key in list(dict.items(self)) if self._is_of(key))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return dict.__len__(self) > 0  # at once, however many there are
 
     def __setitem__(self, alias: str, key: Any) -> None:
         self.update({alias: key})
@@ -68,44 +80,75 @@ class Aliases(MutableMapping[str, Any]):
         with self._lock:
             if alias not in self:
                 raise KeyError(alias)
-            del self._held[_words(alias)]
+            dict.__delitem__(self, self._written.pop(_words(alias)))
+
+    def pop(self, alias: str, /, *default: Any) -> Any:
+        """Remove an alias and return its key, or ``default`` if there is none."""
+        with self._lock:
+            if default and alias not in self:
+                return default[0]
+            key = self[alias]
+            del self[alias]
+        return key
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
         with self._lock:
-            self._held.update(self._checked(*args, **kwargs))
+            self._add(self._checked(*args, **kwargs))
 
     def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
         with self._lock:
             new = self._checked(aliases)
-            self._held.clear()
-            self._held.update(new)
+            self._written.clear()
+            dict.clear(self)
+            self._add(new)
 
-    def __ior__(self, other: Any) -> Self:
+    def forget(self, key: Any) -> None:
+        """Forget the aliases of a key that was deleted."""
+        for alias in [alias for alias, of in dict.items(self) if of == key]:
+            dict.__delitem__(self, self._written.pop(_words(alias)))
+
+    def check(self) -> None:
+        """Assert that each alias is listed once, and found by its words."""
+        assert set(self._written.values()) == set(dict.keys(self))
+        assert all(words == _words(alias) for words, alias in self._written.items())
+
+    def copy(self) -> dict[str, Any]:
+        """Return a plain dict, which is that of no other dict."""
+        return dict(self)
+
+    __copy__ = copy
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
         return self
 
-    def __or__(self, other: Any) -> dict[str, Any]:
+    def __or__(self, other: Any) -> dict[str, Any]:  # type: ignore[override]
         return dict(self) | dict(other) if isinstance(other, Mapping) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return dict(self) == {_words(alias): key for alias, key in other.items()}
+        mine, theirs = ({_words(a): key for a, key in one.items()} for one in (self, other))
+        return mine == theirs
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self)!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)  # a copy is of no dict
+    def __reduce_ex__(self, _: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
     def _is_of(self, key: Any) -> bool:
         """Tell whether an alias is of None, or of a key that no method of `dict` removed."""
         return key is None or dict.__contains__(self._keys, key)
 
+    def _add(self, aliases: Mapping[str, Any]) -> None:
+        for alias, key in aliases.items():
+            dict.__setitem__(self, self._written.setdefault(_words(alias), alias), key)
+
     def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return aliases by their plain words, each of a key of the dict or of None."""
+        """Return what aliases are made of, each of a key of the dict or of None."""
         try:
             given = dict(*args, **kwargs)
         except (TypeError, ValueError):
@@ -113,17 +156,16 @@ class Aliases(MutableMapping[str, Any]):
             raise ArgumentTypeError(
                 f"aliases: expected a mapping from texts to keys, got {got}"
             ) from None
-        checked: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         for alias, key in given.items():
-            words = _require_words(alias)
+            _require_words(alias)
             self._require_key(alias, key)
-            if words in checked and checked[words] != key:
+            if keys.setdefault(_words(alias), key) != key:
                 raise OptionError(
                     f"aliases: {quoted(alias)} and another of the same words are one alias, given "
-                    f"{quoted(checked[words])} and {quoted(key)}; give one of them"
+                    f"{quoted(keys[_words(alias)])} and {quoted(key)}; give one of them"
                 )
-            checked[words] = key
-        return checked
+        return given
 
     def _require_key(self, alias: str, key: Any) -> None:
         try:
@@ -137,19 +179,21 @@ class Aliases(MutableMapping[str, Any]):
             )
 
 
-def _words(alias: Any) -> Any:
-    return plain(alias) if isinstance(alias, str) else alias
+def _words(text: Any) -> Any:
+    """Return what makes a text the same alias as another: its plain words, and its signs."""
+    if not isinstance(text, str):
+        return text
+    signs = _SIGN.findall(text[:LONGEST])
+    return f"{plain(text)} {''.join(signs)}" if signs else plain(text)
 
 
-def _require_words(alias: Any) -> str:
+def _require_words(alias: Any) -> None:
     if not isinstance(alias, str):
         raise ArgumentTypeError(
             f"aliases: expected texts, got {type(alias).__name__} {quoted(alias)}"
         )
-    words = plain(alias)
-    if not words:
+    if not plain(alias):
         raise OptionError(
             f"aliases: {quoted(alias)} has no letters or digits, which are all that is compared; "
             f"make it a key: d[{quoted(alias)}] = ..."
         )
-    return words

@@ -188,6 +188,17 @@ def test_the_same_alias_twice_with_one_key_is_one() -> None:
     d = colors()
     d.aliases = {"dark-red": "red", "Dark Red": "red"}
     assert d.aliases == {"dark red": "red"}
+    assert list(d.aliases) == ["dark-red"]
+
+
+def test_signs_tell_aliases_apart() -> None:
+    d = FuzzyDict({"csharp": 1, "cpp": 2, "good": 3, "poor": 4})
+    d.aliases = {"C#": "csharp", "C++": "cpp", "A+": "good", "A-": "poor"}
+    assert [d.nearest(query).key for query in ("c#", "c++", "a+", "A-", "A-.")] == [
+        *("csharp", "cpp", "good", "poor", "poor")
+    ]
+    assert json.loads(json.dumps(d.aliases)) == d.aliases
+    assert isinstance(d.aliases, dict)
 
 
 # ---- what happens to them ---------------------------------------------------------------------
