@@ -9,6 +9,7 @@
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
+    DoubtfulPoolWarning,
     EmptyRowWarning,
     FileFormatError,
     FuzzyDictError,
@@ -51,6 +52,7 @@ __all__ = [
     "Concat",
     "Cosine",
     "Dot",
+    "DoubtfulPoolWarning",
     "EmptyRowWarning",
     "Epanechnikov",
     "Explanation",

@@ -17,6 +17,7 @@ FuzzyDictError
                           AttributeError
 
 EmptyRowWarning           RuntimeWarning    a query had nothing to attend to
+DoubtfulPoolWarning       UserWarning       a query was pooled for which probably no key is right
 """
 
 from __future__ import annotations
@@ -101,6 +102,10 @@ class NotFittedError(FuzzyDictError, ValueError, AttributeError):
 
 class EmptyRowWarning(RuntimeWarning):
     """The mask or kernel left a query no key to attend to: its weights and output are 0."""
+
+
+class DoubtfulPoolWarning(UserWarning):
+    """A query was pooled for which probably no key is right, so that its pool means little."""
 
 
 def quoted(value: object, width: int = 80) -> str:

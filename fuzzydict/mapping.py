@@ -34,7 +34,7 @@ from fuzzydict.results.answers import (
     taught_none,
 )
 from fuzzydict.results.explanation import Explanation, words_of
-from fuzzydict.results.pooling import StackedValues, as_output, pooled, weights_of
+from fuzzydict.results.pooling import StackedValues, as_output, pooled, warn_of_doubt, weights_of
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import Lookup, Scored, lookup_by
@@ -389,10 +389,11 @@ class FuzzyDict(IndexedDict[V]):
         texts, found = iter(queries), []
         for some, held in zip(attended, values, strict=True):
             weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
-            rows = zip(some.query, some.scores, weights, some.left_out.tolist(), strict=True)
+            sure = zip(some.left_out.tolist(), some.none, strict=True)
+            rows = zip(some.query, some.scores, weights, sure, strict=True)
             found += [
-                Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, left)
-                for q, scores, row, left in rows
+                Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, *told)
+                for q, scores, row, told in rows
             ]
         return found if isinstance(query, list) else found[0]
 
@@ -413,6 +414,9 @@ class FuzzyDict(IndexedDict[V]):
             NoMatchError: no key's score, masked or not, reaches the cutoff; or there is nothing
                 to attend to.
             PoolingError: the values cannot be pooled; it names the first such key.
+
+        Warns:
+            DoubtfulPoolWarning: it is more likely than not that no key is right for a query.
 
         >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
         >>> d.pool("red").round().tolist()
@@ -437,6 +441,7 @@ class FuzzyDict(IndexedDict[V]):
             if errors:
                 raise no_matches(errors, "leave them out")
             outputs = self._pooled(attended)
+        warn_of_doubt(queries, [none for some in attended for none in some.none])
         return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
     def _pooled(self, attended: list[Attended]) -> list[NDArray[np.float64]]:

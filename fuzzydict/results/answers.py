@@ -188,6 +188,8 @@ class Attention:
         weights: the softmax of the scores, (S,).
         left_out: if an ``index`` returned only some of the keys, an upper bound on the weight of
             all others, provided that no nearer key was missed; else 0.
+        none: the probability that no key of the dict is right, masked or not; None for a named
+            scorer, whose scores are no probabilities.
     """
 
     text: str
@@ -200,6 +202,17 @@ class Attention:
     embedding: Embedding
     projections: Projections | None = None  # whose V is applied to the pooled value
     left_out: float = 0.0
+    none: float | None = None
+
+    @cached_property
+    def effective_keys(self) -> float:
+        """How many keys are mixed: n keys of equal weight count n, and one key of all weight 1.
+
+        It is the exponential of the entropy of the weights: the "diversity of order 1" of M. O.
+        Hill (1973), "Diversity and Evenness", equation 5; language models call it perplexity.
+        """
+        some = self.weights[self.weights > 0]
+        return float(np.exp(-(some * np.log(some)).sum()))
 
     @cached_property
     def output(self) -> Any:
@@ -237,12 +250,14 @@ class Attention:
 
         if kind == "weights":
             rows = self.top(_SHOWN if n is None else n)
-            return plot_weights(self.text, [(key, weight) for key, weight, _ in rows])
+            weights = [(key, weight) for key, weight, _ in rows]
+            return plot_weights(self.text, weights, note=self._how_sure())
         if kind == "map":
             if not self.keys.shape[1]:
                 raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
             named = _NAMED if n is None else n
-            return plot_map(self.text, self.query, self.names, self.keys, self.weights, named)
+            vectors = self.query, self.names, self.keys
+            return plot_map(self.text, *vectors, self.weights, named, self._how_sure())
         raise OptionError(f"kind must be one of weights, map, got {kind!r}")
 
     def chart(self, n: int = _SHOWN) -> str:
@@ -255,7 +270,7 @@ class Attention:
             f"{_short(value)}".rstrip()
             for key, weight, value in rows
         ]
-        return "\n".join([f"attention of {self.text!r}", *lines, *self._left_out(n)])
+        return "\n".join([f"attention of {self.text!r}", *lines, *self._notes(n)])
 
     def __str__(self) -> str:
         return self.chart()
@@ -271,20 +286,25 @@ class Attention:
             (_short(key), Number(f"{weight:.1%}", weight), _short(value))
             for key, weight, value in self.top(n)
         ]
-        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._left_out(n))
+        return html_table(rows, caption=f"attention of {self.text!r}", notes=self._notes(n))
 
     def _repr_html_(self) -> str:
         return self.chart_html()
 
-    def _left_out(self, n: int) -> list[str]:
-        """Return lines about the weights of keys that a chart of ``n`` keys does not show."""
+    def _how_sure(self) -> str:
+        """Return how many keys are mixed, and how likely none of them is right."""
+        mixed = f"{self.effective_keys:.1f} keys in effect"
+        return mixed if self.none is None else f"{mixed}; none is right with {self.none:.1%}"
+
+    def _notes(self, n: int) -> list[str]:
+        """Return how sure the pool is, and of what keys a chart of ``n`` keys does not show."""
         rest, lines = len(self.names) - n, []
         if rest > 0:
             share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
             lines.append(f"  and {rest} more keys with {share:.1%} together")
         if self.left_out:
             lines.append(f"  keys that were not found would have had {self.left_out:.1%} at most")
-        return lines
+        return [*lines, f"  {self._how_sure()}"]
 
 
 def _short(value: Any) -> str:

@@ -37,12 +37,13 @@ _PLACES = [
 # ---- attention over keys ----
 
 
-def plot_weights(text: str, weights: Sequence[tuple[str, float]]) -> Any:
+def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str = "") -> Any:
     """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``.
 
     Args:
         text: the query.
         weights: the keys that are shown, and their weights.
+        note: a line below them.
     """
     figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
     axes = figure.add_subplot()
@@ -52,7 +53,7 @@ def plot_weights(text: str, weights: Sequence[tuple[str, float]]) -> Any:
     axes.set_yticks(range(len(rows)), names)
     axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.set_title(f"Attention of {_label(text)!r}")
-    axes.set_xlabel("weight (%)")
+    axes.set_xlabel(f"weight (%)\n{note}".rstrip())
     axes.set_xlim(0, 112 * max((weight for _, weight in rows), default=1.0))
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
@@ -60,7 +61,13 @@ def plot_weights(text: str, weights: Sequence[tuple[str, float]]) -> Any:
 
 
 def plot_map(
-    text: str, query: Array, names: Sequence[str], keys: Array, weights: Array, n: int = 20
+    text: str,
+    query: Array,
+    names: Sequence[str],
+    keys: Array,
+    weights: Array,
+    n: int = 20,
+    note: str = "",
 ) -> Any:
     """Draw a query and S keys as points of a plane; return the matplotlib ``Axes``.
 
@@ -76,6 +83,7 @@ def plot_map(
         keys: their vectors, (S, E).
         weights: of the keys, (S,).
         n: how many keys are named.
+        note: a line below them.
     """
     mean = keys.mean(0, dtype=np.float64)
     _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
@@ -92,7 +100,7 @@ def plot_map(
     axes.scatter(*star, marker="*", s=200, color=_ORANGE, edgecolors="white", zorder=3)
     axes.figure.colorbar(dots, label="weight (%)")
     axes.set_title(f"{_label(text)!r} among the keys")
-    axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)")
+    axes.set_xlabel(f"first axis ({shares[0]:.0%} of the keys' variance)\n{note}".rstrip())
     axes.set_ylabel(f"second axis ({shares[1]:.0%} of it)")
     axes.set(xticks=[], yticks=[])  # vectors have no unit
     axes.set_aspect("equal", adjustable="datalim")
@@ -105,7 +113,8 @@ def plot_map(
 
 def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) -> None:
     """Write names (n) beside points (n, 2) so that they cover no name, dot (m, 2) or frame."""
-    axes.figure.draw_without_rendering()  # the layout fixes the pixels of the points
+    axes.figure.draw_without_rendering()  # the layout fixes the pixels of the points,
+    axes.figure.set_layout_engine("none")  # which are to stay there
     frame, centres = axes.get_window_extent(), axes.transData.transform(dots)
     taken = np.hstack([centres - 4, centres + 4])  # boxes (m, 4): left, bottom, right, top
     for number, (point, name) in enumerate(zip(points, names, strict=True)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from itertools import chain
 from numbers import Number
 from operator import is_
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.errors import PoolingError, quoted
+from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted
 from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.projections import Projections
 
 
+_PACKAGE = "fuzzydict."
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
 
 
@@ -67,6 +70,39 @@ def pooled(
     same = projected.shape == sums.shape
     shape = (len(sums), *stacked.shape[1:]) if same else projected.shape
     return projected.reshape(shape).astype(np.float64, copy=False)
+
+
+#: The probability that no key is right above which a pool is doubtful.
+DOUBTFUL = 0.5
+
+
+def warn_of_doubt(queries: Sequence[str], none: Sequence[float | None]) -> None:
+    """Warn once of the queries for which probably no key is right.
+
+    Args:
+        queries: L queries.
+        none: the probability that no key is right for each; None if it is not known.
+    """
+    doubtful = [row for row, one in enumerate(none) if one is not None and one > DOUBTFUL]
+    if not doubtful:
+        return
+    first, more = doubtful[0], len(doubtful) - 1
+    query = quoted(queries[first])
+    others = f", nor like {more} more of the queries" if more else ""
+    warnings.warn(
+        f"pool: no key is like {query} (none is right with probability {none[first]:.2f}){others}; "
+        f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it",
+        DoubtfulPoolWarning,
+        stacklevel=_caller(),
+    )
+
+
+def _caller() -> int:
+    """Return the ``stacklevel`` by which `warn_of_doubt` names the code that called the package."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

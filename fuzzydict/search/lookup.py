@@ -59,6 +59,7 @@ class Attended(NamedTuple):
         temperature: the temperature of the weights.
         best: the best key of each query, masked or not, L.
         left_out: upper bounds on the weight of keys that the search left out, (L,).
+        none: the probability that no key is right, masked or not, L; None for a named scorer.
     """
 
     names: list[str]
@@ -68,6 +69,7 @@ class Attended(NamedTuple):
     temperature: float
     best: list[Scored]
     left_out: NDArray[np.float64]
+    none: list[float] | list[None]
 
 
 class Explained(NamedTuple):
@@ -255,6 +257,7 @@ class Lookup:
         temperature: float | None,
     ) -> Attended:
         best = [self._best(query, row, keys) for query, row in zip(queries, scores, strict=True)]
+        none = self.score.none(scores)
         names, vectors = keys.living(), keys.vectors
         if len(keys.dead):
             vectors, scores = vectors[keys.alive], scores[:, keys.alive]
@@ -271,7 +274,8 @@ class Lookup:
         asked = np.array([query.vector for query in queries]).reshape(
             len(queries), -1 if queries else 0
         )
-        return Attended(names, asked, vectors, scores, temperature, best, np.zeros(len(queries)))
+        left_out = np.zeros(len(queries))
+        return Attended(names, asked, vectors, scores, temperature, best, left_out, none)
 
     def _explained(self, query: Query, judgement: Judgement, keys: Keys) -> Explained:
         scores, reasons = judgement
@@ -376,7 +380,9 @@ class Approximate(Lookup):
             scores = found.judgement.log_weights[None]
             one = self._attended([found.query], scores, found.keys, None, temperature)
             left_out = np.array([self._left_out(found, softness)])
-            attended.append(one._replace(left_out=left_out))
+            reasons = found.judgement.reasons
+            none = one.none if reasons is None else [reasons.none()]
+            attended.append(one._replace(left_out=left_out, none=none))
         return attended
 
     def explain(self, asked: Sequence[str]) -> list[Explained]:

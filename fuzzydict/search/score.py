@@ -292,6 +292,13 @@ class Score(Protocol):
     def from_log_weight(self, log_weight: float) -> float:
         """Return the score that a log-weight stands for."""
 
+    def none(self, log_weights: NDArray[np.float32]) -> list[float] | list[None]:
+        """Return the probability that no key is right, L; None if the scores are no probabilities.
+
+        Args:
+            log_weights: of all keys, (L, n).
+        """
+
 
 class NamedScore:
     """The scores of a scorer, unchanged."""
@@ -339,6 +346,10 @@ class NamedScore:
     def from_log_weight(self, log_weight: float) -> float:
         """Return the score itself."""
         return log_weight
+
+    def none(self, log_weights: NDArray[np.float32]) -> list[None]:
+        """Return None for each query: the scale of a scorer says nothing about it."""
+        return [None] * len(log_weights)
 
 
 class DefaultScore:
@@ -389,6 +400,10 @@ class DefaultScore:
     def from_log_weight(self, log_weight: float) -> float:
         """Return the probability."""
         return math.exp(log_weight)
+
+    def none(self, log_weights: NDArray[np.float32]) -> list[float]:
+        """Return what the probabilities of the keys leave, L."""
+        return _left_by(log_weights)
 
 
 def _judgement(
@@ -449,6 +464,10 @@ class SpellingScore:
         """Return the probability."""
         return math.exp(log_weight)
 
+    def none(self, log_weights: NDArray[np.float32]) -> list[float]:
+        """Return what the probabilities of the keys leave, L."""
+        return _left_by(log_weights)
+
 
 def is_spelling(scorer: Any) -> bool:
     """Tell whether a ``scorer=`` argument is the score by spelling, which needs no vectors."""
@@ -472,6 +491,10 @@ def as_score(scorer: ScorerLike | None) -> Score:
             f"and Bilinear(M) and Concat(W, w) are passed as objects"
         )
     return NamedScore(scorer)
+
+
+def _left_by(log_weights: NDArray[np.float32]) -> list[float]:
+    return [max(0.0, 1.0 - float(np.exp(row.astype(np.float64)).sum())) for row in log_weights]
 
 
 # ---- keys that a search left out -------------------------------------------------------------

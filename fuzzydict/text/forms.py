@@ -51,7 +51,7 @@ def base_forms(word: str) -> frozenset[str]:
     """Return a word, and the words that it may be a form of; not all of them exist.
 
     >>> sorted(base_forms("proxies")), sorted(base_forms("stopped"))
-    (['proxi', 'proxie', 'proxy', 'proxies'], ['stop', 'stopp', 'stoppe', 'stopped'])
+    (['proxi', 'proxie', 'proxies', 'proxy'], ['stop', 'stopp', 'stoppe', 'stopped'])
     """
     bases = _without_ending(word)  # "connections": "connection", and of this "connect"
     return frozenset({word}.union(bases, *map(_without_ending, bases)))

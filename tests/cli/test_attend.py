@@ -42,7 +42,7 @@ def test_options_reach_the_attention(car: Path) -> None:
     kept = d.attend("colour", attn_mask=lambda key: key not in ("color", "doors"))
     options = ["-n", "2", "--temperature", "0.5", "--mask", "color", "--mask", "doors"]
     assert attend(car, "colour", *options).stdout == f"{kept.chart(2)}\n"
-    first, *bars, rest = kept.chart(2).splitlines()
+    first, *bars, rest, _ = kept.chart(2).splitlines()
     assert first == "attention of 'colour'"
     assert {bar.split("  ")[1].strip() for bar in bars} == {"top speed", "price <€>"}
     assert rest == "  and 2 more keys with 0.0% together"

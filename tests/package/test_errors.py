@@ -63,7 +63,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.OptionError,
         lambda _: FuzzyDict(CAR, scorer="euclid"),
         "'euclid'",
-        "the names are dot, scaled_dot, cosine",
+        "the names are spelling, dot, scaled_dot, cosine",
         "passed as objects",
     ),
     (
@@ -266,7 +266,7 @@ def test_the_tree_is_that_of_the_classes() -> None:
 
 
 def test_every_error_is_public_and_raised_by_a_test_above() -> None:
-    public = {*drawn(), "FuzzyDictError", "EmptyRowWarning"}
+    public = {*drawn(), "FuzzyDictError", "EmptyRowWarning", "DoubtfulPoolWarning"}
     assert public <= set(fuzzydict.__all__)
     tested = {kind.__name__ for kind, *_ in MISUSES} | {"MissingCorpusError", "MissingExtraError"}
     assert tested == drawn().keys()

@@ -32,7 +32,8 @@ PUBLIC = {
     *ERRORS,
     *("FuzzyDict", "Match", "Attention", "Explanation"),
     *("Brown", "WordVectors"),
-    *("attention", "EmptyRowWarning", "KernelRegression", "MultiHeadAttention"),
+    *("attention", "KernelRegression", "MultiHeadAttention"),
+    *("DoubtfulPoolWarning", "EmptyRowWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
     *("ScaledDot", "Triangular"),
 }

@@ -45,15 +45,44 @@ def test_the_text_is_a_bar_chart() -> None:
 def test_the_chart_says_what_it_leaves_out() -> None:
     d = FuzzyDict({f"key {i}": i for i in range(25)})
     text = str(d.attend("key"))
-    assert len(text.splitlines()) == 12
+    assert len(text.splitlines()) == 13
     assert "15 more keys" in text
 
 
 def test_long_and_unprintable_keys_keep_the_chart_in_shape() -> None:
     d = FuzzyDict({"a" * 500: "x" * 500, "b\nc": "d\te", "e": None})
     lines = str(d.attend("a")).splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert max(map(len, lines)) < 120
+
+
+def test_attention_says_how_many_keys_it_mixes() -> None:
+    vectors = {"a": [1.0, 0, 0], "b": [0, 1.0, 0], "c": [0, 0, 1.0], "d": [1.0, 1.0, 0]}
+    d = FuzzyDict(dict.fromkeys("abc", 1.0), embedding=vectors, scorer="dot")
+    d.temperature = 1e-3
+    assert d.attend("a").effective_keys == pytest.approx(1)
+    assert d.attend("d").effective_keys == pytest.approx(2)
+    assert d.attend("d", attn_mask=[True, False, True]).effective_keys == pytest.approx(1)
+    d.temperature = 1e3
+    assert d.attend("a").effective_keys == pytest.approx(3, abs=1e-3)
+
+
+def test_attention_says_how_likely_no_key_is_right() -> None:
+    for scorer in (None, "spelling"):
+        d = FuzzyDict(CAR, scorer=scorer)
+        for query in ("top_sped", "elephant", "colours"):
+            a, e = d.attend(query), d.explain(query)
+            assert a.none == pytest.approx(e.none, abs=1e-6)
+            assert f"none is right with {e.none:.1%}" in str(a)
+            assert f"{a.effective_keys:.1f} keys in effect" in a._repr_html_()
+    assert d.attend("top_sped", attn_mask=lambda key: key == "color").none < 0.5
+    assert d.attend("xqzzt").none > 0.99
+
+
+def test_a_named_scorer_does_not_tell_whether_no_key_is_right() -> None:
+    a = FuzzyDict(CAR, scorer="cosine").attend("speed")
+    assert a.none is None
+    assert str(a).endswith("keys in effect")
 
 
 # ---- in notebooks --------------------------------------------------------------------------

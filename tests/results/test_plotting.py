@@ -52,6 +52,9 @@ def test_a_picture_has_a_bar_for_each_key() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()][-1] == "red"
     assert axes.get_xlabel()
     assert axes.get_title()
+    for kind in ("weights", "map"):
+        label = FuzzyDict({"red": 1, "blue": 2}).attend("crimson").plot(kind=kind).get_xlabel()
+        assert "keys in effect; none is right with" in label
     d = FuzzyDict({"US$ and $x^2$": 1.0, "e": 2.0})
     d.attend("dollar").plot().figure.canvas.draw()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, PoolingError
+from fuzzydict import DoubtfulPoolWarning, FuzzyDict, NoMatchError, PoolingError
 from fuzzydict.nn.softmax import softmax
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6]}
@@ -119,3 +121,60 @@ def test_what_cannot_be_pooled_can_be_attended_to() -> None:
     assert attention.top(1)[0][0] == "violet"
     with pytest.raises(PoolingError, match="'red'"):
         _ = attention.output
+
+
+# ---- doubt ----------------------------------------------------------------------------------
+
+RENTS = {"studio flat": 650.0, "parking space": 90.0, "detached house": 1900.0}
+
+
+@pytest.fixture
+def rents() -> FuzzyDict[float]:
+    return FuzzyDict(RENTS, mode="pool", scorer="spelling", score_cutoff=0)
+
+
+def test_a_pool_of_next_to_nothing_is_warned_of(rents: FuzzyDict[float]) -> None:
+    assert rents["studio flats"] == pytest.approx(650)
+    with pytest.warns(DoubtfulPoolWarning, match="no key is like 'elephant' .none is right"):
+        rents.pool("elephant")
+
+
+def test_the_warning_names_the_line_that_asked(rents: FuzzyDict[float]) -> None:
+    reads: list[Callable[[], object]] = [
+        lambda: rents.pool("elephant"),
+        lambda: rents["elephant"],
+        lambda: rents.get("elephant"),
+        lambda: rents.pool(["elephant"], attn_mask=lambda key: key != "studio flat"),
+    ]
+    for read in reads:
+        with pytest.warns(DoubtfulPoolWarning) as warned:
+            read()
+        assert [warning.filename for warning in warned] == [__file__]
+
+
+def test_there_is_one_warning_for_a_list(rents: FuzzyDict[float]) -> None:
+    with pytest.warns(
+        DoubtfulPoolWarning, match="'elephant'.* nor like 1 more of the queries"
+    ) as warned:
+        rents.pool(["studio flat", "elephant", "xqzzt"])
+    assert len(warned) == 1
+
+
+def test_the_warning_can_be_an_error(rents: FuzzyDict[float]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DoubtfulPoolWarning)
+        with pytest.raises(DoubtfulPoolWarning):
+            rents["elephant"]
+        assert rents["parking spaces"] == pytest.approx(90)
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_warning_where_nothing_is_known_or_a_key_is_meant(rents: FuzzyDict[float]) -> None:
+    rents.pool(["studio flat", "the detached house"])
+    rents.attend("elephant")
+    rents.score_cutoff = None
+    with pytest.raises(NoMatchError):
+        rents.pool("elephant")
+    named = FuzzyDict(RENTS, scorer="cosine")
+    named.pool("elephant")
+    assert named.pool([]).shape == (0,)

@@ -173,6 +173,7 @@ def test_values_of_unlike_kinds_are_not_pooled_though_no_query_finds_both() -> N
 # ---- few keys: all are found ----------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_every_read_of_few_keys_is_that_of_a_comparison_with_all(
     engine: str, scorer: str | None
@@ -243,6 +244,7 @@ def test_among_thousands_probabilities_are_nearly_those_of_a_comparison_with_all
     assert [match.key for match in d.nearest(queries)] == [d.nearest(q).key for q in queries]
 
 
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
     engine: str, many: dict[str, float], scorer: str | None
