@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.text.forms import same_form
+from fuzzydict.text.abbreviations import abbreviation_likeness, runs_of
+from fuzzydict.text.contradictions import contradictions
+from fuzzydict.text.forms import form_likeness, same_form
 from fuzzydict.text.ngrams import largest
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
-    abbreviation_likeness,
     coverage,
+    likeness_of_differences,
     likenesses,
-    with_other_numbers,
 )
 from fuzzydict.text.words import plain
 
@@ -34,7 +35,9 @@ NEAREST = 16  # keys compared as strings, those nearest in meaning
 NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
 _WORDS = 32  # the first words of a text are compared one by one
 _SAME_WORD = 12.0  # nearness at which two words count as the same
+_SHARED = 0.25  # share of the nearness of phrases that words in common explain, at most
 _SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
+_RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
 _DOUBTED = 0.4  # likeness at which an unknown word begins to count as a misspelling of another
 
 
@@ -113,12 +116,15 @@ class Features(NamedTuple):
         spelling: how alike the strings are spelled, (c,), from 0 to 1.
         words: how well the words of query and key cover each other, (c,), from 0 to 1; -inf where
             both are single words.
+        contradicted: whether each contradicts the query, (c,): it says "min" for "max", or has
+            another number.
     """
 
     nearness: NDArray[np.float32]
     candidates: NDArray[np.intp]
     spelling: NDArray[np.float32]
     words: NDArray[np.float32]
+    contradicted: NDArray[np.bool_]
 
     def surface(self) -> NDArray[np.float32]:
         """Return how alike the texts look, (c,): by words if there are several."""
@@ -146,11 +152,13 @@ def compare(
     nearest = largest(ranked, NEAREST)
     slots = np.concatenate([spelled, nearest[~is_spelled[nearest]]])
     strings = [keys.plain[slot] for slot in slots.tolist()]
-    spelling = spelling_likeness(query, strings)
-    words = word_coverage(query, strings, keys)
+    spelling = spelling_likeness(query, strings, keys)
+    words, meant = word_coverage(query, strings, keys)
     for alike in (spelling[len(spelled) :], words[len(spelled) :]):
         np.minimum(alike, NEAREST_LIKENESS, out=alike)
-    return Features(near, slots, spelling, words)
+    near = near.copy()
+    near[slots] *= np.where(near[slots] > 0, meant, 1)
+    return Features(near, slots, spelling, words, contradictions(query.text, strings))
 
 
 def nearness(
@@ -183,30 +191,63 @@ def spelled_alike(
     return largest(shared, SPELLED_ALIKE)
 
 
-def spelling_likeness(query: Query, strings: list[str]) -> NDArray[np.float32]:
-    """Return how alike a query and c keys are spelled, (c,); an unknown word may abbreviate one."""
+def spelling_likeness(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
+    """Return how alike a query and c keys are spelled, (c,).
+
+    One may be a form or an abbreviation of the other. What phrases have in common says nothing of
+    their other words.
+    """
     alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
-    if query.is_word:
-        return alike
-    return np.maximum(alike, abbreviation_likeness(query.text, strings), out=alike)
+    likeness_of_differences(query.text, strings, alike)
+    return _or_derived(query.text, strings, keys, alike)
 
 
-def word_coverage(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
-    """Return how well the words of a query and of c keys cover each other, (c,).
+def _or_derived(
+    text: str, others: list[str], keys: Keys, alike: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Raise how alike a text and n others are, (n,), if they are forms or abbreviations."""
+    if " " not in text:
+        np.maximum(alike, form_likeness(text, others), out=alike)
+    short = abbreviation_likeness(text, others, lambda word: keys.weight(word) >= _RARE)
+    return np.maximum(alike, short, out=alike)
 
-    See `Features.words`.
+
+class _Words(NamedTuple):
+    """How well the words of a query and of c keys cover each other.
+
+    Attributes:
+        coverage: see `Features.words`, (c,).
+        meant: the share of nearness that words which both have do not explain, (c,).
+    """
+
+    coverage: NDArray[np.float32]
+    meant: NDArray[np.float32]
+
+
+def word_coverage(query: Query, strings: list[str], keys: Keys) -> _Words:
+    """Return how well the words of a query and of c keys cover each other.
+
+    Phrases with a word in common are near for that alone. If each has other words as well that
+    the other has not, less of the nearness counts: "shoe size" does not mean "file size".
     """
     split = [string.split()[:_WORDS] for string in strings]
-    found = np.full(len(split), -np.inf, np.float32)
+    found = _Words(np.full(len(split), -np.inf, np.float32), np.ones(len(split), np.float32))
     words = query.text.split()[:_WORDS]
     several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
     if not several:
         return found
     columns, different = _columns([split[i] for i in several])
     features = keys.word_features(different)
-    alike = _words_alike(words, query.words, different, features, keys)
-    found[several] = coverage(alike, query.words.weights, columns, features.weights)
-    found[with_other_numbers(query.text, strings)] *= OTHER_NUMBER
+    shares = coverage(
+        _words_alike(words, query.words, different, features, keys),
+        query.words.weights * keys.rarity(words),
+        columns,
+        features.weights * keys.rarity(different),
+        runs_of(words, [split[i] for i in several]),
+    )
+    found.coverage[several] = shares.mean()
+    have_some = [not set(words).isdisjoint(split[i]) for i in several]
+    found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - shares.larger()), 1)
     return found
 
 
@@ -255,7 +296,8 @@ def compare_spelling(
     for i in _with_other_digits(query.text, strings):
         spelling[i], words[i] = spelling[i] * OTHER_NUMBER, words[i] * OTHER_NUMBER
     near = np.zeros(len(keys), np.float32)
-    return Features(near, slots, spelling, np.where(several, words, -np.inf).astype(np.float32))
+    words = np.where(several, words, -np.inf).astype(np.float32)
+    return Features(near, slots, spelling, words, contradictions(query.text, strings))
 
 
 def _telling_words(text: str) -> list[str]:
@@ -327,11 +369,10 @@ def _words_alike(
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
     alike = likenesses(words, others)
-    for row, word, is_known in zip(alike, words, asked.known, strict=True):
-        if not is_known:
-            np.maximum(row, abbreviation_likeness(word, others), out=row)
     slips = np.maximum(alike - _DOUBTED, 0) / np.float32(1 - _DOUBTED)
     spelling = np.where(asked.known[:, None], alike**_SHARPNESS, slips)
+    for row, word in zip(spelling, words, strict=True):
+        _or_derived(word, others, keys, row)
     if not asked.units.shape[1]:
         return spelling
     mean, spread = keys.background

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
+_SAMPLE = 1024  # keys whose words are counted
+_LEAST_RARITY = 0.05  # of a word that every key has
 _GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 
 
@@ -99,6 +102,28 @@ class Keys:
         """Return what is needed to compare n words of keys with those of a query."""
         return self._embedding.word_features(words, of_query=False)
 
+    def weight(self, word: str) -> float:
+        """Return the weight of a word in a phrase, see `Vocabulary.weight`."""
+        return self._embedding.vocabulary.weight(word)
+
+    def rarity(self, words: list[str]) -> NDArray[np.float32]:
+        """Return how rare each of n words is among the keys, (n,): 1 in one key at most, else less.
+
+        It is the inverse document frequency (K. Spärck Jones, 1972), as a share of its maximum.
+        """
+        total, counts = self._word_counts
+        keys_with = np.array([max(counts[word], 1) for word in words], np.float32)
+        rarity = np.log((total + 1) / keys_with) / np.log(np.float32(total + 1))
+        return np.asarray(np.maximum(rarity, _LEAST_RARITY), np.float32)
+
+    @cached_property
+    def _word_counts(self) -> tuple[int, Counter[str]]:
+        """How many keys there are, or are in a sample of them, and how many have each word."""
+        slots = np.flatnonzero(self.alive)
+        some = slots[:: -(-len(slots) // _SAMPLE) or 1].tolist()
+        counts = Counter(word for slot in some for word in set(self.plain[slot].split()))
+        return max(len(some), 1), counts
+
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""
         return list(self.slots)
@@ -120,6 +145,7 @@ class Keys:
             has_phrases=self.has_phrases,
         )
         few.background = self.background
+        few._word_counts = self._word_counts
         return few
 
 

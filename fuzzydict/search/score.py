@@ -26,6 +26,7 @@ from fuzzydict.search.features import (
     spelling_likeness,
     word_coverage,
 )
+from fuzzydict.text.contradictions import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Log-odds of a key with the very words of the query: "top_speed" for "topSpeed".
 SAME = 30.0
+#: What is taken from the log-odds of a key that contradicts the query: more than they can be.
+CONTRADICTED = 20.0
 #: Coverage from which on most words of query and key may be the same, for words never seen: any
 #: two strings have some letters in common. If some words are known, less coverage is enough.
 LEAST_COVERAGE = 0.25
@@ -81,6 +84,7 @@ def log_odds_by_reason(
     parts[2] = -np.inf
     some = features.words >= LEAST_COVERAGE * (1 - known)
     parts[2, some] = _line(evidence.words, features.words[some], near[some])
+    parts[:, features.contradicted] -= CONTRADICTED
     return parts
 
 
@@ -182,7 +186,7 @@ class Reasons:
 
         >>> from fuzzydict.embedding.calibration import Calibration, Evidence
         >>> lines = Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))
-        >>> features = Features(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf])))
+        >>> features = Features(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf], [False])))
         >>> calibration = Calibration(lines, lines)
         >>> reasons = Reasons(calibration, features, 1, log_odds(features, 1, calibration))
         >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
@@ -560,7 +564,7 @@ def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding
     if len(keys.dead):
         slots = slots[keys.alive[slots]]
     strings = [keys.plain[slot] for slot in slots.tolist()]
-    spelling = spelling_likeness(query, strings)
+    spelling = spelling_likeness(query, strings, keys)
     best = None
     if may_win_by_spelling:
         low, high = log_odds_bounds(query, strings, spelling, keys)
@@ -568,8 +572,10 @@ def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding
     if best is None and may_win_encoded:
         encode([query], embedding)
         near = nearness([query], keys, slots)[0]
-        words = word_coverage(query, strings, keys)
-        features = Features(near, np.arange(len(near)), spelling, words)
+        words, meant = word_coverage(query, strings, keys)
+        near = np.where(near > 0, near * meant, near)
+        contradicted = contradictions(query.text, strings)
+        features = Features(near, np.arange(len(near)), spelling, words, contradicted)
         odds = log_odds(features, query.known, keys.calibration)
         best = _winner(odds, odds, limits, keys.count, cutoff)
     return None if best is None else int(slots[best])
@@ -590,6 +596,7 @@ def log_odds_bounds(
     low = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, _farthest(keys)))
     several = [" " in query.text or " " in string for string in strings]
     words = np.where(several, 1.0, -np.inf)
+    low[contradictions(query.text, strings)] -= CONTRADICTED
     return low, _highest(evidence, keys.calibration.reach, spelling, words)
 
 

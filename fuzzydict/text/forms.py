@@ -1,10 +1,21 @@
-"""The forms of an English word: plurals, and what verbs become."""
+"""The forms of English words: plurals, tenses, comparatives, and words derived from one stem."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+# ---- inflected words ----------------------------------------------------------------------------
 
 _VOWEL = re.compile(r"[aeiouy]")
 _TWICE = re.compile(r"([b-df-hj-np-tv-z])\1")
@@ -21,6 +32,7 @@ class _Ending(NamedTuple):
 
 _ENDINGS = (
     _Ending("s", 2, ("",)),
+    _Ending("'s", 2, ("",)),
     _Ending("es", 2, ("",)),
     _Ending("ies", 2, ("y",)),
     _Ending("ied", 2, ("y",)),
@@ -29,19 +41,24 @@ _ENDINGS = (
     _Ending("ing", 2, ("", "e"), doubles=True),
     _Ending("ion", 5, ("", "e")),
 )
+_COMPARED = (
+    _Ending("er", 2, ("", "e"), doubles=True),
+    _Ending("ier", 2, ("y",)),
+    _Ending("est", 2, ("", "e"), doubles=True),
+    _Ending("iest", 2, ("y",)),
+)
 _NO_ENDINGS = ("ss", "us", "is", "eed")  # "address", "status", "analysis", "speed"
 
 
 def same_form(a: str, b: str) -> bool:
     """Tell whether two plain words are forms of one word, or one is the base of the other.
 
-    The rules are those of English spelling, after the first step of M. F. Porter (1980), "An
-    algorithm for suffix stripping". Irregular forms ("men") are not found.
+    Only words with the same first letter are.
 
     >>> [same_form("caching", word) for word in ("cache", "caches", "cached", "cash")]
     [True, True, True, False]
-    >>> same_form("https", "http"), same_form("status", "stat"), same_form("speed", "spee")
-    (False, False, False)
+    >>> same_form("https", "http"), same_form("status", "stat"), same_form("mice", "mouse")
+    (False, False, True)
     """
     return a[0] == b[0] and not base_forms(a).isdisjoint(base_forms(b))
 
@@ -53,15 +70,40 @@ def base_forms(word: str) -> frozenset[str]:
     >>> sorted(base_forms("proxies")), sorted(base_forms("stopped"))
     (['proxi', 'proxie', 'proxies', 'proxy'], ['stop', 'stopp', 'stoppe', 'stopped'])
     """
-    bases = _without_ending(word)  # "connections": "connection", and of this "connect"
-    return frozenset({word}.union(bases, *map(_without_ending, bases)))
+    return regular_bases(word).union(_irregular().get(word, ()))
 
 
-def _without_ending(word: str) -> set[str]:
+def regular_bases(word: str) -> frozenset[str]:
+    """Return a word, and the words that it may be a form of by rule.
+
+    The rules are those of English spelling, after the first step of M. F. Porter (1980), "An
+    algorithm for suffix stripping".
+    """
+    bases = _without_ending(word, _ENDINGS)  # "connections": "connection", and of this "connect"
+    return frozenset({word}.union(bases, *(_without_ending(base, _ENDINGS) for base in bases)))
+
+
+@cache
+def _irregular() -> dict[str, tuple[str, ...]]:
+    """Return the bases of irregular forms, which WordNet lists."""
+    text = (resources.files("fuzzydict.data") / "irregular.txt").read_text("utf-8")
+    return {form: tuple(of) for form, *of in map(str.split, text.splitlines())}
+
+
+def compared(word: str) -> set[str]:
+    """Return what a word may be a comparative or superlative of.
+
+    >>> sorted(compared("highest")), sorted(compared("bigger"))
+    (['high', 'highe'], ['big', 'bigg', 'bigge'])
+    """
+    return _without_ending(word, _COMPARED)
+
+
+def _without_ending(word: str, endings: Sequence[_Ending]) -> set[str]:
     bases: set[str] = set()
     if word.endswith(_NO_ENDINGS):
         return bases
-    for text, least, replacements, doubles in _ENDINGS:
+    for text, least, replacements, doubles in endings:
         rest = word[: -len(text)]
         if not word.endswith(text) or len(rest) < least or not _VOWEL.search(rest):
             continue
@@ -69,3 +111,45 @@ def _without_ending(word: str) -> set[str]:
         if doubles and _TWICE.fullmatch(rest[-2:]):
             bases.add(rest[:-1])
     return bases
+
+
+# ---- derived words ------------------------------------------------------------------------------
+
+_SHORTEST_STEM = 5  # letters of the stem that two derived words share
+_DERIVED = re.compile(
+    r"(?:i[sz]ation|i[sz]ing|i[sz]e[drs]?|ations?|at(?:e[ds]?|ing|ors?|ive)|[ts]ions?|ments?|ness"
+    r"|an(?:ce|t)s?|en(?:ce|t)s?|[ai]ble|[ai]bility|[ai]bly|ives?|ions?|e[dr]s?|ors?|ings?|al(?:ly)?"
+    r"|ists?|ity|ly|y|ies|es?|s)$"
+)
+_OF_INFLECTED, _OF_DERIVED = 0.95, 0.85  # likeness of two forms of one word, or of one stem
+
+
+@lru_cache(maxsize=1 << 14)
+def stem(word: str) -> str:
+    """Return what is left of a word without its endings; "" if that is short.
+
+    >>> stem("irrigation") == stem("irrigated"), stem("station")
+    (True, '')
+    """
+    left = _DERIVED.sub("", word).removesuffix("e")
+    left = left[:-1] if left[-2:-1] == left[-1:] else left
+    return left if len(left) >= _SHORTEST_STEM else ""
+
+
+def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike a word and each of n words are as forms of one word, (n,); otherwise 0.
+
+    Only words with the same first letter are compared.
+
+    >>> print(form_likeness("irrigated", ["irrigate", "irrigator", "irritation"]).round(2))
+    [0.95 0.85 0.  ]
+    """
+    alike = np.zeros(len(others), np.float32)
+    first, of, from_stem = word[:1], base_forms(word), stem(word)
+    for i, other in enumerate(others):
+        if other[:1] == first:
+            if not of.isdisjoint(base_forms(other)):
+                alike[i] = _OF_INFLECTED
+            elif from_stem and from_stem == stem(other):
+                alike[i] = _OF_DERIVED
+    return alike

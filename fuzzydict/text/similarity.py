@@ -1,12 +1,12 @@
-"""How similar two strings are: spelling, numbers, abbreviations, and words aligned one by one."""
+"""How similar two strings are: spelling, numbers, and words aligned one by one."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import OSA, JaroWinkler, LCSseq
+from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SAME_SOUND = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _SAME_LETTER = str.maketrans("zcqyieou", "skkaaaaa")
 _REPEATED = re.compile(r"(.)\1+")
+_SHORT, _OF_SHORT = 3, 0.5  # letters of a short string, and the limit of its likeness to another
 
 
 def likeness(a: str, b: str) -> float:
@@ -30,8 +31,10 @@ def likeness(a: str, b: str) -> float:
     which two swapped neighbours count as one edit (optimal string alignment); one quarter is the
     Jaro-Winkler similarity, which favours equal beginnings (W. E. Winkler, 1990, "String
     Comparator Metrics and Enhanced Decision Rules"); one quarter is the edit similarity of the
-    two `sounds`. It is halved if both strings have numbers and the numbers differ. Strings that
-    differ only by blanks are equal, except for short numbers.
+    two `sounds`. It is halved if both strings have numbers and the numbers differ. It is one half
+    at most for two strings of up to three letters, without digits, that are not the same letters:
+    a slip in "usd" is another word. Strings that differ only by blanks are equal, except for
+    short numbers.
 
     >>> likeness("color", "color"), likeness("java script", "javascript"), likeness("1 5", "15")
     (1.0, 1.0, 0.5)
@@ -62,11 +65,29 @@ def likenesses(
     alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
     alike += cdist(sounds(queries), known_sounds, scorer=edits, dtype=np.float32) / 2
     alike /= 2
+    _limit_short(alike, queries, strings)
     _ignore_blanks(alike, queries, strings)
     for row, query in zip(alike, queries, strict=True):
         if others := with_other_numbers(query, strings):
             row[others] *= OTHER_NUMBER
     return alike
+
+
+def _limit_short(
+    alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]
+) -> None:
+    """Limit the likeness of short strings that are not the same letters, in place."""
+    for row, query in zip(alike, queries, strict=True):
+        if len(query) <= _SHORT and not _DIGITS.search(query):
+            letters = sorted(query)
+            others = [
+                i
+                for i, string in enumerate(strings)
+                if len(string) <= _SHORT
+                and sorted(string) != letters
+                and not _DIGITS.search(string)
+            ]
+            row[others] = np.minimum(row[others], _OF_SHORT)
 
 
 def _ignore_blanks(
@@ -98,11 +119,33 @@ def sounds(strings: Sequence[str]) -> list[str]:
     return _REPEATED.sub(r"\1", joined.translate(_SAME_LETTER)).split("\n")
 
 
+def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:
+    """Limit the likeness of phrases with words in common to that of their other words, in place.
+
+    That both have "db" does not make "port" a slip of "host".
+
+    Args:
+        query: a plain text.
+        strings: n plain texts.
+        alike: how alike the query and the strings are, (n,).
+    """
+    words = query.split()
+    if len(words) < 2:
+        return
+    for i in np.flatnonzero((alike > _OF_SHORT) & (alike < 1)).tolist():
+        others = strings[i].split()
+        ours = [word for word in words if word not in others]
+        theirs = [word for word in others if word not in words]
+        if ours and theirs and len(ours) < len(words):
+            alike[i] = min(alike[i], likeness(" ".join(ours), " ".join(theirs)))
+
+
 # ---- numbers --------------------------------------------------------------------------------
 
 #: The factor for a likeness of two strings whose numbers differ.
 OTHER_NUMBER = 0.5
 _LONG = 5  # digits of a number that blanks may split: "1 5" is not "15"
+_YEAR = 4  # digits
 _DIGITS = re.compile(r"\d+")
 
 
@@ -129,6 +172,39 @@ def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
     return places
 
 
+def other_numbers(a: str, b: str, *, in_part: bool) -> bool:
+    """Tell whether both texts have numbers, and those are neither the same nor one date.
+
+    Leading zeros and the blanks of a long number make no difference, nor does the order of a
+    date's day, month and year.
+
+    Args:
+        a: a plain text.
+        b: another one.
+        in_part: whether one text may have the first numbers of the other alone: "python 3" and
+            "python 3.12".
+
+    >>> other_numbers("python 3 12", "python 3 13", in_part=True)
+    True
+    >>> other_numbers("01 02 2023", "2023 02 01", in_part=True)
+    False
+    """
+    ours, theirs = _DIGITS.findall(a), _DIGITS.findall(b)
+    if not ours or not theirs or _is_split(a, ours, theirs) or _is_split(b, theirs, ours):
+        return False
+    first, second = ([number.lstrip("0") for number in found] for found in (ours, theirs))
+    if first == second or (len(first) == len(second) == 3 and _is_same_date(first, second)):
+        return False
+    few = min(len(first), len(second))
+    return not (in_part and first[:few] == second[:few])
+
+
+def _is_same_date(first: list[str], second: list[str]) -> bool:
+    """Tell whether three numbers are those of a date with its year at the other end."""
+    years = [[len(number) == _YEAR for number in numbers] for numbers in (first, second)]
+    return sorted(first) == sorted(second) and sum(years[0]) == 1 and years[0] != years[1]
+
+
 def _is_split(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
     """Tell whether ``others`` is one long number and ``text`` has it split by blanks."""
     if ["".join(numbers)] != others or len(others[0]) < _LONG:
@@ -137,56 +213,43 @@ def _is_split(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
     return not may_be_fraction and " ".join(numbers) in text
 
 
-# ---- abbreviations --------------------------------------------------------------------------
-
-_SHORTEST = 3  # letters of the abbreviation of one word; initials may have two
-_PREFIX, _CONTRACTION = 0.7, 0.55  # likeness of the abbreviation of a very long word
-_BY_LENGTH = 0.3  # what is added in proportion to the share of the word that is kept
-_INITIALS = 0.7  # likeness of initials and their phrase
-_DIGIT = re.compile(r"\d")
-_INNER_VOWELS = re.compile(r"(?<!^)[aeiou]")
-
-
-def abbreviation_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
-    """Return how alike a word and each of n words or phrases are if it abbreviates them, (n,).
-
-    An abbreviation is the beginning of a word, with its vowels or without ("temp", "spd"); a
-    contraction that keeps the first and the last letter ("govt"); or the initials of a phrase
-    ("dob"). The likeness is 0 where ``word`` is none of these, or has a digit: 902 is no
-    abbreviation of 90210. All strings are plain and not empty.
-
-    >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
-    [0.81 0.   0.  ]
-    >>> print(abbreviation_likeness("govt", ["government", "governor"]).round(2))
-    [0.67 0.  ]
-    >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
-    [0.88 0.85 0.92]
-    >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
-    [0.7 0. ]
-    """
-    alike = np.zeros(len(others), np.float32)
-    if _DIGIT.search(word) or " " in word:
-        return alike
-    first, last, length = word[0], word[-1], len(word)
-    has_no_vowels = not _INNER_VOWELS.search(word)
-    for i, other in enumerate(others):
-        if other[0] != first or len(other) <= length:  # as most are
-            continue
-        if " " in other:
-            if word == "".join([part[0] for part in other.split()]):
-                alike[i] = _INITIALS
-        elif length < _SHORTEST:
-            continue
-        elif other.startswith(word) or (
-            has_no_vowels and _INNER_VOWELS.sub("", other).startswith(word)
-        ):
-            alike[i] = _PREFIX + _BY_LENGTH * length / len(other)
-        elif last == other[-1] and LCSseq.similarity(word, other) == length:
-            alike[i] = _CONTRACTION + _BY_LENGTH * length / len(other)
-    return alike
-
-
 # ---- words aligned one by one ---------------------------------------------------------------
+
+
+class Run(NamedTuple):
+    """Words of a query and of a key that are alike together: "e mail" and "email".
+
+    Attributes:
+        key: the number of the key.
+        rows: the words of the query.
+        places: the words of the key.
+        likeness: how alike they are.
+    """
+
+    key: int
+    rows: slice
+    places: slice
+    likeness: float
+
+
+class Coverage(NamedTuple):
+    """How well the words of a query and of each of c keys cover each other, from 0 to 1.
+
+    Attributes:
+        found: the weighted share of the words of the query that each key has, (c,).
+        covered: the weighted share of the words of each key that the query has, (c,).
+    """
+
+    found: NDArray[np.float32]
+    covered: NDArray[np.float32]
+
+    def mean(self) -> NDArray[np.float32]:
+        """Return the mean of the two shares, (c,)."""
+        return np.asarray((self.found + self.covered) / 2, np.float32)
+
+    def larger(self) -> NDArray[np.float32]:
+        """Return the larger share, (c,): less than 1 if each has words that the other has not."""
+        return np.maximum(self.found, self.covered)
 
 
 def coverage(
@@ -194,11 +257,9 @@ def coverage(
     query_weights: NDArray[np.float32],
     columns: NDArray[np.intp],
     key_weights: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """Return how well the words of a query and of each of c keys cover each other, (c,).
-
-    The coverage is the mean of two weighted shares: how well the words of the query are found in
-    the key, and how well the words of the key are found in the query.
+    runs: Sequence[Run] = (),
+) -> Coverage:
+    """Return how well the words of a query and of each of c keys cover each other.
 
     Args:
         alike: how alike each of the m words of the query and each of U words are, (m, U).
@@ -206,16 +267,19 @@ def coverage(
         columns: the words of c keys as columns of ``alike``, (c, longest), one or more for each
             key, then -1.
         key_weights: the weights of the U words, (U,).
+        runs: words of the query and of a key that are alike together.
 
     >>> alike = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]], np.float32)  # "top speed" and
     >>> ones = np.ones(3, np.float32)  # "top", "speed", "highest", which is half like "top"
-    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, -1]]), ones).tolist()
-    [1.0, 0.75, 0.375]
+    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, -1]]), ones).mean()
+    array([1.   , 0.75 , 0.375], dtype=float32)
     """
     is_word = columns >= 0
     weights = np.where(is_word, key_weights[columns], 0)
     pairs = np.where(is_word, alike[:, columns], 0)  # (m, c, longest)
+    for key, rows, places, likeness_of_run in runs:
+        of_run = pairs[rows, key, places]
+        np.maximum(of_run, likeness_of_run, out=of_run)
     found = query_weights @ pairs.max(axis=2) / query_weights.sum()
     covered = (pairs.max(axis=0) * weights).sum(axis=1) / weights.sum(axis=1)
-    mean: NDArray[np.float32] = (found + covered) / 2
-    return mean
+    return Coverage(found, covered)

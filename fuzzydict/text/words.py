@@ -12,6 +12,8 @@ LONGEST = 1024
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
 _HUMP = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLAIN = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")  # most keys are: they are their own words
+# "U.K." -> "UK", "R&D" -> "RD"
+_INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[.&][^\W\d_](?![^\W_]))+\.?")
 _NOT_A_WORD = re.compile(r"[^a-z0-9']+")
 # Letters that are no others with an accent, as they are written where they are missing.
 _SPELLED_OUT = str.maketrans(
@@ -34,13 +36,16 @@ def words(text: str) -> list[str]:
     """Return the words of ``text``: its letters and digits, in lower case, without accents.
 
     Punctuation, blanks, underscores and the humps of camel case part words; an apostrophe inside
-    a word belongs to it. Text without a letter or a digit has no words. Compatible Unicode forms
-    of a text (full width, composed or decomposed) have the same words.
+    a word belongs to it. Single letters joined by dots or "&" are one word. Text without a letter
+    or a digit has no words. Compatible Unicode forms of a text (full width, composed or
+    decomposed) have the same words.
 
     >>> words("topSpeed"), words("top_speed"), words("Top speed")
     (['top', 'speed'], ['top', 'speed'], ['top', 'speed'])
     >>> words("Don't panic, Zoë!")
     ["don't", 'panic', 'zoe']
+    >>> words("the U.K.'s R&D")
+    ['the', "uk's", 'rd']
     >>> words("?!")
     []
     """
@@ -48,9 +53,15 @@ def words(text: str) -> list[str]:
         return text.split(" ")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
+    if "." in text or "&" in text:
+        text = _INITIALS.sub(_joined, text)
     text = _HUMP.sub(" ", text)
     parts = _NOT_A_WORD.sub(" ", text.lower()) if text.isascii() else _fold(text)
     return [word for part in parts.split() if (word := part.strip("'"))]
+
+
+def _joined(initials: re.Match[str]) -> str:
+    return initials[0].replace(".", "").replace("&", "")
 
 
 def plain(text: str) -> str:

@@ -24,7 +24,8 @@ def question(seed: int, right: list[int], *, known: float = 1.0, absent: bool = 
     near[right] += 2
     spelling = random.uniform(0, 0.9, 4).astype(np.float32)
     words = np.array([0.6, -np.inf, 0.8, -np.inf], np.float32)
-    features = Features(near, np.array([0, 2, 3, 5]), spelling, words)
+    contradicted = np.array([False, False, False, True])
+    features = Features(near, np.array([0, 2, 3, 5]), spelling, words, contradicted)
     return Question(features, known, np.array(right, np.intp), absent=absent)
 
 

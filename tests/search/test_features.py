@@ -96,7 +96,9 @@ def test_names_of_columns_are_found_by_their_abbreviations(query: str, key: str)
 def test_a_word_that_is_known_abbreviates_none(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ["carpet", "manager", "article", "candle of mankind", "caption of manners"]
     found = FuzzyDict(dict.fromkeys(keys)).most_similar(query)
-    monkeypatch.setattr(features, "abbreviation_likeness", lambda _, others: np.zeros(len(others)))
+    monkeypatch.setattr(
+        features, "abbreviation_likeness", lambda _, others, __: np.zeros(len(others))
+    )
     assert FuzzyDict(dict.fromkeys(keys)).most_similar(query) == found
 
 

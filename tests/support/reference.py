@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
-from fuzzydict.search.score import LEAST_COVERAGE, SAME
+from fuzzydict.search.score import CONTRADICTED, LEAST_COVERAGE, SAME
+from fuzzydict.text.abbreviations import abbreviation_likeness, runs_of
+from fuzzydict.text.contradictions import contradictions
+from fuzzydict.text.forms import form_likeness
 from fuzzydict.text.similarity import sounds
 from fuzzydict.text.words import plain
 
 # The constants of the score, as `search.features` has them.
-WORDS, SAME_WORD, SHARPNESS, DOUBTED = 32, 12.0, 4, 0.4
+WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, SHARED = 32, 12.0, 4, 0.4, 0.97, 0.25
 
 __all__ = [
     "Reference",
@@ -35,6 +39,8 @@ def likeness_of(a: str, b: str) -> float:
         + JaroWinkler.normalized_similarity(a, b) / 4
         + OSA.normalized_similarity(*sounds([a, b])) / 4
     )
+    if max(len(a), len(b)) <= 3 and sorted(a) != sorted(b) and not re.search(r"\d", a + b):
+        alike = min(alike, 0.5)
     if a.replace(" ", "") == b.replace(" ", ""):
         alike = 1
     return alike * of_numbers(a, b)
@@ -53,16 +59,23 @@ def of_numbers(a: str, b: str) -> float:
 
 
 def shortened_of(word: str, other: str) -> float:
-    """Return how alike a word and another, or a phrase, are if it abbreviates them; else 0."""
-    if re.search(r"\d", word) or " " in word or len(word) >= len(other) or word[0] != other[0]:
+    """Return how alike a text and another are if one abbreviates the other by rule; else 0."""
+    short, long = sorted((word, other), key=len)
+    if " " in short or len(short) == len(long) or short[0] != long[0]:
         return 0.0
-    if " " in other:
-        return 0.7 if list(word) == [part[0] for part in other.split()] else 0.0
-    bare = other[0] + "".join(letter for letter in other[1:] if letter not in "aeiou")
-    begins = word in {text[:end] for text in (other, bare) for end in range(len(text) + 1)}
-    drawn = word[-1] == other[-1] and re.search(".*".join(map(re.escape, word)), other)
+    if " " in long:
+        is_small = {"a", "an", "and", "of", "the", "for"}.__contains__
+        every = long.split()
+        initials = [[p[0] for p in every], [p[0] for p in every if not is_small(p)]]
+        is_phrase = list(short) in initials and len(short) > 1 and short.isalpha()
+        return (0.75 if len(short) == 2 else 0.85) if is_phrase else 0.0
+    bare = long[0] + "".join(letter for letter in long[1:] if letter not in "aeiou")
+    begins = short in {text[:end] for text in (long, bare) for end in range(len(text) + 1)}
+    drawn = short[-1] == long[-1] and re.search(".*".join(map(re.escape, short)), long)
     base = 0.7 if begins else 0.55 if drawn else None
-    return 0.0 if base is None or len(word) < 3 else base + 0.3 * len(word) / len(other)
+    if base is None or len(short) < 3 or re.search(r"\d", short):
+        return 0.0
+    return base + 0.3 * len(short) / len(long)
 
 
 def cosine_of(a: Any, b: Any) -> float:
@@ -72,7 +85,9 @@ def cosine_of(a: Any, b: Any) -> float:
     return float(a @ b) / lengths if lengths else 0.0
 
 
-def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) -> float:
+def coverage_of(
+    alike: Any, weights: Any, key: Iterable[int], key_weights: Any
+) -> tuple[float, float]:
     """Return how far a query's words, the rows of ``alike``, and a key's, columns, have likes."""
     columns = list(key)
     found = sum(
@@ -82,7 +97,7 @@ def coverage_of(alike: Any, weights: Any, key: Iterable[int], key_weights: Any) 
         key_weights[column] * max(alike[row][column] for row in range(len(weights)))
         for column in columns
     )
-    return float(found / sum(weights) + covered / sum(key_weights[c] for c in columns)) / 2
+    return float(found / sum(weights)), float(covered / sum(key_weights[c] for c in columns))
 
 
 class Reference:
@@ -123,17 +138,32 @@ class Reference:
         likeness = surface = self.looks_alike(plain(query), plain(key))
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
-            surface = self.coverage(words[:WORDS], others[:WORDS])
-            surface *= of_numbers(plain(query), plain(key))
+            shares = self.coverage(words[:WORDS], others[:WORDS])
+            surface = sum(shares) / 2
+            if near > 0 and not set(words[:WORDS]).isdisjoint(others[:WORDS]):
+                near *= 1 - SHARED * (1 - max(shares))
             by_words = [line("words", surface)] if surface >= LEAST_COVERAGE * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
-        return [spelling, line("meaning", surface), *by_words]
+        lost = CONTRADICTED * float(contradictions(plain(query), [plain(key)])[0])
+        return [odds - lost for odds in (spelling, line("meaning", surface), *by_words)]
 
-    def looks_alike(self, word: str, other: str) -> float:
-        """Return how alike a word, or a text, and another look."""
-        if self.embedding.vocabulary.knows(word):
-            return likeness_of(word, other)
-        return max(likeness_of(word, other), shortened_of(word, other))
+    def looks_alike(self, text: str, other: str) -> float:
+        """Return how alike a text and another look; words that both have say nothing of others."""
+        alike = likeness_of(text, other)
+        ours, theirs = text.split(), other.split()
+        apart = [w for w in ours if w not in theirs], [w for w in theirs if w not in ours]
+        if all(apart) and len(apart[0]) < len(ours) and alike > 0.5:
+            alike = min(alike, likeness_of(*map(" ".join, apart)))
+        return max(alike, self.derived(text, other))
+
+    def derived(self, text: str, other: str) -> float:
+        """Return how alike two texts are as forms, or as a text and its abbreviation."""
+
+        def is_rare(word: str) -> bool:
+            return self.embedding.vocabulary.weight(word) >= RARE
+
+        of_form = 0.0 if " " in text else form_likeness(text, [other])[0]
+        return float(max(of_form, abbreviation_likeness(text, [other], is_rare)[0]))
 
     def nearness(self, query: str, key: str) -> float:
         """Return how near two texts are in meaning, in spreads of unrelated texts."""
@@ -144,15 +174,24 @@ class Reference:
         reach = self.embedding.calibration.reach
         return reach * math.tanh(near / reach) if near > 0 else near
 
-    def coverage(self, words: list[str], others: list[str]) -> float:
+    def coverage(self, words: list[str], others: list[str]) -> tuple[float, float]:
         """Return how far each word of one has its like in the other."""
         weight = self.embedding.vocabulary.weight
+        alike = [[self.words_alike(word, other) for other in others] for word in words]
+        for _, rows, places, of_run in runs_of(words, [others]):
+            for row, place in product(range(*rows.indices(99)), range(*places.indices(99))):
+                alike[row][place] = max(alike[row][place], of_run)
         return coverage_of(
-            [[self.words_alike(word, other) for other in others] for word in words],
-            [weight(word) for word in words],
+            alike,
+            [weight(word) * self.rarity(word) for word in words],
             range(len(others)),
-            [weight(other) for other in others],
+            [weight(other) * self.rarity(other) for other in others],
         )
+
+    def rarity(self, word: str) -> float:
+        """Return how rare a word is among the keys."""
+        total, holders = len(self.keys), sum(word in plain(key).split() for key in self.keys)
+        return max(math.log((total + 1) / max(holders, 1)) / math.log(total + 1), 0.05)
 
     def words_alike(self, a: str, b: str) -> float:
         """Return how alike two words are, in spelling or in meaning."""
@@ -163,9 +202,10 @@ class Reference:
             cosine = cosine_of(vector, other)
             near = (cosine - self.mean) / self.spread * vocabulary.trust(a) * vocabulary.trust(b)
             meaning = min(max(near / SAME_WORD, 0), 1)
-        alike = self.looks_alike(a, b)
+        alike = likeness_of(a, b)
         slip = max(alike - DOUBTED, 0) / (1 - DOUBTED)
         spelling = alike**SHARPNESS if vocabulary.knows(a) else slip
+        spelling = max(spelling, self.derived(a, b))
         return 1 - (1 - spelling) * (1 - meaning)
 
 

@@ -1,4 +1,4 @@
-"""How similar two strings are: spelling, numbers, abbreviations, and words one by one."""
+"""How similar two strings are: spelling, numbers, and words one by one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict.text.similarity import (
-    abbreviation_likeness,
+    Run,
     coverage,
     likeness,
+    likeness_of_differences,
     likenesses,
+    other_numbers,
     sounds,
 )
-from tests.support.reference import coverage_of, likeness_of, of_numbers, shortened_of
+from tests.support.reference import coverage_of, likeness_of, of_numbers
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -90,6 +92,57 @@ def test_another_number_is_no_slip(query: str, same: str, other: str) -> None:
     assert likeness(query, same) > 0.5
 
 
+@pytest.mark.parametrize(("a", "b"), [("usd", "aud"), ("de", "dk"), ("xl", "xxl"), ("b", "a")])
+def test_a_slip_in_a_short_word_is_another_word(a: str, b: str) -> None:
+    assert likeness(a, b) <= 0.5
+
+
+def test_the_letters_of_a_short_word_may_be_swapped() -> None:
+    assert likeness("teh", "the") > 0.5
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("3 13", "3 12"),
+        ("2023 01 01", "2023 01 02"),
+        ("2023 01 02", "2023 02 01"),  # the year is at the same end
+        ("1 2 3", "3 2 1"),
+        ("192 168 0 1", "192 168 0 2"),
+        ("404", "403"),
+        ("3", "3 12"),
+    ],
+)
+def test_other_numbers_are_told_apart(a: str, b: str) -> None:
+    assert other_numbers(a, b, in_part=False)
+    assert other_numbers(b, a, in_part=False)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "in_part"),
+    [
+        ("2023 01 02", "2 1 2023", False),
+        ("007", "7", False),
+        ("555 1234", "5551234", False),
+        ("python 3", "python 3 12", True),
+        ("python", "python 3", False),  # where one has no number, there is nothing to differ
+    ],
+)
+def test_numbers_may_be_written_otherwise(a: str, b: str, in_part: bool) -> None:
+    assert not other_numbers(a, b, in_part=in_part)
+    assert not other_numbers(b, a, in_part=in_part)
+
+
+def test_words_in_common_say_nothing_of_the_others() -> None:
+    strings = ["db host", "db prot", "db", "port db", "my port"]
+    alike = likenesses(["db port"], strings)[0]
+    before = alike.copy()
+    likeness_of_differences("db port", strings, alike)
+    assert alike[0] == likeness("port", "host") < before[0]
+    assert alike[1] == likeness("port", "prot")
+    assert alike[2:4].tolist() == before[2:4].tolist()
+
+
 def test_strings_with_nothing_in_common_are_not_alike() -> None:
     assert likeness("abc", "xyz") == 0
     assert likeness("", "red") == 0
@@ -112,18 +165,6 @@ def test_a_sound_repeats_no_letter_and_is_no_longer_than_the_word(word: str) -> 
 
 def test_sounds_tell_other_consonants_apart() -> None:
     assert len(set(sounds(["bat", "cat", "fat", "mat", "rat"]))) == 5
-
-
-# ---- abbreviations ------------------------------------------------------------------------
-
-WORDS = st.text("aeibct1", min_size=1, max_size=6)
-TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
-
-
-@given(TEXTS, st.lists(TEXTS, max_size=4))
-def test_it_is_what_the_reference_says(word: str, others: list[str]) -> None:
-    expected = [shortened_of(word, other) for other in others]
-    assert abbreviation_likeness(word, others).tolist() == pytest.approx(expected)
 
 
 # ---- words one by one ---------------------------------------------------------------------
@@ -156,19 +197,28 @@ def columns_of(keys: list[list[int]]) -> Any:
 def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]) -> None:
     alike, weights, keys, key_weights = drawn
     found = coverage(alike, weights, columns_of(keys), key_weights)
-    expected = [coverage_of(alike, weights, key, key_weights) for key in keys]
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
-    assert ((found >= 0) & (found <= 1 + 1e-6)).all()
+    shares = np.array([coverage_of(alike, weights, key, key_weights) for key in keys])
+    assert found.mean().dtype == np.float32
+    np.testing.assert_allclose(found.mean(), shares.mean(axis=1), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.larger(), shares.max(axis=1), rtol=1e-5, atol=1e-7)
+    assert ((found.mean() >= 0) & (found.larger() <= 1 + 1e-6)).all()
 
 
 def test_a_word_that_weighs_little_is_hardly_missed() -> None:
     alike = np.array([[1, 0, 0]], np.float32)  # "speed" in "speed of" and in "speed limit"
     weights = np.array([1, 0.03, 1], np.float32)
     found = coverage(alike, np.ones(1, np.float32), columns_of([[0, 1], [0, 2]]), weights)
-    assert found.tolist() == pytest.approx([(1 + 1 / 1.03) / 2, 0.75])
+    assert found.mean().tolist() == pytest.approx([(1 + 1 / 1.03) / 2, 0.75])
 
 
 def test_the_order_of_words_does_not_matter() -> None:
     alike, ones = np.eye(3, dtype=np.float32), np.ones(3, np.float32)
-    assert coverage(alike, ones, columns_of([[0, 1, 2], [2, 0, 1]]), ones).tolist() == [1, 1]
+    found = coverage(alike, ones, columns_of([[0, 1, 2], [2, 0, 1]]), ones)
+    assert found.mean().tolist() == [1, 1]
+
+
+def test_words_that_are_alike_together_count_as_one() -> None:
+    alike, ones = np.zeros((2, 2), np.float32), np.ones(2, np.float32)
+    columns = columns_of([[0], [1]])  # "e mail", and the keys "email" and "post"
+    found = coverage(alike, ones, columns, ones, [Run(0, slice(0, 2), slice(0, 1), 1.0)])
+    assert found.mean().tolist() == [1, 0]

@@ -1,0 +1,288 @@
+"""Abbreviations: of a word, of a phrase by its initials, and those that are conventional."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rapidfuzz.distance import LCSseq
+
+from fuzzydict.text.forms import base_forms
+from fuzzydict.text.similarity import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+
+_SHORTEST = 3  # letters of the abbreviation of one word; initials may have two
+_PREFIX, _CONTRACTION = 0.7, 0.55  # likeness of the abbreviation of a very long word
+_BY_LENGTH = 0.3  # what is added in proportion to the share of the word that is kept
+_CONVENTIONAL = 0.95  # likeness of an abbreviation that is listed
+_INITIALS, _LONG_INITIALS = 0.75, 0.85  # likeness of two initials, and of more, and their phrase
+_DIGIT = re.compile(r"\d")
+_INNER_VOWELS = re.compile(r"(?<!^)[aeiou]")
+#: Words that initials may leave out.
+_SMALL = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "de",
+        "for",
+        "from",
+        "in",
+        "of",
+        "on",
+        "or",
+        "s",
+        "the",
+        "to",
+        "with",
+    ]
+)
+
+# Each with what it stands for. Phrases are not listed: initials are found by rule.
+_LISTED = """
+abbr abbreviation; acc account accuracy; accel acceleration; acct account; addr address; adj
+adjustment adjective adjusted; adm admission administration; admin administrator administration;
+adv advance advertisement advanced; agg aggregate; alt alternative altitude alternate; amt amount;
+anon anonymous; app application; appl application applicant; approx approximate approximately;
+appt appointment; apt apartment; arch architecture; arg argument; arr arrival array; asc
+ascending; assn association; assoc associate association; asst assistant; att attention
+attachment; attn attention; attr attribute; auth authentication authorization authority; auto
+automatic automobile; aux auxiliary; avail available availability; ave avenue; avg average; bal
+balance; batt battery; bday birthday; bg background; bldg building; blvd boulevard; bot bottom;
+btn button; buf buffer; cal calendar calorie; calc calculate calculation; cap capacity capital;
+capt captain; cent century central; cert certificate; cfg config configuration; chap chapter; char
+character; chk check; cl class; clr color clear; cmd command; cnt count; co company county; coef
+coefficient; col column; comm communication commission; comp company computer component; conc
+concentration; cond condition; conf conference configuration confidence; config configuration;
+conn connection; const constant; cont continued content; conv conversion; coord coordinate; corp
+corporation; corr correction correlation; ctr center counter contract; ctrl control; ctry country;
+cu cubic; cur current currency; curr current currency; cust customer; cyl cylinder; dbl double;
+dec december decimal; def definition default; deg degree; del delete delivery; dep departure
+deposit department; dept department; desc description descending; descr description; dest
+destination; dev development developer device deviation; diag diagnosis diagonal diagnostic; diam
+diameter; dict dictionary; diff difference; dim dimension; dir directory direction director; disc
+discount; disp display; dist distance district; div division divide; doc document doctor; docs
+documents documentation; doz dozen; dr doctor drive; dst destination; dur duration; ea each; ed
+edition editor education; edu education; elem element elementary; elev elevation elevator; emp
+employee; eng engine engineer engineering english; env environment envelope; eq equal equation;
+err error; esp especially; est estimate established; eval evaluation; exc except excluding; excl
+excluding exclusive; exec executive execute execution; exp experience expiry expiration expense;
+expr expression; ext extension external; fac faculty facility; fav favorite; fig figure; fl floor
+fluid; fmt format; fn function; freq frequency frequent; ft foot fort; func function; fwd forward;
+gal gallon; gen general generation generator; geo geography geographic; gov government governor;
+govt government; gr grade gram group; grp group; hdr header; hex hexadecimal; hosp hospital; hr
+hour; ht height; hum humidity; hwy highway; id identifier identity identification; idx index; img
+image; imp import important; inc income incorporated including incident; incl including inclusive
+include; ind index industry; indiv individual; info information; init initial initialize; inj
+injection injury; ins insurance insert; inst institute institution instruction; instr instruction
+instructor; int integer interest internal international; intl international; intro introduction;
+inv invoice inventory inverse; jr junior; kbd keyboard; lab laboratory; lang language; lat
+latitude; lb pound; len length; lib library liberal; lic license; lim limit; ln line lane; lng
+longitude; loc location local; lon longitude; ltd limited; lvl level; mag magazine magnitude
+magnetic; maint maintenance; math mathematics; max maximum maximal; med medium medical medicine
+median; mem memory member; mfg manufacturing; mfr manufacturer; mgmt management; mgr manager; mi
+mile; mid middle; min minimum minimal minute; misc miscellaneous; mktg marketing; mo month; mob
+mobile; mod modification model modified modulo; mon monitor; mr mister; msg message; mt mountain
+mount; mtg meeting; mtn mountain; mult multiple; nat national natural; natl national; nbr number;
+neg negative; no number; norm normal; nos numbers; nr number; num number numeric numerical; obj
+object; op operation operator; opt option optional; ord order; org organization; oz ounce; param
+parameter; pass password; passwd password; pat patent; pct percent percentage; pd paid; perf
+performance; perm permanent permission; pg page; ph phone; pic picture; pkg package; pkt packet;
+pl plural place; pmt payment; pos position positive; poss possible possession; pp pages; ppl
+people; precip precipitation; pred prediction predicate; pref preference prefix; prep preparation;
+pres president pressure present; press pressure; prev previous; pri priority primary; priv private
+privilege; prob probability problem probably; proc process processor procedure; prod product
+production; prof professor profession professional; prog program progress; proj project; prop
+property proportion; prov province; pt point part patient pint; pts points; pub publication public
+publisher publish; pvt private; pw password; pwd password; pwr power; qt quart quantity; qtr
+quarter; qty quantity; rand random; rcpt receipt recipient; rcv receive; rd road; rec record
+recommendation received; recd received; rect rectangle; recv receive; ref reference referee; reg
+region registration regular register; regex expression; rel relation relative release; rep
+representative report repetition republic; repo repository; req request requirement required; res
+resolution resource reservation result; resp response responsible responsibility; ret return; rev
+revision revenue review reverse; rm room; rot rotation; rpt report; rt right route; sal salary;
+sch school schedule; sci science; sec second section security; seg segment; sel selection; sem
+semester seminar; sep separator september; seq sequence; ser serial series; sess session; sgt
+sergeant; sig signature signal; sim simulation; soc social society; soln solution; spd speed; spec
+specification special; specs specifications; sq square; sr senior; src source; srv server service;
+srvc service; st street state saint; sta station; stat statistic status; stats statistics; std
+standard; stdev deviation; str string street; sub subject subscription subscriber; subj subject;
+supp supplement support; supt superintendent; surg surgery; svc service; sw software; sym symbol;
+sync synchronize synchronization; sys system; tbl table; tbsp tablespoon; tech technology
+technical technician; tel telephone; temp temperature temporary; tgt target; thru through; tkt
+ticket; tmp temporary; tot total; tran transaction; trans transaction translation transport; treas
+treasurer; tsp teaspoon; tx transmit; txn transaction; txt text; typ typical; univ university
+universal; usr user; util utility utilization; vac vacation vacuum; val value valid; var variable
+variance; veh vehicle; vel velocity; ver version; vert vertical; vet veterinarian veteran; vid
+video; vol volume volunteer voltage; vs versus; wd word width; wk week; wt weight; xfer transfer;
+yd yard; yr year
+"""
+
+
+@cache
+def _conventional() -> dict[str, frozenset[str]]:
+    entries = (entry.split() for entry in _LISTED.split(";"))
+    return {short: frozenset(words) for short, *words in entries}
+
+
+@lru_cache(maxsize=8192)
+def expansions(word: str) -> frozenset[str]:
+    """Return what a word is a conventional abbreviation of.
+
+    >>> sorted(expansions("yrs")), sorted(expansions("year"))
+    (['year'], [])
+    """
+    table = _conventional()
+    return frozenset().union(*(table.get(base, ()) for base in (word, word.removesuffix("s"))))
+
+
+def is_conventional(word: str, other: str) -> bool:
+    """Tell whether one of two words is a conventional abbreviation of the other."""
+    return not expansions(word).isdisjoint(base_forms(other)) or not expansions(other).isdisjoint(
+        base_forms(word)
+    )
+
+
+def abbreviation_likeness(
+    word: str, others: Sequence[str], may_abbreviate: Callable[[str], bool] = lambda _: True
+) -> NDArray[np.float32]:
+    """Return how alike a text and each of n are if one abbreviates the other, (n,).
+
+    An abbreviation is conventional ("qty"); the beginning of a word, with its vowels or without
+    ("temp", "spd"); a contraction that keeps the first and the last letter ("govt"); or the
+    initials of a phrase, which may leave out its small words ("dob", "rd"). The likeness is 0
+    where neither text is one of the other, or the shorter one has a digit: 902 is no abbreviation
+    of 90210. All texts are plain and not empty.
+
+    Args:
+        word: a word or a phrase.
+        others: n words or phrases.
+        may_abbreviate: tells whether a word may abbreviate one by rule. A frequent word is
+            unlikely to: "car" is not short for "carpet".
+
+    >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
+    [0.95 0.   0.  ]
+    >>> print(abbreviation_likeness("government", ["govt", "govern", "governor"]).round(2))
+    [0.95 0.88 0.  ]
+    >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
+    [0.95 0.85 0.95]
+    >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
+    [0.85 0.  ]
+    """
+    alike = np.zeros(len(others), np.float32)
+    is_phrase = " " in word
+    stands_for = frozenset[str]() if is_phrase else expansions(word)
+    for i, other in enumerate(others):
+        if other[0] != word[0]:
+            if not is_phrase and (stands_for or len(other) < 4) and is_conventional(word, other):
+                alike[i] = _CONVENTIONAL
+            continue
+        if other == word:
+            continue
+        short, long = (word, other) if len(word) < len(other) else (other, word)
+        if " " not in short:
+            alike[i] = _one_way(short, long, may_abbreviate)
+    return alike
+
+
+def _one_way(short: str, long: str, may_abbreviate: Callable[[str], bool]) -> float:
+    """Return how alike a word and a longer text that begins alike are if it abbreviates it."""
+    if " " in long:
+        return initials_likeness(short, long.split())
+    if is_conventional(short, long):
+        return _CONVENTIONAL
+    if len(short) < _SHORTEST or len(short) == len(long):
+        return 0.0
+    begins = long.startswith(short)
+    if not begins and not _INNER_VOWELS.search(short):
+        begins = _INNER_VOWELS.sub("", long).startswith(short)
+    if not begins and (short[-1] != long[-1] or LCSseq.similarity(short, long) < len(short)):
+        return 0.0
+    if _DIGIT.search(short) or not may_abbreviate(short):
+        return 0.0
+    return (_PREFIX if begins else _CONTRACTION) + _BY_LENGTH * len(short) / len(long)
+
+
+def initials_likeness(word: str, phrase: Sequence[str]) -> float:
+    """Return how alike a word and some words are if it is their initials; otherwise 0.
+
+    >>> initials_likeness("rd", ["research", "and", "development"])
+    0.75
+    """
+    if len(phrase) < 2 or len(word) > len(phrase) or not word.isalpha():
+        return 0.0
+    if word != "".join([part[0] for part in phrase]) and word != "".join(
+        [part[0] for part in phrase if part not in _SMALL]
+    ):
+        return 0.0
+    return (_INITIALS if len(word) == 2 else _LONG_INITIALS) if len(word) > 1 else 0.0
+
+
+# ---- runs of words ------------------------------------------------------------------------------
+
+_JOINED = 1.0  # likeness of two words and the same written as one
+_MOST_INITIALS = 5
+
+
+def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
+    """Return the words of a query and of keys that are alike together.
+
+    They are two words on one side that are one on the other ("e mail", "email"), and initials
+    ("hr manager", "human resources manager").
+
+    Args:
+        words: of the query.
+        keys: the words of each of c keys.
+
+    >>> runs_of(["e", "mail", "address"], [["email"]])
+    [Run(key=0, rows=slice(0, 2, None), places=slice(0, 1, None), likeness=1.0)]
+    """
+    pairs, different = _joined(words), set(words)
+    found = []
+    for number, key in enumerate(keys):
+        for place, word in enumerate(key):
+            if word in pairs:
+                row = pairs[word]
+                found.append(Run(number, slice(row, row + 2), slice(place, place + 1), _JOINED))
+        if len(key) > 1:
+            for word, place in _joined(key).items():
+                if word in different:
+                    row = words.index(word)
+                    found.append(Run(number, slice(row, row + 1), slice(place, place + 2), _JOINED))
+            for row, place, end, alike in _initials_in(words, key):
+                found.append(Run(number, slice(row, row + 1), slice(place, end), alike))
+        if len(words) > 1:
+            for place, row, end, alike in _initials_in(key, words):
+                found.append(Run(number, slice(row, end), slice(place, place + 1), alike))
+    return found
+
+
+def _joined(words: Sequence[str]) -> dict[str, int]:
+    """Return two neighbours written as one, and the place of the first."""
+    return {f"{a}{b}": i for i, (a, b) in enumerate(pairwise(words))}
+
+
+def _initials_in(
+    words: Sequence[str], phrase: Sequence[str]
+) -> Iterator[tuple[int, int, int, float]]:
+    """Yield the place of each word that is the initials of a run of a phrase, and of the run."""
+    if len(phrase) < 2:
+        return
+    content = [i for i, word in enumerate(phrase) if word not in _SMALL]
+    for places in (range(len(phrase)), content):
+        letters = "".join([phrase[i][0] for i in places])
+        for i, word in enumerate(words):
+            start = letters.find(word) if 2 <= len(word) <= _MOST_INITIALS else -1
+            if start >= 0 and word not in _SMALL and word not in phrase:
+                alike = _INITIALS if len(word) == 2 else _LONG_INITIALS
+                yield i, places[start], places[start + len(word) - 1] + 1, alike

@@ -1,0 +1,415 @@
+"""Which texts cannot mean the same, however alike they look: opposites, codes, sizes and units."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fuzzydict.text.abbreviations import expansions
+from fuzzydict.text.forms import base_forms, compared
+from fuzzydict.text.similarity import other_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_FEW = 2  # words of a text in which an opposite decides, whatever the other words are
+
+
+class _Text(NamedTuple):
+    """What two texts are compared by.
+
+    Attributes:
+        words: the words of the text.
+        bases: for each word, what it is a form or an abbreviation of.
+        every: all of these.
+        graded: the same, and what the words are comparatives or superlatives of.
+        opposites: the opposites of all words.
+        negated: the bases of words that a negation denies.
+        members: what it names of each closed class: a month, a size.
+        units: its expressions of units, such as "kilometre hour".
+        has_digits: whether there is a digit.
+    """
+
+    words: tuple[str, ...]
+    bases: tuple[frozenset[str], ...]
+    every: frozenset[str]
+    graded: frozenset[str]
+    opposites: frozenset[str]
+    negated: frozenset[str]
+    members: dict[str, frozenset[str]]
+    units: frozenset[str]
+    has_digits: bool
+
+
+def contradictions(query: str, strings: Sequence[str]) -> NDArray[np.bool_]:
+    """Return whether a query and each of n texts contradict each other, (n,).
+
+    They do if what they differ in are opposites ("max speed", "min speed"), a word and its
+    negation, other members of a closed class (days, months, sizes, ordinals), other units, other
+    numbers, or codes with other letters. All texts are plain.
+
+    >>> contradictions("max speed", ["min speed", "maximum speed", "speed"]).tolist()
+    [True, False, False]
+    >>> contradictions("room 12b", ["room 12c", "room 12b left", "room"]).tolist()
+    [True, False, False]
+    """
+    asked = _text(query)
+    return np.array([_contradict(asked, _text(string)) for string in strings], np.bool_)
+
+
+def _contradict(a: _Text, b: _Text) -> bool:
+    if a.words == b.words:
+        return False
+    if a.has_digits and b.has_digits and _have_other_codes(a, b):
+        return True
+    if not a.opposites.isdisjoint(b.graded) and _has_opposites(a, b):
+        return True
+    if (a.negated or b.negated) and _is_negation(a, b):
+        return True
+    if a.members and b.members and _name_others(a, b):
+        return True
+    return bool(a.units - b.units and b.units - a.units)
+
+
+@lru_cache(maxsize=8192)
+def _text(text: str) -> _Text:
+    for longer, size in _LONG_SIZES:
+        text = text.replace(longer, size)
+    words = tuple(text.split())
+    each = tuple(map(_bases, words))
+    every = frozenset().union(*each)
+    return _Text(
+        words,
+        each,
+        every,
+        every.union(*map(compared, words)),
+        frozenset().union(*map(opposites, words)),
+        _negated(words),
+        _members(words),
+        _units(words),
+        any(map(str.isdigit, text)),
+    )
+
+
+@lru_cache(maxsize=8192)
+def _bases(word: str) -> frozenset[str]:
+    """Return what a word may be a form or an abbreviation of."""
+    return base_forms(word) | expansions(word)
+
+
+# ---- opposites --------------------------------------------------------------------------------
+
+# Opposites beside WordNet's antonyms: closed classes, and terms of computing and trade.
+_PAIRS = """
+above below; accept decline refuse; active deactivated; add remove subtract delete; after before;
+all none; allow deny forbid block disallow; always never; any none; arrival departure; arrive
+depart; asc desc; ascending descending; ask bid; backup restore; before after; beginning end; best
+worst; better worse; big small; birth death; buyer seller; cheap expensive; cheapest dearest;
+check uncheck; child adult parent; client server; clockwise counterclockwise anticlockwise; cold
+hot warm; compress decompress; create destroy delete; credit debit; dawn dusk; day night; deposit
+withdraw; deposit withdrawal; download upload; earliest latest; early late; east west; eastern
+western; empty full; enable disable; encode decode; encrypt decrypt; enter exit leave; entrance
+exit; entry exit; exclude include; excluding including; exclusive inclusive; expand collapse;
+expense income; export import; fail pass succeed; failed passed succeeded successful; failure
+success; false true; fast slow; fastest slowest; father mother; female male; few many; first last;
+follow unfollow; for against; forward backward; free paid occupied; front back rear; gain loss;
+greater less; greatest least; grow shrink; guest host; head tail; heavy light; hidden visible
+shown; hide show; high low; hire fire; horizontal vertical; host guest; in out; inbound outbound;
+income expense; incoming outgoing; incr decr; increase decrease; increasing decreasing; increment
+decrement; indoor outdoor; indoors outdoors; ingress egress; inner outer; input output; insert
+delete remove; inside outside; install uninstall; internal external; into from; known unknown;
+landing takeoff; lat lng; lat lon; latitude longitude; left right; less more; load unload; local
+remote; lock unlock; locked unlocked; login logout; logon logoff; long short; longest shortest;
+lower upper; lowercase uppercase; man woman; master slave; max min; maximal minimal; maximize
+minimize; maximum minimum; men women; more fewer less; most least fewest; mount unmount; mute
+unmute; near far; nearest farthest furthest; new old used; newest oldest; next prev; next
+previous; north south; northern southern; now later; odd even; off on; offline online; older
+younger; oldest youngest; on off; open close closed shut; opened closed; over under; overflow
+underflow; owe own; pack unpack; parent child; pause resume; plus minus; positive negative;
+postfix prefix; pre post; prefix suffix; pro contra; profit loss; public private; pull push;
+purchase sale; push pop; read unread; read write; receive send; received sent; receiver sender;
+receiving sending; recipient sender; register unregister; request response; rise fall; row column;
+sale purchase; select deselect; sell buy; selling buying; sender receiver; sent received; set
+reset; set unset; show hide; single multiple; sold bought; son daughter; source destination;
+source target; src dst; start end stop finish; started ended stopped finished; startup shutdown;
+stop go start; subscribe unsubscribe; sunrise sunset; supply demand; surplus deficit; tall short;
+teacher pupil student; thick thin; to from; top bottom; turn return; tx rx; up down; uplink
+downlink; upload download; upper lower; uppercase lowercase; upstream downstream; weekday weekend;
+wet dry; wide narrow; wife husband; win lose; winner loser; with without; within outside; yes no;
+young old; youngest oldest; zip unzip
+"""
+
+
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    lines = (resources.files("fuzzydict.data") / "opposites.txt").read_text("utf-8").splitlines()
+    found = dict[str, set[str]]()
+    for one, *others in map(str.split, (*lines, *_PAIRS.split(";"))):
+        for other in others:
+            found.setdefault(one, set()).add(other)
+            found.setdefault(other, set()).add(one)
+    return {word: frozenset(of) for word, of in found.items()}
+
+
+@lru_cache(maxsize=8192)
+def opposites(word: str) -> frozenset[str]:
+    """Return the opposites of a word, of what it is a form of, and of what it abbreviates.
+
+    >>> "minimum" in opposites("max"), "low" in opposites("highest"), opposites("table")
+    (True, True, frozenset())
+    """
+    table = _opposites()
+    return frozenset().union(*(table.get(one, ()) for one in (*_bases(word), *compared(word))))
+
+
+def _has_opposites(a: _Text, b: _Text) -> bool:
+    """Tell whether the texts differ by opposites, and are short or have a word in common."""
+    ours, theirs = _apart(a, b), _apart(b, a)
+    is_short = max(len(a.words), len(b.words)) <= _FEW
+    if not (is_short or len(ours) < len(a.words)):
+        return False
+    return any(
+        not opposites(a.words[i]).isdisjoint(b.bases[j] | compared(b.words[j]))
+        and a.bases[i].isdisjoint(a.negated) == b.bases[j].isdisjoint(b.negated)
+        for i in ours
+        for j in theirs
+    )
+
+
+def _apart(a: _Text, b: _Text) -> list[int]:
+    """Return the places of the words of one text that are not in the other."""
+    return [i for i, of in enumerate(a.bases) if of.isdisjoint(b.every)]
+
+
+# ---- negation -----------------------------------------------------------------------------------
+
+_NEGATIONS = frozenset(
+    ["not", "non", "no", "never", "without", "cannot", "except", "excluding", "excl"]
+)
+_PASSED_OVER = frozenset(
+    ["a", "an", "the", "any", "be", "been", "is", "to", "yet"]
+)  # between a negation and its word
+_COUNTS = frozenset(
+    ["number", "num", "nr", "nos", "count", "quantity", "qty"]
+)  # what "no" may stand for
+_NEGATIVE_PREFIXES = ("un", "non", "mis")
+_SHORTEST = 3  # letters of a word after such a prefix
+
+
+def _negated(words: Sequence[str]) -> frozenset[str]:
+    """Return the bases of the words that are negated: "not paid", "unpaid", "duty free"."""
+    found = set[str]()
+    for i, word in enumerate(words):
+        rest = [other for other in words[i + 1 :] if other not in _PASSED_OVER]
+        if (word in _NEGATIONS or word.endswith("n't")) and rest:
+            if word != "no" or not (rest[0] == "of" or rest[0].isdigit()):
+                found.update(_bases(rest[0]))
+        elif word.endswith("less"):
+            found.update(_bases(word.removesuffix("less")))
+        for prefix in _NEGATIVE_PREFIXES:
+            if word.startswith(prefix) and len(word) >= len(prefix) + _SHORTEST:
+                found.update(_bases(word.removeprefix(prefix)))
+    if len(words) > 1 and words[-1] == "free":
+        found.update(_bases(words[-2]))
+    return frozenset(found)
+
+
+def _is_negation(a: _Text, b: _Text) -> bool:
+    """Tell whether one text negates a word that the other has, and does not negate."""
+    return _negates(a, b) or _negates(b, a)
+
+
+def _negates(a: _Text, b: _Text) -> bool:
+    denied = (a.negated & b.every) - b.negated
+    if not denied:
+        return False
+    if "no" in a.words and not _COUNTS.isdisjoint(b.words):  # cust_no, "no_items"
+        return False
+    # "not null or empty" and "not null": the negation itself is in both.
+    return not any(word in _NEGATIONS and word in b.words for word in a.words)
+
+
+# ---- closed classes ----------------------------------------------------------------------------
+
+_LONG_SIZES = (("extra large", "xl"), ("x large", "xl"), ("extra small", "xs"), ("x small", "xs"))
+_SIZES = "xxs,xs,s small,m medium,l large,xl,xxl 2xl,xxxl 3xl,xxxxl 4xl"
+_DAYS = "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat"
+_MONTHS = "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug"
+_ORDINALS = "first 1st,second 2nd,third 3rd,fourth 4th,fifth 5th,sixth 6th,seventh 7th,eighth 8th"
+_NUMBERS = "one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve,hundred,thousand,million"
+_CLASSES = {
+    "size": _SIZES,
+    "day": f"{_DAYS},sunday sun",
+    "month": f"{_MONTHS},september sep sept,october oct,november nov,december dec",
+    "ordinal": f"{_ORDINALS},ninth 9th,tenth 10th",
+    "number": _NUMBERS,
+    "times": "single,double,triple,quadruple",
+    "part": "half,quarter,whole",
+}
+
+
+@cache
+def _named() -> dict[str, list[tuple[str, str]]]:
+    """Return for each word the classes that it may belong to, and what it names of each."""
+    found = dict[str, list[tuple[str, str]]]()
+    for kind, members in _CLASSES.items():
+        for member in members.split(","):
+            for word in member.split():
+                found.setdefault(word, []).append((kind, member))
+    return found
+
+
+def _members(words: Sequence[str]) -> dict[str, frozenset[str]]:
+    named, found = _named(), dict[str, set[str]]()
+    for i, word in enumerate(words):
+        for kind, member in named.get(word, ()):
+            found.setdefault(kind, set()).add(member)
+        if len(word) == 1 and word.isalpha() and (word != "a" or i == len(words) - 1):
+            found.setdefault("letter", set()).add(word)
+    return {kind: frozenset(names) for kind, names in found.items()}
+
+
+def _name_others(a: _Text, b: _Text) -> bool:
+    """Tell whether each text names a member of a class that the other does not."""
+    if "".join(a.words) == "".join(b.words):  # "e mail" and "email"
+        return False
+    return any(
+        bool(names - b.members[kind] and b.members[kind] - names)
+        for kind, names in a.members.items()
+        if kind in b.members
+    )
+
+
+# ---- codes and numbers -------------------------------------------------------------------------
+
+_RUNS = re.compile(r"\d+|[^\d\s]+")
+_SHORT = 3  # letters of a code, in which a slip is another code
+
+
+def _have_other_codes(a: _Text, b: _Text) -> bool:
+    """Tell whether numbers of both texts differ, or the letters that stand beside them."""
+    shared = any(word in b.words for word in a.words if word.isalpha())
+    if other_numbers(" ".join(a.words), " ".join(b.words), in_part=shared):
+        return True
+    ours, theirs = ([word for word in text.words if _is_code(word)] for text in (a, b))
+    return any(
+        _is_other_code(_RUNS.findall(code), _RUNS.findall(other))
+        for code in ours
+        for other in theirs
+        if code not in b.words and other not in a.words
+    )
+
+
+def _is_code(word: str) -> bool:
+    return any(map(str.isdigit, word)) and not word.isdigit()
+
+
+def _is_other_code(runs: list[str], others: list[str]) -> bool:
+    """Tell whether two codes, as runs of digits and letters, have the same digits in other letters.
+
+    The letters of a code may be misspelled if they are a word: "covdi19".
+    """
+    digits, letters = _parted(runs)
+    same, other = _parted(others)
+    if digits != same or letters == other or runs[0].isdigit() != others[0].isdigit():
+        return False
+    if len(letters) == len(other) == 1:
+        both = (letters[0], other[0])
+        is_word, are_units = min(map(len, both)) > _SHORT, all(map(_is_unit, both))
+        return not (is_word or are_units)
+    return True
+
+
+def _parted(runs: list[str]) -> tuple[list[str], list[str]]:
+    return [run for run in runs if run.isdigit()], [run for run in runs if not run.isdigit()]
+
+
+# ---- units -------------------------------------------------------------------------------------
+
+_PREFIXES = "kilo mega giga tera peta milli micro nano pico centi deci hecto kibi mebi gibi tebi"
+_PREFIXED = (
+    "meter gram second watt volt ampere byte bit joule newton hertz liter pascal calorie ohm"
+)
+_PLAIN = (
+    "inch foot feet yard mile acre hectare pound ounce ton tonne stone pint gallon quart cup "
+    "teaspoon tablespoon minute hour day week fortnight month quarter year decade century celsius "
+    "fahrenheit kelvin bar psi horsepower knot lumen lux candela mole dozen pixel percent decibel "
+    "square cubic euro dollar cent penny rupee yen franc"
+)
+# Symbols, and other spellings, of units: whole expressions.
+_SYMBOLS = """
+mm millimeter; cm centimeter; dm decimeter; km kilometer; um micrometer; nm nanometer; mg
+milligram; kg kilogram; kilo kilogram; ms millisecond; ns nanosecond; sec second; secs second;
+mins minute; hr hour; hrs hour; h hour; wk week; mo month; yr year; ml milliliter; cl centiliter;
+dl deciliter; kb kilobyte; mb megabyte; gb gigabyte; tb terabyte; pb petabyte; kib kibibyte; mib
+mebibyte; gib gibibyte; kbit kilobit; mbit megabit; gbit gigabit; kbps kilobit second; mbps
+megabit second; gbps gigabit second; bps bit second; hz hertz; khz kilohertz; mhz megahertz; ghz
+gigahertz; kw kilowatt; mw megawatt; gw gigawatt; kwh kilowatt hour; mwh megawatt hour; wh watt
+hour; kv kilovolt; mv millivolt; ma milliampere; mah milliampere hour; kj kilojoule; kcal
+kilocalorie; kpa kilopascal; mpa megapascal; hpa hectopascal; kph kilometer hour; kmh kilometer
+hour; mph mile hour; ft foot; feet foot; yd yard; mi mile; lb pound; lbs pound; oz ounce; gal
+gallon; qt quart; tsp teaspoon; tbsp tablespoon; sq square; cu cubic; sqm square meter; sqft
+square foot; m2 square meter; m3 cubic meter; km2 square kilometer; cm2 square centimeter; cm3
+cubic centimeter; amp ampere; amps ampere; centigrade celsius; db decibel; px pixel; inches inch;
+metre meter; litre liter; gramme gram; tonne tonne; usd dollar
+"""
+# Letters and words that are units after a number, after "per" or "in", or at the end.
+_AMBIGUOUS = {"m": "meter", "g": "gram", "s": "second", "l": "liter", "w": "watt", "v": "volt"}
+_AMBIGUOUS |= {"b": "byte", "c": "celsius", "f": "fahrenheit", "k": "kelvin", "min": "minute"}
+_AMBIGUOUS |= {"t": "ton", "hp": "horsepower"}
+_BEFORE_UNIT = frozenset(["per", "in"])
+
+
+@cache
+def _units_by_word() -> dict[str, tuple[str, ...]]:
+    names = [*_PLAIN.split(), *_PREFIXED.split()]
+    names += [f"{prefix}{unit}" for prefix in _PREFIXES.split() for unit in _PREFIXED.split()]
+    found: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+    found |= {
+        name.replace(end, other): (name,)
+        for end, other in (("meter", "metre"), ("liter", "litre"), ("gram", "gramme"))
+        for name in names
+        if name.endswith(end)
+    }
+    found |= {short: tuple(of) for short, *of in map(str.split, _SYMBOLS.split(";"))}
+    return found
+
+
+def _is_unit(word: str) -> bool:
+    return word in _AMBIGUOUS or any(one in _units_by_word() for one in base_forms(word))
+
+
+def _units(words: Sequence[str]) -> frozenset[str]:
+    """Return the expressions of units in a text, each as sorted names: "kilometers per hour"."""
+    table, found, run = _units_by_word(), set[str](), list[str]()
+    for i, word in enumerate((*words, "")):
+        named = _unit(word, words, i, table) if word else ()
+        if named:
+            run += named
+        elif run and not (word == "per" or (word == "a" and i < len(words) - 1)):
+            found.add(" ".join(sorted(run)))
+            run = []
+    return frozenset(found)
+
+
+def _unit(
+    word: str, words: Sequence[str], place: int, table: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the units that a word names, of which there may be none."""
+    for one in (word, word.lstrip("0123456789"), *base_forms(word)):
+        if one in table:
+            return table[one]
+    before = words[place - 1] if place else ""
+    symbol = word.lstrip("0123456789")
+    is_last = 0 < place == len(words) - 1
+    if symbol in _AMBIGUOUS and (
+        symbol != word or is_last or before.isdigit() or before in _BEFORE_UNIT
+    ):
+        return (_AMBIGUOUS[symbol],)
+    return ()
