@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import TABLES, Cleaned, clean_column, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
@@ -155,13 +155,14 @@ def _check(
         raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")
     for option, path in {"--review": review, "--decisions": decisions}.items():
         if path is not None and _is_same(path, dict_file):
-            raise click.UsageError(f"{path} is the dict; name another file as {option}")
+            raise OptionError(f"{path} is the dict; name another file as {option}")
     for place in (output, review):
         if place is not None:
             check_place(place)
     if decisions is not None and not decisions.exists():
-        raise click.UsageError(
-            f"{decisions}: No such file; `--review {decisions}` makes one to decide in"
+        raise OptionError(
+            f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
+            f"query and target"
         )
 
 
@@ -173,7 +174,7 @@ def _check_ending(output: Path, table: Path, form: str) -> None:
     """Refuse an ending of another format, or of none, unless TABLE has it or it is that of text."""
     named, ending = table_format(output), output.suffix.lower()
     if named != form and (named or ending not in ("", ".txt", table.suffix.lower())):
-        raise click.UsageError(
+        raise OptionError(
             f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
         )
 

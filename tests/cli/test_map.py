@@ -214,7 +214,7 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
         ("t.csv", ["--decisions", "t.csv"], "t.csv is the table to be read"),
         ("t.csv", ["--review", "codes.csv"], "codes.csv is the dict; name another file as --revie"),
         ("t.csv", ["--decisions", "codes.csv"], "codes.csv is the dict; name another file as --de"),
-        ("t.csv", ["--decisions", "no.csv"], "no.csv: No such file; `--review no.csv` makes one"),
+        ("t.csv", ["--decisions", "no.csv"], "no.csv: No such file; name one that `--review` wr"),
         ("t.csv", ["--decisions", "."], ".: a review ends in .csv, .tsv or .jsonl"),
         ("t.csv", ["-o", "o.xlsx"], "o.xlsx would hold csv, but its ending says otherwise; end it"),
         ("t.csv", ["-o", "o.csv.gz"], "o.csv.gz would hold csv, but its ending says otherwise"),
