@@ -31,7 +31,7 @@ from fuzzydict.io.records import (
     format_by_ending,
     json_records,
 )
-from fuzzydict.io.review import DecidedFile, Doubt, Review, check_ending, decided, same_text
+from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
@@ -134,16 +134,12 @@ def clean_column(
     _check_apart(table, output, decisions, review)
     if review is not None:
         check_ending(review)
-    files = {
-        path: DecidedFile(path, d)
-        for path in (decisions, review)
-        if path is not None and (path is decisions or path.exists())
-    }
-    keys = dict(d.aliases) | decided(files.values())
+    existing = review if review is not None and review.exists() else None
+    decided = Decided(d, [path for path in (decisions, existing) if path is not None])
     prefix = f"{column}_" if prefix is None else prefix
     names = (f"{prefix}key", f"{prefix}value", f"{prefix}score")
-    with nullcontext() if review is None else Review(review, files.get(review)) as doubts:
-        matcher = _ColumnMatcher(d, keys, doubts, sure)
+    with nullcontext() if review is None else Review(review, decided) as doubts:
+        matcher = _ColumnMatcher(d, decided, doubts, sure)
         columns = _NewColumns(column, names, matcher.answer, progress)
         try:
             with _opened(output) as file:
@@ -198,8 +194,7 @@ class _ColumnMatcher:
 
     Args:
         d: the dict.
-        decided: the key of each text that is decided on or was taught (by `same_text`), or None
-            for no key. A text that equals a key finds that key all the same.
+        decided: what somebody decided. A text that equals a key finds that key all the same.
         review: collects the doubts.
         sure: the lowest score of a match that is not doubtful.
     """
@@ -207,7 +202,7 @@ class _ColumnMatcher:
     def __init__(
         self,
         d: FuzzyDict[Any],
-        decided: Mapping[str, str | None],
+        decided: Decided,
         review: Review | None,
         sure: float,
     ) -> None:
@@ -243,8 +238,7 @@ class _ColumnMatcher:
 
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
-        is_key = dict.__contains__(self.d, query)
-        return bool(self.decided) and not is_key and same_text(query) in self.decided
+        return query in self.decided and not dict.__contains__(self.d, query)
 
     def _best_cached(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query, whatever its score."""
@@ -263,7 +257,7 @@ class _ColumnMatcher:
         best: dict[str, Match | None] = dict.fromkeys(queries)
         equal = [query for query in queries if dict.__contains__(self.d, query)]
         best.update(zip(equal, self.d.nearest(equal), strict=True))
-        known = {q: self.decided[same_text(q)] for q in queries if self._is_decided(q)}
+        known = {q: self.decided[q] for q in queries if self._is_decided(q)}
         for query, key in known.items():
             if key is not None:
                 best[query] = Match(key, dict.__getitem__(self.d, key), 1.0, query=query)

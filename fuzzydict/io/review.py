@@ -21,7 +21,7 @@ from fuzzydict.io.records import (
     encoded,
     format_by_ending,
 )
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ("query", "count", "key", "score", "target")
-
-
-def same_text(text: str) -> str:
-    """Return what is equal for texts that are one question: their words, or signs without words.
-
-    >>> same_text("Shipping"), same_text(" shipping? "), same_text(" ?! ")
-    ('shipping', 'shipping', '?!')
-    """
-    return plain(text) or text.strip()
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -124,14 +115,15 @@ def _is_possible(decision: Decision, d: FuzzyDict[Any]) -> bool:
 
 def _impossible(rows: list[Row], path: Path, d: FuzzyDict[Any]) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
-    first, others = rows[0], len(rows) - 1
+    first = rows[0]
     place, target = f"{path}: line {first.line}", _told(first.target)
     if dict.__contains__(d, first.query):
         return FileFormatError(
             f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
             f"target cannot be {target}: remove the row"
         )
-    more = f"; {others} more rows have such targets: is the file about another dict?" * (others > 0)
+    others = sum(not dict.__contains__(d, row.query) for row in rows[1:])
+    more = f"; {others} more targets are none: is the file about another dict?" if others else ""
     return FileFormatError(
         f"{place}: {target}, the target of {quoted(first.query)}, is not a key of the dict"
         f"{_suggestion(first.target, d)}; write one of its keys, or nothing if none is right{more}"
@@ -145,15 +137,24 @@ def _suggestion(target: str | None, d: FuzzyDict[Any]) -> str:
         return ""
 
 
-def decided(files: Iterable[DecidedFile]) -> dict[str, str | None]:
-    """Return what files decide: the key of each text (by `same_text`), or None for no key.
+class Decided:
+    """The key of each text that somebody decided on, or None for no key.
+
+    Args:
+        d: the dict, whose aliases are decisions, too; those of files go first.
+        paths: reviews to read.
+
+    Attributes:
+        files: the reviews by their paths.
 
     Raises:
-        FileFormatError: two rows decide differently on one text.
+        FileFormatError: as for a `DecidedFile`; or two rows decide differently on one text.
     """
-    first: dict[str, Decision] = {}
-    for file in files:
-        for decision in file.decisions:
+
+    def __init__(self, d: FuzzyDict[Any], paths: Iterable[Path]) -> None:
+        self.files = {path: DecidedFile(path, d) for path in paths}
+        first: dict[str, Decision] = {}
+        for decision in (one for file in self.files.values() for one in file.decisions):
             before = first.setdefault(same_text(decision.text), decision)
             if before.key != decision.key:
                 raise FileFormatError(
@@ -162,7 +163,16 @@ def decided(files: Iterable[DecidedFile]) -> dict[str, str | None]:
                     f"is {_told(before.key)}; these are one text, for case, accents and "
                     f"punctuation make no difference: keep one row"
                 )
-    return {text: decision.key for text, decision in first.items()}
+        self._keys: dict[str, str | None] = {
+            **{same_text(alias): key for alias, key in d.aliases.items()},
+            **{text: decision.key for text, decision in first.items()},
+        }
+
+    def __contains__(self, text: str) -> bool:
+        return bool(self._keys) and same_text(text) in self._keys
+
+    def __getitem__(self, text: str) -> str | None:
+        return self._keys[same_text(text)]
 
 
 def _told(key: str | None) -> str:
@@ -192,13 +202,14 @@ class Review:
 
     Args:
         path: the file, which ends in .csv, .tsv or .jsonl.
-        before: the file as it is, or None if there is none yet.
+        decided: what is decided, with the file as it is, if it exists.
     """
 
-    def __init__(self, path: Path, before: DecidedFile | None = None) -> None:
+    def __init__(self, path: Path, decided: Decided) -> None:
         import sqlite3
 
-        self._path, self._form, self._before = path, check_ending(path), before
+        self._path, self._form = path, check_ending(path)
+        self._before = decided.files.get(path)
         self._seen: set[str] = set()  # texts of undecided rows that came up again
         self._is_saved = False
         self._database = sqlite3.connect("", isolation_level=None)  # "" is a temporary file

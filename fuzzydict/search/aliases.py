@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
-from fuzzydict.text.words import LONGEST, plain
+from fuzzydict.text.words import plain, same_text
 
 _ABSENT: Any = object()
-_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 
 
 class Aliases(dict[str, Any]):
@@ -54,7 +52,7 @@ class Aliases(dict[str, Any]):
 
     def find(self, query: str, default: Any = None) -> Any:
         """Return the key of which a query is another name, None if it has none, or a default."""
-        alias = self._written.get(_words(query))
+        alias = self._written.get(same_text(query))
         key = default if alias is None else dict.get(self, alias, default)
         return key if self._is_of(key) else default
 
@@ -80,7 +78,7 @@ class Aliases(dict[str, Any]):
         with self._lock:
             if alias not in self:
                 raise KeyError(alias)
-            dict.__delitem__(self, self._written.pop(_words(alias)))
+            dict.__delitem__(self, self._written.pop(same_text(alias)))
 
     def pop(self, alias: str, /, *default: Any) -> Any:
         """Remove an alias and return its key, or ``default`` if there is none."""
@@ -107,12 +105,12 @@ class Aliases(dict[str, Any]):
     def forget(self, key: Any) -> None:
         """Forget the aliases of a key that was deleted."""
         for alias in [alias for alias, of in dict.items(self) if of == key]:
-            dict.__delitem__(self, self._written.pop(_words(alias)))
+            dict.__delitem__(self, self._written.pop(same_text(alias)))
 
     def check(self) -> None:
         """Assert that each alias is listed once, and found by its words."""
         assert set(self._written.values()) == set(dict.keys(self))
-        assert all(words == _words(alias) for words, alias in self._written.items())
+        assert all(words == same_text(alias) for words, alias in self._written.items())
 
     def copy(self) -> dict[str, Any]:
         """Return a plain dict, which is that of no other dict."""
@@ -130,7 +128,9 @@ class Aliases(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        mine, theirs = ({_words(a): key for a, key in one.items()} for one in (self, other))
+        if not all(isinstance(alias, str) for alias in other):
+            return False
+        mine, theirs = ({same_text(a): key for a, key in one.items()} for one in (self, other))
         return mine == theirs
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Aliases(dict[str, Any]):
 
     def _add(self, aliases: Mapping[str, Any]) -> None:
         for alias, key in aliases.items():
-            dict.__setitem__(self, self._written.setdefault(_words(alias), alias), key)
+            dict.__setitem__(self, self._written.setdefault(same_text(alias), alias), key)
 
     def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what aliases are made of, each of a key of the dict or of None."""
@@ -160,10 +160,10 @@ class Aliases(dict[str, Any]):
         for alias, key in given.items():
             _require_words(alias)
             self._require_key(alias, key)
-            if keys.setdefault(_words(alias), key) != key:
+            if keys.setdefault(same_text(alias), key) != key:
                 raise OptionError(
                     f"aliases: {quoted(alias)} and another of the same words are one alias, given "
-                    f"{quoted(keys[_words(alias)])} and {quoted(key)}; give one of them"
+                    f"{quoted(keys[same_text(alias)])} and {quoted(key)}; give one of them"
                 )
         return given
 
@@ -177,14 +177,6 @@ class Aliases(dict[str, Any]):
                 f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; "
                 f"add that key first, or give None if the text has no key"
             )
-
-
-def _words(text: Any) -> Any:
-    """Return what makes a text the same alias as another: its plain words, and its signs."""
-    if not isinstance(text, str):
-        return text
-    signs = _SIGN.findall(text[:LONGEST])
-    return f"{plain(text)} {''.join(signs)}" if signs else plain(text)
 
 
 def _require_words(alias: Any) -> None:

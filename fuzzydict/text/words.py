@@ -29,6 +29,7 @@ _SPELLED_OUT = str.maketrans(
         "\u0131": "i",
     }
 )
+_SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
 
@@ -72,6 +73,19 @@ def plain(text: str) -> str:
     """
     text = text[:LONGEST]
     return text if _PLAIN.fullmatch(text) else " ".join(words(text))
+
+
+def same_text(text: str) -> str:
+    """Return what is equal for texts that are one, however they are written.
+
+    That is their plain words, with the signs that names differ by; or the text without words.
+
+    >>> same_text("Shipping"), same_text(" shipping? "), same_text("C#"), same_text(" ?! ")
+    ('shipping', 'shipping', 'c #', '?!')
+    """
+    signs = _SIGN.findall(text[:LONGEST])
+    words = plain(text)
+    return f"{words} {''.join(signs)}" if words and signs else words or text.strip()
 
 
 def caseless(text: str) -> str:

@@ -188,6 +188,7 @@ def test_the_same_alias_twice_with_one_key_is_one() -> None:
     d = colors()
     d.aliases = {"dark-red": "red", "Dark Red": "red"}
     assert d.aliases == {"dark red": "red"}
+    assert not d.aliases.__eq__({5: "red"})
     assert list(d.aliases) == ["dark-red"]
 
 

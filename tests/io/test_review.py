@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.io.examples import read_examples
-from fuzzydict.io.review import Doubt, Review, same_text
+from fuzzydict.io.review import Decided, Doubt, Review
+from fuzzydict.text.words import same_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
@@ -99,7 +100,7 @@ def test_only_what_is_below_sure_is_doubtful(tmp_path: Path) -> None:
 
 
 def test_a_review_counts_over_many_batches(tmp_path: Path) -> None:
-    with Review(tmp_path / "review.csv") as review:
+    with Review(tmp_path / "review.csv", Decided(COUNTRIES, [])) as review:
         for i in range(50):
             review.add(Doubt(f"q{j}", 1, "k", 0.5, None) for j in range(i, 50))
         review.save()
@@ -116,7 +117,7 @@ def test_what_a_review_says_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
 ) -> None:
     path = tmp_path_factory.mktemp("any") / name
-    with Review(path) as review:
+    with Review(path, Decided(COUNTRIES, [])) as review:
         review.add(Doubt(query, 1, "k", 0.5, target) for query, target in targets.items())
         review.save()
     assert read_examples(path) == list(targets.items())
@@ -144,6 +145,18 @@ def test_texts_of_the_same_words_are_one_question(
     assert len({same_text(text) for text in texts}) == count == len(rows)
     assert rows[0]["query"] == texts[0]
     assert sum(row["count"] for row in rows) == len(texts) + 1
+
+
+def test_signs_tell_apart_what_keys_tell_apart_by_them(tmp_path: Path) -> None:
+    d, review = FuzzyDict({"C": 1, "C++": 2, "C#": 3, "Go": 4}), tmp_path / "review.csv"
+    cells = ["c++", "C++ ", "c#", " C", "go!", "C"]
+    mapped(tmp_path, cells, d, review=review, sure=2)
+    assert [row["query"] for row in read_rows(review)] == ["c++", "c#", " C", "go!"]
+    keys = {"c++": "C++", "c#": "C#", " C": "C", "go!": "Go"}
+    filled_in(review, lambda query: keys[query])
+    after, counts = mapped(tmp_path, cells, d, review=review, sure=2)
+    assert after == ["C++", "C++", "C#", "C", "Go", "C"]
+    assert counts.undecided == 0
 
 
 # ---- what is decided ----------------------------------------------------------------------
@@ -383,7 +396,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "keys of another dict": (
         "query,target\nx,qwzzt\ny,zzzyx\nz,vvvxw\n",
         "line 2: 'qwzzt', the target of 'x', is not a key of the dict; write one of its keys, or "
-        "nothing if none is right; 2 more rows have such targets: is the file about another dict?",
+        "nothing if none is right; 2 more targets are none: is the file about another dict?",
     ),
     "another key for a key": (
         "query,target\nFrance,Germany\n",
