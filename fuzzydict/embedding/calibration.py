@@ -41,6 +41,8 @@ class Calibration:
         known: for queries whose words are all known.
         unknown: for queries whose words were never seen.
         reach: the limit of nearness, see `search.features.Features`.
+        growth: how the odds of no key being right grow with the number of keys: they are the
+            number to this power, from 0 to 1.
 
     >>> line = (-9.0, 24.0, 0.0, 0.0), (-6.0, 0.0, 2.0, 0.0), (-5.0, 9.0, 0.0, 0.0)
     >>> calibration = Calibration(Evidence(*line), Evidence(*line))
@@ -51,10 +53,11 @@ class Calibration:
     known: Evidence
     unknown: Evidence
     reach: float = 3.0
+    growth: float = 1.0
 
     def as_array(self) -> NDArray[np.float64]:
-        """Return the reach, and all weights in order, (25,)."""
-        return np.append(self.reach, self.weights())
+        """Return the reach, all weights in order, and the growth, (26,)."""
+        return np.concatenate([[self.reach], self.weights().ravel(), [self.growth]])
 
     def weights(self) -> NDArray[np.float64]:
         """Return the weights, (2, 3, 4): of known and unknown queries, for each of `REASONS`."""
@@ -62,19 +65,23 @@ class Calibration:
 
     @classmethod
     def from_array(cls, weights: NDArray[Any]) -> Calibration:
-        """Return the calibration that `as_array` returned.
+        """Return the calibration that `as_array` returned; the growth is 1 where it is left out.
 
         Raises:
-            ValueError: the array has another shape, is not finite, or a weight has the wrong sign.
+            ValueError: the array has another shape, is not finite, or a number is out of range.
         """
-        if weights.shape != (25,) or not np.isfinite(weights).all() or not weights[0] > 0:
-            raise ValueError(f"a calibration is 25 finite numbers, not {weights.shape}")
-        lines = weights[1:].reshape(2, 3, 4)
+        if weights.shape == (25,):  # files of version 0.1 have no growth
+            weights = np.append(weights, 1.0)
+        if weights.shape != (26,) or not np.isfinite(weights).all() or not weights[0] > 0:
+            raise ValueError(f"a calibration is 26 finite numbers, not {weights.shape}")
+        lines, growth = weights[1:-1].reshape(2, 3, 4), float(weights[-1])
         # The bounds on a score rely on these signs.
         if (lines[:, :, 1] * _SIGNS < 0).any() or (lines[:, :, 2:] < 0).any():
             raise ValueError("the weights of likeness and nearness have the wrong sign")
+        if not 0 <= growth <= 1:
+            raise ValueError(f"the growth of a calibration is from 0 to 1, not {growth:g}")
         known, unknown = map(_evidence, lines)
-        return cls(known, unknown, reach=float(weights[0]))
+        return cls(known, unknown, reach=float(weights[0]), growth=growth)
 
     def mixed(self, known: float) -> Evidence:
         """Return the evidence for a query of which the share ``known`` of the words is known.

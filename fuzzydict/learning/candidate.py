@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -351,7 +352,7 @@ def answers_to(questions: Sequence[Question], calibration: Calibration) -> list[
     """Return the answers of the default score."""
     found = []
     for features, known, right, *_ in questions:
-        logs = log_probabilities(log_odds(features, known, calibration))
+        logs = log_probabilities(log_odds(features, known, calibration), calibration.growth)
         answer = _answer(np.exp(logs), logs, right)
         if not len(right):
             none = max(1 - float(np.exp(logs).sum()), 1e-12)
@@ -384,7 +385,11 @@ _BOUNDS = [*_OF_SURFACE, _BIAS, _AGAINST, _FOR, _FOR, *_OF_SURFACE]
 
 
 def calibrate(
-    questions: Sequence[Question], start: Calibration, *, pull: float = _PULL
+    questions: Sequence[Question],
+    start: Calibration,
+    *,
+    pull: float = _PULL,
+    with_growth: bool = False,
 ) -> Calibration:
     """Return the calibration with the greatest likelihood of the right answers.
 
@@ -396,31 +401,47 @@ def calibrate(
         start: the weights to start from.
         pull: weight of the penalty on the squared distance from the start, relative to the mean
             loss. With few questions, give more.
+        with_growth: whether to fit the growth, too. The questions should be to dicts of many sizes.
     """
     from scipy.optimize import minimize
 
-    first = start.weights().ravel()
+    first = np.append(start.weights(), start.growth)
     total = sum(question.weight for question in questions)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
         value = 0.0
         for question in questions:
-            nll, d_weights = question_loss(question, calibration)
+            nll, d_weights, d_growth = question_loss(question, calibration)
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
             value += question.weight * nll / total
-            gradient += question.weight / total * shares * np.tile(d_weights, 2)
+            gradient[:-1] += question.weight / total * shares * np.tile(d_weights, 2)
+            gradient[-1] += question.weight / total * d_growth
         value += pull * float(np.square(weights - first).sum())
         return value, gradient + 2 * pull * (weights - first)
 
-    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=_BOUNDS * 2)
+    growth = (0.0, 1.0) if with_growth else (start.growth, start.growth)
+    bounds = [*_BOUNDS * 2, growth]
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds)
     return _calibration(found.x, start.reach)
 
 
-def question_loss(
-    question: Question, calibration: Calibration
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the negative log-likelihood of the right answer, and its gradient, (12,).
+class Loss(NamedTuple):
+    """The negative log-likelihood of the right answer to a question, and its gradients.
+
+    Attributes:
+        value: the loss.
+        d_weights: for the weights of the evidence, (12,).
+        d_growth: for the growth.
+    """
+
+    value: float
+    d_weights: NDArray[np.float64]
+    d_growth: float
+
+
+def question_loss(question: Question, calibration: Calibration) -> Loss:
+    """Return the loss of a question.
 
     The gradient for a weight is that for the log-odds, times the reason's share of the key's odds,
     times the feature.
@@ -429,28 +450,31 @@ def question_loss(
     odds = log_odds(features, question.known, calibration)
     reasons = log_odds_by_reason(features, question.known, calibration)
     shares = np.exp(reasons - odds[features.candidates])  # (3, c)
-    loss, d_odds = _answer_loss(odds, right)
+    loss, d_odds, d_growth = _answer_loss(odds, right, calibration.growth)
     if question.absent and len(right):
         odds[right] = -np.inf
-        loss_of_none, d_odds_of_none = _answer_loss(odds, right[:0])
-        loss, d_odds = loss + loss_of_none, d_odds + d_odds_of_none
-    return loss, _weight_gradient(features, d_odds, shares)
+        of_none = _answer_loss(odds, right[:0], calibration.growth)
+        loss, d_odds, d_growth = loss + of_none[0], d_odds + of_none[1], d_growth + of_none[2]
+    return Loss(loss, _weight_gradient(features, d_odds, shares), d_growth)
 
 
 def _answer_loss(
-    odds: NDArray[np.float64], right: NDArray[np.intp]
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the negative log-likelihood of the right keys, or of "none", and its gradient, (n,).
+    odds: NDArray[np.float64], right: NDArray[np.intp], growth: float
+) -> tuple[float, NDArray[np.float64], float]:
+    """Return the negative log-likelihood of the right keys, or of "none", and its gradients.
 
-    The gradient for a log-odds is the key's probability less its target.
+    The gradient for a log-odds, (n,), is the key's probability less its target; that for the
+    growth is the same of "none", times the logarithm of the number of keys.
     """
-    logs = log_probabilities(odds)
+    logs = log_probabilities(odds, growth)
     d_odds = np.exp(logs)
+    size = math.log(max(int(np.count_nonzero(odds > -np.inf)), 1))
+    none = max(1 - float(d_odds.sum()), 1e-12)
     if not len(right):
-        return -float(np.log(max(1 - d_odds.sum(), 1e-12))), d_odds
+        return -float(np.log(none)), d_odds, size * (none - 1)
     of_right = np.logaddexp.reduce(logs[right])
     d_odds[right] -= np.exp(logs[right] - of_right)
-    return -float(of_right), d_odds
+    return -float(of_right), d_odds, size * none
 
 
 def _weight_gradient(
@@ -459,6 +483,7 @@ def _weight_gradient(
     """Return the gradient for the weights, (12,), from that for the log-odds, (n,)."""
     near = features.nearness[features.candidates]
     spelling, meaning, words = shares * d_odds[features.candidates]
+    spelling[features.spelling == 1] = 0  # the log-odds of the very words are fixed
     all_keys = d_odds.copy()
     all_keys[features.candidates] = meaning  # for other keys, meaning is the only reason
     coverage = np.maximum(features.words, 0)

@@ -107,19 +107,22 @@ def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
     return bias + of_likeness * likeness * likeness + by_nearness
 
 
-def log_probabilities(odds: NDArray[np.float64], count: int | None = None) -> NDArray[np.float64]:
+def log_probabilities(
+    odds: NDArray[np.float64], growth: float, count: int | None = None
+) -> NDArray[np.float64]:
     """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
 
-    Before any evidence, "none" has probability 1/2 and each of the n keys 1/(2n). The more keys
-    there are, the more evidence a key needs.
+    Before any evidence, "none" has the odds ``n ** growth`` and each of the n keys those of 1. The
+    more keys there are, the more evidence a key needs.
 
     Args:
         odds: the log-odds of each key being right to none being right, (n,); -inf for dead slots.
+        growth: see `Calibration`.
         count: the number of keys, if one of the odds stands for several keys.
     """
     if count is None:
         count = max(int(np.count_nonzero(odds > -np.inf)), 1)
-    none = math.log(count)
+    none = growth * math.log(count)
     top = float(odds.max(initial=none))
     total = np.exp(odds - top).sum() + math.exp(none - top)
     probabilities: NDArray[np.float64] = odds - (top + np.log(total))
@@ -179,7 +182,8 @@ class Reasons:
 
     def none(self) -> float:
         """Return the probability that no key is right."""
-        return max(0.0, 1.0 - float(np.exp(log_probabilities(self.log_odds, self.count)).sum()))
+        logs = log_probabilities(self.log_odds, self.calibration.growth, self.count)
+        return max(0.0, 1.0 - float(np.exp(logs).sum()))
 
     def parts(self, slot: int, probability: float) -> Parts:
         """Return the parts of a key's probability; each reason has the share of its odds.
@@ -418,7 +422,7 @@ def _judgement(
     odds[keys.dead] = -np.inf
     if others is not None:
         odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
-    logs = log_probabilities(odds, count)[: len(keys)].astype(np.float32)
+    logs = log_probabilities(odds, keys.calibration.growth, count)[: len(keys)].astype(np.float32)
     top = logs.max()
     logs[logs > top - _TIE] = top
     has_vectors = keys.vectors.shape[1] > 0
@@ -610,6 +614,7 @@ class _Limits(NamedTuple):
     """The evidence, and upper bounds on the log-odds of keys that share few n-grams."""
 
     evidence: Evidence
+    growth: float  # see `Calibration`
     nearest: float  # of a key that is compared as a string, since it is near
     other: float  # of any other key
 
@@ -619,7 +624,8 @@ def _limits(calibration: Calibration, known: float, several: bool) -> _Limits:
     evidence, reach = _evidence(calibration, known), calibration.reach
     like, words = np.array(NEAREST_LIKENESS), np.array(NEAREST_LIKENESS if several else -np.inf)
     nearest = float(_highest(evidence, reach, like, words))
-    return _Limits(evidence, nearest, float(_line(evidence.meaning, 0.0, reach)))
+    other = float(_line(evidence.meaning, 0.0, reach))
+    return _Limits(evidence, calibration.growth, nearest, other)
 
 
 def _highest(
@@ -667,6 +673,6 @@ def _winner(
     if least <= rivals.max(initial=one):
         return None
     most = np.logaddexp(np.logaddexp.reduce(rivals), together)
-    most = np.logaddexp(most, math.log(count))
+    most = np.logaddexp(most, limits.growth * math.log(count))
     reaches = cutoff <= 0 or least - np.logaddexp(least, most) >= math.log(cutoff)
     return best if reaches else None

@@ -173,7 +173,7 @@ def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool
         odds = log_odds(question.features, question.known, calibration)
         if gone:
             odds[question.right] = -np.inf
-        logs = log_probabilities(odds)
+        logs = log_probabilities(odds, calibration.growth)
         scores.append(float(np.exp(logs.max())))
         right.append(not gone and int(logs.argmax()) in question.right)
     return Best(np.array(scores), np.array(right))

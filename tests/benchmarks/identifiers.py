@@ -219,7 +219,7 @@ def _worth(kind: str, asked: Sequence[Asked], calibration: Calibration) -> list[
     scores, rights = list[float](), list[bool]()
     for question in (a.question for a in asked):
         odds = log_odds(question.features, question.known, calibration)
-        logs = log_probabilities(odds)
+        logs = log_probabilities(odds, calibration.growth)
         scores.append(float(np.exp(logs.max())))
         rights.append(int(logs.argmax()) in question.right)
     given = np.array(scores) >= SpellingScore.score_cutoff

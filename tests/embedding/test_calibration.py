@@ -29,24 +29,34 @@ def test_shipped_weights_have_the_signs_that_bounds_rely_on(
 
 @SHIPPED
 def test_an_array_holds_a_calibration(calibration: Calibration) -> None:
-    assert Calibration.from_array(calibration.as_array()) == calibration
+    changed = replace(calibration, growth=0.25)
+    for one in (calibration, changed):
+        assert Calibration.from_array(one.as_array()) == one
+
+
+def test_an_array_of_version_0_1_has_no_growth() -> None:
+    calibration = Calibration.from_array(OF_TEXTS.as_array()[:-1])
+    assert calibration == replace(OF_TEXTS, growth=1.0)
 
 
 @pytest.mark.parametrize(
     ("place", "number"),
-    [(0, 0.0), (0, np.nan), (1, np.inf), (2, -1.0), (3, -1.0), (6, 1.0), (7, -0.1), (24, -0.1)],
+    [
+        *((0, 0.0), (0, np.nan), (1, np.inf), (2, -1.0), (3, -1.0)),
+        *((6, 1.0), (7, -0.1), (24, -0.1), (25, -0.1), (25, 1.1)),
+    ],
     ids=repr,
 )
-def test_weights_of_the_wrong_sign_are_refused(place: int, number: float) -> None:
+def test_numbers_out_of_range_are_refused(place: int, number: float) -> None:
     weights = OF_TEXTS.as_array()
     weights[place] = number
-    with pytest.raises(ValueError, match=r"calibration is 25 finite numbers|wrong sign"):
+    with pytest.raises(ValueError, match=r"calibration is 26 finite numbers|wrong sign|growth"):
         Calibration.from_array(weights)
 
 
 def test_an_array_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"25 finite numbers, not \(24,\)"):
-        Calibration.from_array(OF_WORDS.as_array()[:-1])
+    with pytest.raises(ValueError, match=r"26 finite numbers, not \(24,\)"):
+        Calibration.from_array(OF_WORDS.as_array()[:-2])
 
 
 def test_a_query_half_known_is_judged_by_the_mean_of_both_weights() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.support.gradients import check_gradients
 LINE = (-3.0, 8.0, 0.5, 0.0), (-3.0, -1.0, 1.0, 0.3), (-3.0, 8.0, 0.5, 0.0)
 START = Calibration(Evidence(*LINE), Evidence(*LINE))
 FITTED = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]  # without the squared nearness of spelling and words
+GROWTH = 0.7
 
 
 def question(seed: int, right: list[int], *, known: float = 1.0, absent: bool = True) -> Question:
@@ -38,11 +40,12 @@ def test_the_gradient_of_the_calibration(right: list[int], absent: bool, known: 
     def loss(at: Mapping[str, Array]) -> float:
         moved = weights.copy()
         moved[FITTED] = at["weights"]
-        both = np.concatenate([[START.reach], moved, moved])
-        return question_loss(asked, Calibration.from_array(both))[0]
+        every = np.concatenate([[START.reach], moved, moved, at["growth"]])
+        return question_loss(asked, Calibration.from_array(every)).value
 
-    gradient = question_loss(asked, START)[1][FITTED]
-    check_gradients(loss, {"weights": weights[FITTED]}, {"weights": gradient})
+    found = question_loss(asked, replace(START, growth=GROWTH))
+    gradients = {"weights": found.d_weights[FITTED], "growth": np.array([found.d_growth])}
+    check_gradients(loss, {"weights": weights[FITTED], "growth": np.array([GROWTH])}, gradients)
 
 
 def test_a_calibration_makes_the_right_answers_more_probable() -> None:
@@ -55,3 +58,9 @@ def test_a_calibration_makes_the_right_answers_more_probable() -> None:
     assert after > before + 0.05
     held = calibrate(questions, START, pull=1e6)
     np.testing.assert_allclose(held.weights(), START.weights(), atol=1e-3)
+
+
+def test_the_growth_is_fitted_where_it_is_asked_for() -> None:
+    questions = [question(seed, [] if seed % 4 else [seed % 6]) for seed in range(12)]
+    assert calibrate(questions, replace(START, growth=GROWTH)).growth == GROWTH
+    assert calibrate(questions, replace(START, growth=GROWTH), with_growth=True).growth != GROWTH

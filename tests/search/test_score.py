@@ -36,6 +36,7 @@ from fuzzydict.search.score import (
 from tests.support.reference import assert_probabilities
 
 LOG_ODDS = st.lists(st.floats(-30, 30) | st.just(-math.inf), min_size=1, max_size=8)
+GROWTHS = st.floats(0, 1)
 SHARES = st.floats(0, 1, width=32)
 SLOPES = st.floats(0, 30)
 GENTLE = SLOPES.map(lambda slope: slope / 10)
@@ -43,7 +44,7 @@ LINES = st.tuples(st.floats(-20, 10), SLOPES, GENTLE, st.just(0.0))
 MEANINGS = st.tuples(st.floats(-20, 10), st.just(0.0), GENTLE, GENTLE)
 EVIDENCE = st.builds(Evidence, LINES, MEANINGS, LINES)
 KNOWN = st.sampled_from([0, 0.25, 0.5, 1])
-CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE)
+CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE, growth=GROWTHS)
 
 
 @st.composite
@@ -67,37 +68,43 @@ def features(draw: Any) -> Features:
 # ---- probabilities ------------------------------------------------------------------------
 
 
-@given(LOG_ODDS)
-def test_probabilities_are_the_odds_shares_beside_those_of_none(logs: list[float]) -> None:
+@given(LOG_ODDS, GROWTHS)
+def test_probabilities_are_the_odds_shares_beside_those_of_none(
+    logs: list[float], growth: float
+) -> None:
     odds = [math.exp(number) for number in logs]
-    none = max(sum(number > 0 for number in odds), 1)  # a key that is gone is no rival
-    found = np.exp(log_probabilities(np.array(logs)))
+    none = max(sum(number > 0 for number in odds), 1) ** growth  # a key that is gone is no rival
+    found = np.exp(log_probabilities(np.array(logs), growth))
     np.testing.assert_allclose(found, [number / (none + sum(odds)) for number in odds], atol=1e-12)
     assert found.sum() + none / (none + sum(odds)) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("count", [1, 2, 1000])
-def test_before_anything_is_known_none_is_as_likely_as_all_keys_together(count: int) -> None:
-    np.testing.assert_allclose(np.exp(log_probabilities(np.zeros(count))), 1 / (2 * count))
+def test_before_anything_is_known_none_has_the_odds_of_its_growth(count: int) -> None:
+    as_all_keys, as_a_key = (np.exp(log_probabilities(np.zeros(count), g)) for g in (1, 0))
+    np.testing.assert_allclose(as_all_keys, 1 / (2 * count))
+    np.testing.assert_allclose(as_a_key, 1 / (count + 1))
 
 
-@given(LOG_ODDS, LOG_ODDS)
-def test_more_log_odds_never_raise_a_probability(some: list[float], more: list[float]) -> None:
-    before = log_probabilities(np.array(some))
-    after = log_probabilities(np.array([*some, *more]))[: len(some)]
+@given(LOG_ODDS, LOG_ODDS, GROWTHS)
+def test_more_log_odds_never_raise_a_probability(
+    some: list[float], more: list[float], growth: float
+) -> None:
+    before = log_probabilities(np.array(some), growth)
+    after = log_probabilities(np.array([*some, *more]), growth)[: len(some)]
     assert (after <= before + 1e-12).all()
 
 
 @pytest.mark.parametrize("logs", [[1e4, 0.0], [-1e4, -2e4], [1e4, 1e4], [-math.inf, 1e300]])
 def test_what_is_said_too_loudly_does_not_overflow(logs: list[float]) -> None:
-    found = np.exp(log_probabilities(np.array(logs)))
+    found = np.exp(log_probabilities(np.array(logs), 1.0))
     assert ((found >= 0) & (found <= 1)).all()
     assert found.sum() <= 1 + 1e-9
     assert logs[0] < 0 or found[0] == pytest.approx(1 / logs.count(logs[0]))
 
 
 def test_where_all_keys_are_gone_none_is_right() -> None:
-    assert np.isneginf(log_probabilities(np.full(3, -np.inf))).all()
+    assert np.isneginf(log_probabilities(np.full(3, -np.inf), 1.0)).all()
 
 
 # ---- log-odds -----------------------------------------------------------------------------
@@ -155,7 +162,7 @@ def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
     top = 12 if which == "nearness" else 1
     raised[place] = data.draw(st.floats(max(float(raised[place]), -3 if top > 1 else 0), top))
     before, after = (
-        log_probabilities(log_odds(one, known, calibration))
+        log_probabilities(log_odds(one, known, calibration), calibration.growth)
         for one in (alike, alike._replace(**{which: raised}))
     )
     others = np.arange(len(before)) != slot

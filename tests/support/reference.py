@@ -116,7 +116,7 @@ class Reference:
     def probabilities(self, query: str) -> dict[str, float]:
         """Return the probability of each key to be the right one."""
         odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
-        none = len(self.keys)
+        none = len(self.keys) ** self.embedding.calibration.growth
         return {key: odds[key] / (none + sum(odds.values())) for key in self.keys}
 
     def log_odds(self, query: str, key: str) -> list[float]:
