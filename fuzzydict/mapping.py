@@ -674,7 +674,7 @@ class FuzzyDict(IndexedDict[V]):
         if is_spelling(self.scorer):
             raise OptionError(
                 "fit: scorer='spelling' compares texts as they are spelled, and has no vectors for "
-                "Q and K to project; set d.scorer = None to learn by meaning"
+                "Q and K to project; put examples in d.aliases, or set d.scorer = None"
             )
         state = self._state(warm_start=plan.warm_start)
         report = learn_from(state, queries, targets, plan)

@@ -36,12 +36,6 @@ def swatch(rgb: Any) -> str:
     return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
 
 
-def mixed(weights: Any) -> float:
-    """Return the effective number of keys: the exponential of the entropy of the weights."""
-    some = weights[weights > 0]
-    return float(np.exp(-(some * np.log(some)).sum()))
-
-
 def lesson(save: Path | None) -> None:
     """Colours of CSS pooled by meaning: "sea", "blood", "sunset"."""
     colors = json.loads((resources.files("fuzzydict.data") / "colors.json").read_text("utf-8"))
@@ -57,7 +51,7 @@ def lesson(save: Path | None) -> None:
             r, g, b = rgb.round().astype(int)
             click.echo(
                 f"  {swatch(rgb)}temperature {temperature:4}: rgb({r}, {g}, {b}), "
-                f"a mixture of {mixed(attention.weights):.1f} keys"
+                f"a mixture of {attention.effective_keys:.1f} keys"
             )
     if save:
         from fuzzydict.results.plotting import panels
