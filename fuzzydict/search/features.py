@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict.text.abbreviations import abbreviation_likeness, runs_of
+from fuzzydict.text.abbreviations import (
+    abbreviation_likeness,
+    is_conventional,
+    looks_abbreviated,
+    runs_of,
+)
 from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.forms import form_likeness, same_form
 from fuzzydict.text.ngrams import largest
@@ -314,15 +319,21 @@ def _words_spelled_alike(words: Sequence[str], others: Sequence[str]) -> NDArray
         row[[not _begin_alike(word, other) for other in others]] *= _OTHER_FIRST
         if not _VOWEL.search(word):
             row[~have_vowels & (row < 1)] *= _OTHER_INITIALS
-        begin_alike = [j for j, other in enumerate(others) if other[0] == word[0] and other != word]
-        for j in begin_alike:
-            if same_form(word, others[j]):
+        abbreviates = abbreviation_likeness(word, others)
+        for j, other in enumerate(others):
+            if other != word and same_form(word, other):
                 row[j] = _FORM
-            elif abs(len(others[j]) - len(word)) >= _LEFT_OUT:
-                short, long = sorted((word, others[j]), key=len)
-                if abbreviates := float(abbreviation_likeness(short, [long])[0]):
-                    row[j] = max(row[j], 1 - _ABBREVIATED * (1 - abbreviates))
+            elif abbreviates[j] and _is_abbreviation(word, other):
+                row[j] = max(row[j], 1 - _ABBREVIATED * (1 - abbreviates[j]))
     return alike
+
+
+def _is_abbreviation(word: str, other: str) -> bool:
+    """Tell whether one of two words is a conventional abbreviation of the other, or looks it."""
+    if is_conventional(word, other):
+        return True
+    short, long = sorted((word, other), key=len)
+    return len(long) - len(short) >= _LEFT_OUT and looks_abbreviated(short, long)
 
 
 def _begin_alike(word: str, other: str) -> bool:

@@ -228,6 +228,38 @@ def initials_likeness(word: str, phrase: Sequence[str]) -> float:
     return (_INITIALS if len(word) == 2 else _LONG_INITIALS) if len(word) > 1 else 0.0
 
 
+# ---- abbreviations that are not words ----------------------------------------------------------
+
+_SUFFIXES = re.compile(
+    r"(?:able|ably|age|al|ally|ance|ant|ary|ate|ation|en|ence|ent|er|ery|ful|fully|hood|ian|ible|ic"
+    r"|ical|ify|ing|ion|ish|ism|ist|ity|ive|ize|less|ly|ment|ness|or|ous|ship|tion|ward|y)s?"
+)
+
+
+def looks_abbreviated(short: str, long: str) -> bool:
+    """Tell whether a word looks like an abbreviation of another, not like a word of its own.
+
+    It is what abbreviations are like: the beginning of the word, unless a suffix follows
+    ("massive"), with its last consonant or without; or the word without vowels. What merely has
+    some letters in the same order is none.
+
+    Args:
+        short: a plain word, some of the letters of ``long`` in their order, the first among them.
+        long: a plain word.
+
+    >>> [looks_abbreviated(*words.split()) for words in ("dept department", "pwd password",
+    ...     "max maximum", "mass massive", "being breeding", "date database")]
+    [True, True, True, False, False, False]
+    """
+    if long.startswith(short):
+        return not _SUFFIXES.fullmatch(long, len(short))
+    if not _INNER_VOWELS.search(short) or _INNER_VOWELS.sub("", short) == _INNER_VOWELS.sub(
+        "", long
+    ):
+        return True
+    return long.startswith(short[:-1]) and short[-1] not in "aeiouy"
+
+
 # ---- runs of words ------------------------------------------------------------------------------
 
 _JOINED = 1.0  # likeness of two words and the same written as one
