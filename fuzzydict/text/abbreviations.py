@@ -66,8 +66,8 @@ coefficient; col column; comm communication commission; comp company computer co
 concentration; cond condition; conf conference configuration confidence; config configuration;
 conn connection; const constant; cont continued content; conv conversion; coord coordinate; corp
 corporation; corr correction correlation; ctr center counter contract; ctrl control; ctry country;
-cu cubic; cur current currency; curr current currency; cust customer; cyl cylinder; dbl double;
-dec december decimal; def definition default; deg degree; del delete delivery; dep departure
+cu cubic; cur current currency; curr current currency; cust customer; cyl cylinder; db database; dbl
+double; dec december decimal; def definition default; deg degree; del delete delivery; dep departure
 deposit department; dept department; desc description descending; descr description; dest
 destination; dev development developer device deviation; diag diagnosis diagonal diagnostic; diam
 diameter; dict dictionary; diff difference; dim dimension; dir directory direction director; disc

@@ -209,3 +209,23 @@ def test_a_key_is_as_like_a_query_as_the_query_is_like_the_key(a: str, b: str) -
         for key, query in ((a, b), (b, a))
     )
     assert one == pytest.approx(other, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("query", "other"),
+    [("max_connections", "min_connections"), ("enable_ssl", "disable_ssl"), ("http", "https")],
+)
+def test_opposites_and_other_initials_are_other_keys(query: str, other: str) -> None:
+    assert FuzzyDict({other: 1}, scorer="spelling").get(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        *(("maximum_connections", "max_conns"), ("database_host", "db_host"), ("qty", "quantity")),
+        *(("dob", "date_of_birth"), ("dept", "department"), ("indices", "index")),
+    ],
+)
+def test_abbreviations_and_forms_both_ways(query: str, key: str) -> None:
+    for asked, held in ((query, key), (key, query)):
+        assert FuzzyDict({held: 1, "timeout": 2}, scorer="spelling").get(asked) == 1
