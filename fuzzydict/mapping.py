@@ -114,8 +114,9 @@ class FuzzyDict(IndexedDict[V]):
             spelling alone, and no embedding is needed.
         temperature: what scores are divided by before the softmax; by default 0.05 for the cosine,
             otherwise 1.0.
-        score_cutoff: the least score of a match; by default 0.02 for the default score, otherwise
-            none. Above 1, only equal keys and aliases match by the default score.
+        score_cutoff: the least score of a match; by default 0.5 for the default score, so that the
+            key is more likely right than not, and 0.02 to pool; none for a scorer that compares
+            vectors. Above 1, only equal keys and aliases match by the default score.
         projections: learned Q, K and V: what `fit` learned; "wordnet", the default for the Brown
             vectors; or "identity" for none.
         index: what finds keys among many: "exact" compares a query with all keys; "usearch" (extra
@@ -650,7 +651,7 @@ class FuzzyDict(IndexedDict[V]):
 
         >>> d = FuzzyDict({"color": "black", "price": 109000, "brand": "Porsche"})
         >>> report = d.fit({"hue": "color", "expense": "price", "maker": "brand"})
-        >>> report.kept, d["hue"], d["maker"]
+        >>> report.kept, d.get("hue", score_cutoff=0), d.get("maker", score_cutoff=0)
         (True, 'black', 'Porsche')
         """
         from fuzzydict.learning.fit import Plan

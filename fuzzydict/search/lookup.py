@@ -22,8 +22,8 @@ from fuzzydict.search.score import (
     weight_left_out,
 )
 from fuzzydict.text.ngrams import most_alike
-from fuzzydict.text.similarity import likeness
-from fuzzydict.text.words import LONGEST, caseless
+from fuzzydict.text.similarity import written_alike
+from fuzzydict.text.words import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -302,14 +302,8 @@ def _unlike(
     tied = np.flatnonzero(scores[slots] == scores[slots].max())
     if 1 < len(tied) <= _TIED:
         names = [keys.names[slot] for slot in slots[tied].tolist()]
-        unlike[tied] = [-1 if name == asked else 1 - _written_alike(asked, name) for name in names]
+        unlike[tied] = [-1 if name == asked else 1 - written_alike(asked, name) for name in names]
     return unlike
-
-
-def _written_alike(query: str, key: str) -> float:
-    """Return how alike two texts are written, with their punctuation and, less so, their case."""
-    a, b = query[:LONGEST].strip(), key[:LONGEST].strip()
-    return 0.75 * likeness(caseless(a), caseless(b)) + 0.25 * likeness(a, b)
 
 
 # ---- a few keys among millions ---------------------------------------------------------------

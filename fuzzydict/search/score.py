@@ -27,6 +27,7 @@ from fuzzydict.search.features import (
     word_coverage,
 )
 from fuzzydict.text.contradictions import contradictions
+from fuzzydict.text.similarity import written_alike
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,8 @@ CONTRADICTED = 20.0
 #: Coverage from which on most words of query and key may be the same, for words never seen: any
 #: two strings have some letters in common. If some words are known, less coverage is enough.
 LEAST_COVERAGE = 0.25
+_WRITTEN_LESS_ALIKE = 10.0  # log-odds; of equal words, the writing decides
+_TOLD_APART = 64  # keys of equal words whose writing is compared
 _TIE = 1e-4  # log-probabilities of keys with equal words may differ by less, by rounding
 
 
@@ -364,8 +367,8 @@ class DefaultScore:
     """The probability that a key is the right one, from spelling, meaning and words."""
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
-    score_cutoff = 0.02  # loses next to no right answer, see the documentation of cutoffs
-    pool_cutoff = 0.02
+    score_cutoff = 0.5  # more likely right than not
+    pool_cutoff = 0.02  # a doubtful query mixes the values
     measure: str | None = COSINE
     spare = 64  # since the nearest key in meaning need not be the best
     spelled_alike = SPELLED_ALIKE
@@ -420,6 +423,7 @@ def _judgement(
     """Return the logarithms of the keys' probabilities, and the reasons."""
     odds, count = log_odds(features, query.known, keys.calibration), None
     odds[keys.dead] = -np.inf
+    _tell_apart(odds, query, features, keys)
     if others is not None:
         odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
     logs = log_probabilities(odds, keys.calibration.growth, count)[: len(keys)].astype(np.float32)
@@ -428,6 +432,19 @@ def _judgement(
     has_vectors = keys.vectors.shape[1] > 0
     reasons = Reasons(keys.calibration, features, query.known, odds, count, has_vectors)
     return Judgement(logs, reasons)
+
+
+def _tell_apart(odds: NDArray[np.float64], query: Query, features: Features, keys: Keys) -> None:
+    """Lower the log-odds of keys with the query's words that others are written more like.
+
+    The words of "C", "C++" and "C#" are the same; "c" is "C".
+    """
+    same = features.candidates[features.spelling == 1]
+    same = same[keys.alive[same]]
+    if 1 < len(same) <= _TOLD_APART:
+        alike = np.array([written_alike(query.asked, keys.names[slot]) for slot in same.tolist()])
+        less = alike.max() - alike
+        odds[same] -= _WRITTEN_LESS_ALIKE * ((less > 0) + less)
 
 
 #: The name of the score by spelling.
@@ -597,7 +614,9 @@ def log_odds_bounds(
         keys: all keys.
     """
     evidence = _evidence(keys.calibration, query.known)
-    low = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, _farthest(keys)))
+    is_same = spelling == 1
+    same = SAME if np.count_nonzero(is_same) == 1 else SAME - 2 * _WRITTEN_LESS_ALIKE
+    low = np.where(is_same, same, _line(evidence.spelling, spelling, _farthest(keys)))
     several = [" " in query.text or " " in string for string in strings]
     words = np.where(several, 1.0, -np.inf)
     low[contradictions(query.text, strings)] -= CONTRADICTED

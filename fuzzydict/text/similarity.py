@@ -9,6 +9,8 @@ import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist
 
+from fuzzydict.text.words import LONGEST, caseless
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,6 +44,16 @@ def likeness(a: str, b: str) -> float:
     True
     """
     return float(likenesses([a], [b])[0, 0])
+
+
+def written_alike(query: str, key: str) -> float:
+    """Return how alike two texts are written, with their punctuation and, less so, their case.
+
+    >>> written_alike("c", "C") > written_alike("c", "C++")
+    True
+    """
+    a, b = query[:LONGEST].strip(), key[:LONGEST].strip()
+    return 0.75 * likeness(caseless(a), caseless(b)) + 0.25 * likeness(a, b)
 
 
 def likenesses(

@@ -220,10 +220,8 @@ def test_kernels() -> None:
     assert learned < min(error["gaussian, width 0.1"], error["gaussian, width 1.0"])
 
 
-def test_performance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_performance(tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
-    few = ("performance", "acceleration", "paint")  # enough to run it, and quick
-    monkeypatch.setattr(performance, "EXAMPLES", {q: performance.EXAMPLES[q] for q in few})
     picture = tmp_path / "curve.png"
     result = CliRunner().invoke(performance.main, ["--save", str(picture)])
     assert result.exit_code == 0, result.output

@@ -298,8 +298,8 @@ def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
 def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
     axes = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "hue": [0.9, 0.1]}
     WordVectors.from_mapping(axes).save(tmp_path / "mine.vectors")
-    options: list[str | Path] = [car, "hue", "--vectors", tmp_path / "mine.vectors"]
-    found, refused = lookup(*options), lookup(*options, "--cutoff", "0.9")
+    options: list[str | Path] = [car, "hue", "--vectors", tmp_path / "mine.vectors", "--cutoff"]
+    found, refused = lookup(*options, "0"), lookup(*options, "0.9")
     assert (found.exit_code, found.stdout) == (0, "black\n")
     assert (refused.exit_code, refused.stdout) == (1, "\n")
     assert "below the cutoff 0.900 (--cutoff sets it)" in refused.stderr

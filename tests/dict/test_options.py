@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fuzzydict import (
@@ -18,6 +20,13 @@ from fuzzydict import (
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
 
 
+class Floating:
+    """No number, but something that can be made one."""
+
+    def __float__(self) -> float:
+        return 0.5
+
+
 @pytest.mark.parametrize(
     ("option", "value", "kind", "told"),
     [
@@ -29,6 +38,11 @@ VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": 
         ("temperature", "0.5", ArgumentTypeError, "temperature.*got str '0.5'"),
         ("score_cutoff", float("nan"), OptionError, "score_cutoff"),
         ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
+        ("score_cutoff", "0.5", ArgumentTypeError, "score_cutoff: expected a number.*got '0.5'"),
+        ("score_cutoff", True, ArgumentTypeError, "score_cutoff: expected a number.*got True"),
+        ("score_cutoff", np.array(0.5), ArgumentTypeError, "score_cutoff"),
+        ("score_cutoff", Floating(), ArgumentTypeError, "score_cutoff: expected a number"),
+        ("score_cutoff", Decimal("NaN"), OptionError, "score_cutoff.*NaN"),
         ("embedding", "glove", ArgumentTypeError, "embedding.*mapping"),
         ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),
         ("projections", "wordnets", OptionError, "projections"),
@@ -66,7 +80,7 @@ def test_an_option_set_later_holds_from_the_next_read_on() -> None:
     d.scorer = None
     assert d.most_similar("violet") == before
     d.embedding = {"red": [0.0, 1.0], "blue": [1.0, 0.0], "grey": [0.5, 0.0], "violet": [1, 0]}
-    assert d.nearest("violet").key == "blue"
+    assert d.most_similar("violet")[0].key == "blue"
     with pytest.raises(ReadOnlyError, match="mode"):
         d.mode = "pool"
 

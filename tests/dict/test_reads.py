@@ -190,7 +190,7 @@ def test_attention_holds_every_intermediate() -> None:
     "scorer", [None, "dot", "cosine", Cosine(), Gaussian(0.5), lambda q, k: q @ k.T]
 )
 def test_a_list_of_queries_is_answered_as_one_by_one(scorer: Any) -> None:
-    d = vectors_of("red", "blue", "grey", scorer=scorer)
+    d = vectors_of("red", "blue", "grey", scorer=scorer, score_cutoff=-10.0)
     queries = ["violet", "blue", "rred"]
     assert d.nearest(queries) == [d.nearest(q) for q in queries]
     assert d.most_similar(queries) == [d.most_similar(q) for q in queries]

@@ -144,7 +144,8 @@ def test_of_a_long_text_the_beginning_is_compared() -> None:
     assert len(beginning) > LONGEST
     a, b = beginning + "one", beginning + "other"
     d = FuzzyDict({a: 1, b: 2, "color": 3})
-    assert d[beginning] == 1  # both are equal as far as they are compared: the first of the dict
+    assert d.get(beginning) is None  # as far as they are compared, both are equal: which is it?
+    assert d.get(beginning, score_cutoff=0.4) == 1  # the first of the dict
     assert (d[a], d[b], d.nearest(b).value, d.most_similar(b)[0].value) == (1, 2, 2, 2)
     short = beginning[: LONGEST - 50]
     assert FuzzyDict({short + "one": 1, short + "other": 2})[short + "other!"] == 2

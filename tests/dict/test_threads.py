@@ -190,7 +190,7 @@ def test_the_first_reads_make_one_index() -> None:
 
         def read(_: int, d: FuzzyDict[float] = d, start: threading.Barrier = start) -> Any:
             start.wait()
-            return d.nearest("color").value  # which remembers nothing
+            return d.nearest("color", score_cutoff=0).value  # which remembers nothing
 
         with ThreadPoolExecutor(READERS) as pool:
             assert set(pool.map(read, range(READERS))) == {1.0}

@@ -57,7 +57,11 @@ def answers(d: FuzzyDict[Any]) -> list[Any]:
 def _answer(d: FuzzyDict[Any], query: str) -> tuple[Any, ...]:
     matches = [[match.key, match.score] for match in d.most_similar(query, topn=3)]
     attended = d.attend(query)
-    return encoded(d.get(query)), matches, np.sort(attended.weights)[::-1][:3].tolist()
+    # What was the default at the time.
+    is_default = d.scorer is None and d.score_cutoff is None
+    cutoff = 0.02 if is_default else None
+    value = encoded(d.get(query, score_cutoff=cutoff))
+    return value, matches, np.sort(attended.weights)[::-1][:3].tolist()
 
 
 def encoded(value: Any) -> Any:

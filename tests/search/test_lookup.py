@@ -58,13 +58,13 @@ def test_keys_of_equal_words_are_told_apart_by_how_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("before", range(9))
-def test_that_vectors_are_rounded_parts_no_keys_of_equal_words(before: int) -> None:
+def test_the_writing_decides_among_keys_of_equal_words_wherever_they_are(before: int) -> None:
     others = ["brand", "price", "top speed", "engine", "motor", "model", "year", "owner"][:before]
     for keys in permutations(["C#", "C++", "C"]):
         d = FuzzyDict(dict.fromkeys([*others, *keys], 1))
         found = [d.most_similar(query, topn=3) for query in ("c", "c #", "c++")]
         assert [row[0].key for row in found] == ["C", "C#", "C++"]
-        assert all(len({match.score for match in row}) == 1 for row in found)
+        assert all(row[0].score > 0.99 and row[1].score < 0.01 for row in found)
 
 
 def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
@@ -77,7 +77,7 @@ def test_an_equal_key_wins_whatever_a_scorer_thinks_of_it() -> None:
 
 def test_pooling_takes_the_same_key_for_the_best_as_nearest() -> None:
     d = FuzzyDict({"C#": 1.0, "C++": 2.0}, score_cutoff=float("inf"))
-    assert d.pool(["C#", "C++"]).tolist() == [1.5, 1.5]  # of equal words
+    assert d.pool(["C#", "C++"]).round(3).tolist() == [1.0, 2.0]  # of equal words
     with pytest.raises(NoMatchError, match="cutoff inf"):
         d.pool("c")
 
