@@ -1,4 +1,4 @@
-"""``fuzzydict fit``: learn from examples, or from WordNet."""
+"""``fuzzydict fit``: remember examples and learn from them, or learn from WordNet."""
 
 from __future__ import annotations
 
@@ -44,11 +44,17 @@ _WORDNET_SEED = 1  # of the projections that come with the package
     help=f"File to write; with --wordnet by default {_PROJECTIONS}.",
 )
 @click.option(
+    "--remember/--no-remember",
+    default=None,
+    help="Whether the dict answers each example as shown from now on; by default it does.",
+)
+@click.option(
     "--validation",
     metavar="SHARE",
     type=click.FloatRange(0, 0.5),
-    help="Share of the examples to hold out for deciding whether the dict is saved; by default "
-    "0.2. With 0 the examples learned from decide.",
+    help="Share of the examples to hold out for deciding whether what is learned is kept; by "
+    "default 0.2. With 0 the examples learned from decide. If it is given, fewer than 100 examples "
+    "are learned from, too.",
 )
 @click.option(
     "--epochs",
@@ -66,6 +72,7 @@ def command(
     exclude: tuple[Path, ...],
     vectors: Path | None,
     output: Path | None,
+    remember: bool | None,
     validation: float | None,
     epochs: int | None,
     seed: int | None,
@@ -77,14 +84,14 @@ def command(
     key that the query should find, or empty if no key should match. If several keys are right,
     give each a row; in JSON Lines the target may also be an array.
 
-    The dict is saved, as d.save does, only if it answers the held-out examples better. Otherwise
-    nothing is saved and the exit code is 1. With few examples use --validation 0: then the dict is
-    saved if it answers the examples themselves better.
+    The dict remembers the examples. From 100 on, it also learns what other queries mean, and keeps
+    that if held-out examples are answered better. The dict is saved, as d.save does, unless
+    nothing was remembered and nothing kept; then the exit code is 1.
 
     With --wordnet the command learns the projections that come with the package as
     projections="wordnet".
     """
-    learning = {"validation": validation, "epochs": epochs}
+    learning = {"remember": remember, "validation": validation, "epochs": epochs}
     if wordnet:
         _check_wordnet(files, exclude, reading | learning)
         _fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
@@ -129,15 +136,23 @@ def _fit_dict(
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
     check_items(d)  # before the work, not after it
-    queries, targets = [query for query, _ in examples], [target for _, target in examples]
+    learning["remember"] = learning["remember"] is not False
     with progress_bar("learning") as progress:
-        report = d.fit(queries, targets, **learning, progress=progress)
+        report = d.fit(_targets(examples), **learning, progress=progress)
     click.echo(str(report))
-    if not report.kept:
+    if not report.kept and not report.remembered:
         click.echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)
     d.save(output)
-    click.echo(f"saved: {output} ({output.stat().st_size / 1e6:.1f} MB)")
+    click.echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+
+
+def _targets(examples: Sequence[tuple[str, str | None]]) -> dict[str, list[str] | None]:
+    """Return the right keys of each query, which has a row for each; None if no key is right."""
+    targets: dict[str, list[str] | None] = {}
+    for query, key in examples:
+        targets[query] = None if key is None else [*(targets.get(query) or ()), key]
+    return targets
 
 
 def _check_examples(

@@ -612,6 +612,7 @@ class FuzzyDict(IndexedDict[V]):
         queries: Iterable[str] | Mapping[str, Any],
         targets: Iterable[Any] | None = None,
         *,
+        remember: bool = True,
         learn: Sequence[str] | None = None,
         rank: int | None = None,
         epochs: int | None = None,
@@ -621,42 +622,48 @@ class FuzzyDict(IndexedDict[V]):
         progress: Callable[[int, int], None] | None = None,
         warm_start: bool = False,
     ) -> FitReport:
-        """Learn from examples, and keep what was learned if it answers held-out examples better.
+        """Remember examples, and learn from many of them what other queries mean.
 
-        If the targets are keys, Q and K are learned, and the calibration of the default score, or
-        the temperature of a named scorer. If they are numbers or arrays, the queries are to pool
-        them: Q, K and the temperature are learned, and "cosine" replaces the default scorer. A
-        result that is not kept changes nothing. The guide "Learning from examples" tells what is
-        held out, and when a result is kept.
+        If the targets are keys, the queries become `aliases`, beside those that are there: they
+        are answered as shown from now on. From 100 examples on, Q and K are learned too, and the
+        temperature of a named scorer. If the targets are numbers or arrays, the queries are to
+        pool them: Q, K and the temperature are learned, and "cosine" replaces the default scorer.
+
+        What is learned is kept if it answers held-out examples better, aliases aside. The guide
+        "Learning from examples" tells what is held out, and when a result is kept.
 
         Args:
             queries: L texts, or a mapping from texts to their targets.
             targets: one for each query, unless ``queries`` is a mapping: a key, a list of right
                 keys, or None where no key should match; or, for all, a number or an array.
+            remember: whether queries become aliases: of several right keys, of the nearest.
             learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
             epochs: passes over the examples, at most; by default 30, or 30 to 200 to pool.
             learning_rate: how far a step may turn a vector, as a share of its length; by default
                 0.03, or 0.1 to pool.
-            validation: the share of examples held out; by default 0.2; 0 holds none out.
+            validation: the share of examples held out; by default 0.2; 0 holds none out. If it is
+                given, Q and K are learned from fewer than 100 examples, too.
             seed: decides which examples are held out, and the order of the batches.
             progress: is called with ``(done, total)``; it may stop the fit by raising.
             warm_start: go on from what was learned; by default the last fit is undone first.
 
         Raises:
-            OptionError: there are no examples, a target is no key, or an option is out of range.
+            OptionError: there are no examples, a target is no key, a query that is a key has
+                another one, a text is to find two keys, or an option is out of range.
             ArgumentTypeError: a query is no text, targets are missing, or of several kinds.
             ShapeError: queries and targets are not as many; targets are NaN or of several shapes.
             PoolingError: targets are numbers, and a value cannot be pooled.
 
         >>> d = FuzzyDict({"color": "black", "price": 109000, "brand": "Porsche"})
         >>> report = d.fit({"hue": "color", "expense": "price", "maker": "brand"})
-        >>> report.kept, d.get("hue", score_cutoff=0), d.get("maker", score_cutoff=0)
-        (True, 'black', 'Porsche')
+        >>> report.remembered, d["hue"], d["Maker"]
+        (3, 'black', 'Porsche')
         """
         from fuzzydict.learning.fit import Plan
 
         plan = Plan(
+            remember=remember,
             learn=learn,
             rank=rank,
             epochs=epochs,
@@ -669,18 +676,14 @@ class FuzzyDict(IndexedDict[V]):
         return self._learn(queries, targets, plan)
 
     def _learn(self, queries: Any, targets: Any, plan: Plan) -> FitReport:
-        """Learn as planned, and set the options that are kept."""
+        """Learn as planned, set the options that are kept, and remember the examples."""
         from fuzzydict.learning.fit import learn_from
 
-        if is_spelling(self.scorer):
-            raise OptionError(
-                "fit: scorer='spelling' compares texts as they are spelled, and has no vectors for "
-                "Q and K to project; put examples in d.aliases, or set d.scorer = None"
-            )
         state = self._state(warm_start=plan.warm_start)
-        report = learn_from(state, queries, targets, plan)
-        if report.kept:
-            with self._lock:
+        report, aliases = learn_from(state, queries, targets, plan)
+        with self._lock:
+            self.aliases.update(aliases)  # or raise, before anything is set
+            if report.kept:
                 restored = {} if plan.warm_start else self._options_before_fit()
                 self._set_learned(restored | report.options)
         return report
@@ -692,12 +695,14 @@ class FuzzyDict(IndexedDict[V]):
         with self._lock:
             self._current_reader()  # brings the index up to date
             assert self._index is not None
-            keys, embedding = self._index.keys(), self._adapted_embedding()
+            keys, embedding = self._index.keys(), self._unprojected_embedding()
             names = keys.living()
             if not names:
                 raise OptionError("fit: no key of the dict is a text with letters or digits")
             before = self._options_before_fit()
             options = {name: getattr(self, name) for name in LEARNED} if warm_start else before
+            if is_spelling(self.scorer):  # there are no vectors to project
+                options = {**options, "projections": None}
             is_as_it_was = options["projections"] is self.projections
             return DictState(
                 keys=frozenset(self),

@@ -153,6 +153,10 @@ class Configured:
             self.__dict__["_adapted"] = (given, adapted)
         return adapted
 
+    def _unprojected_embedding(self) -> Embedding:
+        """Return the embedding without projections; no vectors for spelling."""
+        return NO_VECTORS if is_spelling(self.scorer) else self._adapted_embedding()
+
     def _projected_embedding(self) -> Embedding:
         """Return the embedding with the projections, joined once; no vectors for spelling."""
         if is_spelling(self.scorer):

@@ -487,8 +487,13 @@ class Projected:
 
     @property
     def calibration(self) -> Calibration:
-        """The calibration that was learned with the projections, or that of the embedding."""
-        return self.projections.calibration or self.embedding.calibration
+        """The calibration of the projections, of those they are on top of, or of the embedding."""
+        projections: Projections | None = self.projections
+        while projections is not None:
+            if projections.calibration is not None:
+                return projections.calibration
+            projections = projections.base
+        return self.embedding.calibration
 
     @property
     def tells_words(self) -> bool:

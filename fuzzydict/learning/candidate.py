@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict.embedding.calibration import Calibration
 from fuzzydict.embedding.projections import (
     Projected,
     Projections,
@@ -21,9 +19,9 @@ from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.learning.projections import Span, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.features import Features, Query, compare, encode, nearness
+from fuzzydict.search.features import Query, encode
 from fuzzydict.search.key_index import Keys
-from fuzzydict.search.score import as_score, log_odds, log_odds_by_reason, log_probabilities
+from fuzzydict.search.score import as_score, is_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,8 +81,10 @@ class DictState:
     options: Mapping[str, Any]
 
     @cached_property
-    def projected(self) -> Projected:
-        """The embedding with the projections of the options."""
+    def projected(self) -> Any:
+        """The embedding with the projections of the options; for spelling, without vectors."""
+        if is_spelling(self.scorer):
+            return self.embedding
         found = with_projections(self.embedding, as_projections(self.options["projections"]))
         return found if isinstance(found, Projected) else Projected(self.embedding, Projections())
 
@@ -104,7 +104,7 @@ class DictState:
         cutoff: float | None = self.options["score_cutoff"]
         return as_score(self.scorer).score_cutoff if cutoff is None else cutoff
 
-    @property
+    @cached_property
     def parameters(self) -> Parameters:
         """The parameters of a dict that learns nothing."""
         return Parameters(scorer=self.scorer, temperature=self.options["temperature"])
@@ -228,40 +228,24 @@ _SCORES = 2**21  # queries times keys that are scored at a time
 _LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
 
 
-class Question(NamedTuple):
-    """A query to n keys, for the default score.
-
-    Attributes:
-        features: of the query and the keys.
-        known: the share of the query's words that are known.
-        right: the right keys, (r,); none if no key is right.
-        weight: how much the question counts.
-        absent: whether to ask it once more without the right keys, so that the score learns to
-            tell that no key is right.
-    """
-
-    features: Features
-    known: float
-    right: NDArray[np.intp]
-    weight: float = 1.0
-    absent: bool = True
-
-
 class Answer(NamedTuple):
     """The answer to a query.
 
     Attributes:
         rank: of the best right key, from 1; 0 if no key is right.
         log_probability: of the right keys together; of "none" if no key is right (0 for a named
-            scorer).
+            scorer, which knows no "none").
         best: the place of the best key.
         score: its score.
+        log_none: log-probability of "none" if the right keys were not in the dict (0 for a named
+            scorer).
     """
 
     rank: int
     log_probability: float
     best: int
     score: float
+    log_none: float = 0.0
 
     @property
     def hit(self) -> bool:
@@ -278,21 +262,19 @@ class Candidate:
     """
 
     def __init__(self, state: DictState, parameters: Parameters) -> None:
-        self._layer, start = parameters.layer, state.projected.projections
-        projections = start if self._layer.is_identity else _joined(start, self._layer)
-        self._embedding = Projected(state.embedding, projections)
+        self._layer, self._embedding = parameters.layer, state.projected
+        if not self._layer.is_identity:
+            projections = _joined(state.projected.projections, self._layer)
+            self._embedding = Projected(state.embedding, projections)
         vectors = self._layer.project_keys(state.key_vectors).astype(np.float32, copy=False)
         trust = self._embedding.trust(state.names)
         self.keys = Keys.of(self._embedding, state.names, vectors, trust)
         self._score = as_score(parameters.scorer)
+        self._is_probability = parameters.scorer is None or is_spelling(parameters.scorer)
         self._temperature = parameters.temperature or self._score.temperature
 
     def answers(
-        self,
-        queries: Sequence[str],
-        vectors: Array,
-        right: Sequence[NDArray[np.intp]],
-        calibration: Calibration | None = None,
+        self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
     ) -> list[Answer]:
         """Return the answers to L queries.
 
@@ -300,25 +282,18 @@ class Candidate:
             queries: the texts,
             vectors: theirs, (L, E), with the projections of the dict,
             right: and the places of their right keys.
-            calibration: weights of the default score; None for a named scorer.
         """
-        if calibration is not None:
-            return answers_to(self.questions(queries, vectors, right), calibration)
-        return [
-            _answer(row, row / self._temperature, keys)
-            for row, keys in zip(self._log_weights(queries, vectors), right, strict=True)
-        ]
+        found = zip(self._log_weights(queries, vectors), right, strict=True)
+        if self._is_probability:
+            return [_probable_answer(logs, keys) for logs, keys in found]
+        return [_answer(scores, scores / self._temperature, keys) for scores, keys in found]
 
-    def questions(
+    def nearest(
         self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
-    ) -> list[Question]:
-        """Return the features of L queries and the keys, from which the default score is made."""
-        found: list[Question] = []
-        for asked in self._blocks(queries, vectors):
-            for query, near in zip(asked, nearness(asked, self.keys), strict=True):
-                features = compare(query, near.copy(), self.keys)
-                found.append(Question(features, query.known, right[len(found)]))
-        return found
+    ) -> list[int]:
+        """Return the place of the best right key of each of L queries; see `answers`."""
+        found = zip(self._log_weights(queries, vectors), right, strict=True)
+        return [int(keys[scores[keys].argmax()]) for scores, keys in found]
 
     def pooled(
         self, queries: Sequence[str], vectors: Array, values: NDArray[np.float64]
@@ -348,17 +323,17 @@ def _joined(first: Projections, layer: Projections) -> Projections:
     return Projections(layer.query, layer.key, layer.value, base=first, words=words)
 
 
-def answers_to(questions: Sequence[Question], calibration: Calibration) -> list[Answer]:
-    """Return the answers of the default score."""
-    found = []
-    for features, known, right, *_ in questions:
-        logs = log_probabilities(log_odds(features, known, calibration), calibration.growth)
-        answer = _answer(np.exp(logs), logs, right)
-        if not len(right):
-            none = max(1 - float(np.exp(logs).sum()), 1e-12)
-            answer = answer._replace(log_probability=float(np.log(none)))
-        found.append(answer)
-    return found
+def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp]) -> Answer:
+    """Return the answer from log-probabilities, of which "none" has the rest."""
+    answer, each = _answer(np.exp(logs), logs, right), np.exp(logs)
+    none = max(1 - each.sum(), np.exp(_LEAST))
+    if not len(right):
+        return answer._replace(log_probability=float(np.log(none)), log_none=float(np.log(none)))
+    others = none + each.sum() - each[right].sum()
+    return answer._replace(
+        log_probability=max(float(np.log(each[right].sum())), _LEAST),
+        log_none=float(np.log(none / others)),
+    )
 
 
 def _answer(
@@ -372,131 +347,3 @@ def _answer(
         rank += int(best not in right)
     log_probability = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
     return Answer(rank, float(max(log_probability, _LEAST)), best, float(scores[best]))
-
-
-# ---- the weights of the default score --------------------------------------------------------
-
-_PULL = 1e-4  # towards the start, for weights on which the questions have no bearing
-_WEIGHTS = 12  # of an `Evidence`: four for each of three reasons
-# Log-odds stay within what float32 resolves. The signs are those that `Evidence` documents.
-_BIAS, _FOR, _AGAINST, _NONE = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0), (0.0, 0.0)
-_OF_SURFACE = [_BIAS, _FOR, _FOR, _NONE]
-_BOUNDS = [*_OF_SURFACE, _BIAS, _AGAINST, _FOR, _FOR, *_OF_SURFACE]
-
-
-def calibrate(
-    questions: Sequence[Question],
-    start: Calibration,
-    *,
-    pull: float = _PULL,
-    with_growth: bool = False,
-) -> Calibration:
-    """Return the calibration with the greatest likelihood of the right answers.
-
-    The answer to a question is one of its right keys, or "none" where no key is right.
-    The optimizer is L-BFGS-B.
-
-    Args:
-        questions: one or more.
-        start: the weights to start from.
-        pull: weight of the penalty on the squared distance from the start, relative to the mean
-            loss. With few questions, give more.
-        with_growth: whether to fit the growth, too. The questions should be to dicts of many sizes.
-    """
-    from scipy.optimize import minimize
-
-    first = np.append(start.weights(), start.growth)
-    total = sum(question.weight for question in questions)
-
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
-        value = 0.0
-        for question in questions:
-            nll, d_weights, d_growth = question_loss(question, calibration)
-            shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
-            value += question.weight * nll / total
-            gradient[:-1] += question.weight / total * shares * np.tile(d_weights, 2)
-            gradient[-1] += question.weight / total * d_growth
-        value += pull * float(np.square(weights - first).sum())
-        return value, gradient + 2 * pull * (weights - first)
-
-    growth = (0.0, 1.0) if with_growth else (start.growth, start.growth)
-    bounds = [*_BOUNDS * 2, growth]
-    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds)
-    return _calibration(found.x, start.reach)
-
-
-class Loss(NamedTuple):
-    """The negative log-likelihood of the right answer to a question, and its gradients.
-
-    Attributes:
-        value: the loss.
-        d_weights: for the weights of the evidence, (12,).
-        d_growth: for the growth.
-    """
-
-    value: float
-    d_weights: NDArray[np.float64]
-    d_growth: float
-
-
-def question_loss(question: Question, calibration: Calibration) -> Loss:
-    """Return the loss of a question.
-
-    The gradient for a weight is that for the log-odds, times the reason's share of the key's odds,
-    times the feature.
-    """
-    features, right = question.features, question.right
-    odds = log_odds(features, question.known, calibration)
-    reasons = log_odds_by_reason(features, question.known, calibration)
-    shares = np.exp(reasons - odds[features.candidates])  # (3, c)
-    loss, d_odds, d_growth = _answer_loss(odds, right, calibration.growth)
-    if question.absent and len(right):
-        odds[right] = -np.inf
-        of_none = _answer_loss(odds, right[:0], calibration.growth)
-        loss, d_odds, d_growth = loss + of_none[0], d_odds + of_none[1], d_growth + of_none[2]
-    return Loss(loss, _weight_gradient(features, d_odds, shares), d_growth)
-
-
-def _answer_loss(
-    odds: NDArray[np.float64], right: NDArray[np.intp], growth: float
-) -> tuple[float, NDArray[np.float64], float]:
-    """Return the negative log-likelihood of the right keys, or of "none", and its gradients.
-
-    The gradient for a log-odds, (n,), is the key's probability less its target; that for the
-    growth is the same of "none", times the logarithm of the number of keys.
-    """
-    logs = log_probabilities(odds, growth)
-    d_odds = np.exp(logs)
-    size = math.log(max(int(np.count_nonzero(odds > -np.inf)), 1))
-    none = max(1 - float(d_odds.sum()), 1e-12)
-    if not len(right):
-        return -float(np.log(none)), d_odds, size * (none - 1)
-    of_right = np.logaddexp.reduce(logs[right])
-    d_odds[right] -= np.exp(logs[right] - of_right)
-    return -float(of_right), d_odds, size * none
-
-
-def _weight_gradient(
-    features: Features, d_odds: NDArray[np.float64], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the gradient for the weights, (12,), from that for the log-odds, (n,)."""
-    near = features.nearness[features.candidates]
-    spelling, meaning, words = shares * d_odds[features.candidates]
-    spelling[features.spelling == 1] = 0  # the log-odds of the very words are fixed
-    all_keys = d_odds.copy()
-    all_keys[features.candidates] = meaning  # for other keys, meaning is the only reason
-    coverage = np.maximum(features.words, 0)
-    squared_nearness = np.maximum(features.nearness, 0) * features.nearness
-    return np.array(
-        [
-            *(spelling.sum(), spelling @ np.square(features.spelling), spelling @ near, 0.0),
-            *(all_keys.sum(), meaning @ np.square(features.surface())),
-            *(all_keys @ features.nearness, all_keys @ squared_nearness),
-            *(words.sum(), words @ np.square(coverage), words @ near, 0.0),
-        ]
-    )
-
-
-def _calibration(weights: NDArray[np.float64], reach: float) -> Calibration:
-    return Calibration.from_array(np.append(reach, weights))

@@ -1,10 +1,11 @@
 """What `FuzzyDict.fit` does: train projections on examples, and report whether they help.
 
 1. `learn_from` checks the examples and encodes their queries.
-2. Some examples are held out; a few are each held out in turn (`acceptance.split`).
+2. If there are enough, some are held out, or each in turn (`acceptance.split`).
 3. Q and K are trained on the others, and on all (`candidate.train_on_keys`).
-4. The dict answers the held-out examples before and after (`acceptance.Comparison`).
-5. The cutoff is chosen, and the verdict given (`acceptance.verdict_on_keys`).
+4. The held-out examples are answered before and after, without what is remembered.
+5. The verdict is given (`acceptance.verdict_on_keys`).
+6. `remembered` says which key each text is to be another name of.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fuzzydict.embedding.projections import ROLES, Projections, composed
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.learning import acceptance
-from fuzzydict.learning.acceptance import MANY, Answers, Comparison, Cutoffs, Errors
+from fuzzydict.learning.acceptance import Answers, Errors, Fold, Measures
 from fuzzydict.learning.candidate import (
     Candidate,
     DictState,
@@ -34,7 +35,8 @@ from fuzzydict.learning.projections import Settings
 from fuzzydict.learning.report import FitReport
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.results.pooling import StackedValues
-from fuzzydict.text.words import plain
+from fuzzydict.search.score import is_spelling
+from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -42,13 +44,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.embedding.calibration import Calibration
-    from fuzzydict.learning.acceptance import Change, Fold, Measures
+    from fuzzydict.learning.acceptance import Change
+    from fuzzydict.learning.candidate import Answer
 
 
 # ---- the arguments ---------------------------------------------------------------------------
 
 _VALIDATION = 0.2
+#: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
+ENOUGH = 100
 _STEPS, _BATCH = 2000, 256  # enough steps to learn from values, and the examples of a step
 
 
@@ -56,6 +60,7 @@ _STEPS, _BATCH = 2000, 256  # enough steps to learn from values, and the example
 class Plan:
     """The arguments of `FuzzyDict.fit`, which documents them."""
 
+    remember: bool = True
     learn: Sequence[str] | None = None
     rank: int | None = None
     epochs: int | None = None
@@ -77,13 +82,22 @@ class Plan:
         """The share of the examples to hold out."""
         return _VALIDATION if self.validation is None else self.validation
 
+    def why_not(self, state: DictState, examples: KeyExamples) -> str | None:
+        """Return why no Q and K are learned from these examples, or None if they are."""
+        if not len(examples.pairs):
+            return "no example has a key"
+        if not _learns(state.scorer):
+            return f"no Q and K are learned for the scorer {_shown(state.scorer)}"
+        if len(examples.queries) < ENOUGH and self.validation is None:
+            return f"fewer than {ENOUGH} examples say too little about other queries"
+        return None
+
     def settings(self, state: DictState, examples: KeyExamples | ValueExamples) -> Settings:
         """Return the hyper-parameters.
 
         Raises:
             OptionError: an argument does not go with the scorer, the keys or the targets.
         """
-        _check_scorer(state.scorer)
         size = state.key_vectors.shape[1]
         if self.rank is not None:
             require_counts(rank=self.rank)
@@ -117,12 +131,22 @@ class Plan:
         return {"fixed": fixed, "learn_value": "value" in roles}
 
 
+def _learns(scorer: Any) -> bool:
+    """Tell whether Q and K are learned for a scorer."""
+    return scorer is None or (
+        not is_spelling(scorer) and isinstance(as_scorer(scorer), Cosine | ScaledDot | Dot)
+    )
+
+
+def _shown(scorer: Any) -> str:
+    return repr(scorer if is_spelling(scorer) else as_scorer(scorer))
+
+
 def _check_scorer(scorer: Any) -> None:
-    made = None if scorer is None else as_scorer(scorer)
-    if not isinstance(made, Cosine | ScaledDot | Dot | None):
+    if not _learns(scorer):
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
-            f"got {made!r}; set d.scorer to one of these first"
+            f"got {_shown(scorer)}; set d.scorer to one of these first"
         )
 
 
@@ -133,6 +157,13 @@ def _pooling_defaults(count: int) -> dict[str, Any]:
 
 
 # ---- the examples -------------------------------------------------------------------------------
+
+
+class KeyExample(NamedTuple):
+    """A query, and the places of its right keys, maybe none."""
+
+    query: str
+    right: frozenset[int]
 
 
 class ValueExamples(NamedTuple):
@@ -151,8 +182,10 @@ def checked_examples(
     targets: Iterable[Any] | None,
     places: Mapping[str, int],
     keys: Container[Any],
-) -> KeyExamples | ValueExamples:
+) -> list[KeyExample] | ValueExamples:
     """Return the examples, or raise what is wrong with them.
+
+    A query without letters or digits that should find no key is left out: it finds none anyway.
 
     Args:
         queries: texts, or a mapping of texts to their targets.
@@ -164,12 +197,12 @@ def checked_examples(
     Raises:
         ArgumentTypeError: a query is not a text, or targets are missing or of several kinds.
         OptionError: there are no examples, a key is missing or has no letters, a query has no
-            letters, or no query has a right key.
+            letters but a key, or a query is a key and its target is not.
         ShapeError: queries and targets differ in number, or numbers are not finite or of several
             shapes.
 
-    >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"}).right
-    [array([1]), array([], dtype=int64)]
+    >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"})
+    [KeyExample(query='hue', right=frozenset({1})), KeyExample(query='x', right=frozenset())]
     """
     asked, wanted = _split(queries, targets)
     if len(asked) != len(wanted):
@@ -179,16 +212,16 @@ def checked_examples(
         )
     if not asked:
         raise OptionError("queries: there are no examples; expected one or more")
-    for place, query in enumerate(asked):
-        _check_query(place, query)
+    for place, (query, target) in enumerate(zip(asked, wanted, strict=True)):
+        _check_query(place, query, target)
     kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]
-    if not any(kind is not None for kind in kinds):
-        raise OptionError(
-            "targets: expected a key for at least one query, got None for all; add a query that "
-            "has a key"
-        )
     if False not in kinds:
-        return _key_examples(asked, wanted, places, keys)
+        pairs = [pair for pair in zip(asked, wanted, strict=True) if plain(pair[0])]
+        if not pairs:
+            raise OptionError(
+                "queries: none has letters or digits, so that none finds a key; leave them out"
+            )
+        return [_key_example(query, target, places, keys) for query, target in pairs]
     if kinds.count(False) < len(kinds):
         a, b = kinds.index(False), next(i for i, kind in enumerate(kinds) if kind is not False)
         raise ArgumentTypeError(
@@ -223,12 +256,12 @@ def _as_list(name: str, given: Any) -> list[Any]:
     return list(given)
 
 
-def _check_query(place: int, query: Any) -> None:
+def _check_query(place: int, query: Any, target: Any) -> None:
     if not isinstance(query, str):
         raise ArgumentTypeError(
             f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
         )
-    if not plain(query):
+    if target is not None and not plain(query):
         raise OptionError(
             f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
         )
@@ -255,25 +288,18 @@ def _names_keys(place: int, target: Any) -> bool | None:
     return False
 
 
-def _key_examples(
-    queries: list[str], targets: list[Any], places: Mapping[str, int], keys: Container[Any]
-) -> KeyExamples:
-    right: dict[str, set[int]] = {}
-    for query, target in zip(queries, targets, strict=True):
-        wanted = () if target is None else (target,) if isinstance(target, str) else target
-        found = {_place(key, query, places, keys) for key in wanted}
-        before = right.get(query)
-        if before is not None and bool(before) != bool(found):
-            raise OptionError(
-                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
-            )
-        if target is None and query in places:
-            raise OptionError(
-                f"targets: got None for {quoted(query)}, but it is a key and always matches; leave "
-                f"the example out"
-            )
-        right[query] = found if before is None else before | found
-    return KeyExamples(list(right), [np.array(sorted(r), np.intp) for r in right.values()])
+def _key_example(
+    query: str, target: Any, places: Mapping[str, int], keys: Container[Any]
+) -> KeyExample:
+    wanted = () if target is None else (target,) if isinstance(target, str) else target
+    right = frozenset(_place(key, query, places, keys) for key in wanted)
+    own = places.get(query)
+    if own is not None and own not in right:
+        raise OptionError(
+            f"targets: got {quoted(target)} for {quoted(query)}, but it is a key and always finds "
+            f"itself; leave the example out"
+        )
+    return KeyExample(query, right)
 
 
 def _place(key: str, query: str, places: Mapping[str, int], keys: Container[Any]) -> int:
@@ -307,6 +333,51 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
     return np.stack(rows)
 
 
+def merged(examples: Sequence[KeyExample]) -> KeyExamples:
+    """Return the examples with each query once, and the keys that any of its examples has.
+
+    Raises:
+        OptionError: a query has a key in one example, and none in another.
+    """
+    right: dict[str, frozenset[int]] = {}
+    for query, keys in examples:
+        before = right.get(query, keys)
+        if bool(before) != bool(keys):
+            raise OptionError(
+                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
+            )
+        right[query] = before | keys
+    return KeyExamples(list(right), [np.array(sorted(keys), np.intp) for keys in right.values()])
+
+
+def to_remember(
+    examples: Sequence[KeyExample], names: Sequence[str]
+) -> dict[str, tuple[str, frozenset[int]]]:
+    """Return for each text, as `same_text` has it, its first query, and its keys in all examples.
+
+    Raises:
+        OptionError: two examples of one text have no key in common.
+
+    >>> same = [KeyExample("Hue", frozenset({0, 1})), KeyExample("hue", frozenset({1}))]
+    >>> to_remember(same, ["brand", "color"])
+    {'hue': ('Hue', frozenset({1}))}
+    """
+    found: dict[str, tuple[str, frozenset[int]]] = {}
+    for query, right in examples:
+        first, before = found.get(same_text(query), (query, right))
+        if bool(before) != bool(right) or (before and not before & right):
+            one, other = (
+                " or ".join(quoted(names[i]) for i in sorted(keys)) or "None"
+                for keys in (before, right)
+            )
+            raise OptionError(
+                f"targets: {quoted(first)} is to find {one}, but {quoted(query)} is to find "
+                f"{other}, and they are the same text; keep one, or give a list of right keys"
+            )
+        found[same_text(query)] = first, before & right
+    return found
+
+
 # ---- from examples to a report ---------------------------------------------------------------
 
 _NUMBERS = 2**26  # of the queries' vectors, at most: a quarter of a gigabyte
@@ -314,11 +385,10 @@ _TEXTS = 4096  # encoded at a time
 
 
 class FitResult(NamedTuple):
-    """Learned parameters, the learned calibration (None for a named scorer), and the report."""
+    """The report, and what to remember: for each query a key, or None for "no key"."""
 
-    parameters: Parameters
-    calibration: Calibration | None
     report: FitReport
+    aliases: dict[str, str | None]
 
 
 def learn_from(
@@ -326,22 +396,51 @@ def learn_from(
     queries: Iterable[str] | Mapping[str, Any],
     targets: Iterable[Any] | None,
     plan: Plan,
-) -> FitReport:
+) -> FitResult:
     """Learn from examples as `FuzzyDict.fit` documents; the dict itself does not change."""
     places = {name: place for place, name in enumerate(state.names)}
     examples = checked_examples(queries, targets, places, state.keys)
-    most = max(_NUMBERS // state.key_vectors.shape[1], 1)
-    if len(examples.queries) > most:
-        rows = np.random.default_rng(plan.seed).permutation(len(examples.queries))
-        examples = examples.some(rows[:most])
-    settings = plan.settings(state, examples)
-    x = _encoded(state, examples.queries)
-    if isinstance(examples, KeyExamples):
-        result = _learn_keys(state, examples, x, settings, plan.share)
-    else:
-        result = _learn_values(state, examples, x, settings, plan.share)
-    options = result.report.options | _projections(state, result, plan)
-    return replace(result.report, options=options)
+    if isinstance(examples, ValueExamples) or not plan.remember:
+        _check_scorer(state.scorer)
+    if isinstance(examples, ValueExamples):
+        return FitResult(_learn_values(state, _at_most(examples, state, plan), plan), {})
+    texts = to_remember(examples, state.names) if plan.remember else {}
+    asked = merged(examples)
+    if not plan.remember and not len(asked.pairs):
+        raise OptionError(
+            "targets: expected a key for at least one query, got None for all; add a query that "
+            "has a key, or give remember=True"
+        )
+    report, learned = _learn_keys(state, _at_most(asked, state, plan), plan)
+    candidate = Candidate(state, learned) if report.kept else state.unchanged
+    aliases = _aliases(state, candidate, list(texts.values()))
+    return FitResult(replace(report, remembered=len(aliases)), aliases)
+
+
+def _at_most(examples: Any, state: DictState, plan: Plan) -> Any:
+    """Return so many of the examples, drawn at random, that their vectors fit into memory."""
+    most = max(_NUMBERS // max(state.key_vectors.shape[1], 1), 1)
+    if len(examples.queries) <= most:
+        return examples
+    rows = np.random.default_rng(plan.seed).permutation(len(examples.queries))
+    return examples.some(rows[:most])
+
+
+def _aliases(
+    state: DictState, candidate: Candidate, texts: Sequence[tuple[str, frozenset[int]]]
+) -> dict[str, str | None]:
+    """Return the key of each query: of several right keys, the nearest."""
+    keys = set(state.names)
+    texts = [(query, right) for query, right in texts if query not in keys]
+    several = [query for query, right in texts if len(right) > 1]
+    nearest = {query: min(right, default=None) for query, right in texts}
+    if several:
+        right_of = [np.array(sorted(right)) for _, right in texts if len(right) > 1]
+        best = candidate.nearest(several, _encoded(state, several), right_of)
+        nearest |= zip(several, best, strict=True)
+    return {
+        query: None if place is None else state.names[place] for query, place in nearest.items()
+    }
 
 
 def _encoded(state: DictState, queries: Sequence[str]) -> Array:
@@ -351,11 +450,11 @@ def _encoded(state: DictState, queries: Sequence[str]) -> Array:
     return np.concatenate([encode(queries[i : i + _TEXTS])[0] for i in starts])
 
 
-def _projections(state: DictState, result: FitResult, plan: Plan) -> dict[str, Any]:
+def _projections(state: DictState, layer: Projections, plan: Plan) -> dict[str, Any]:
     """Return the option ``projections``, if it was learned."""
-    layer, base = result.parameters.layer, state.projected.projections
-    if layer.is_identity and result.calibration is None:
+    if layer.is_identity:
         return {}
+    base = state.projected.projections
     parts: list[Any] = [layer.query, layer.key, layer.value]
     words = layer.words
     if plan.warm_start:
@@ -365,11 +464,7 @@ def _projections(state: DictState, result: FitResult, plan: Plan) -> dict[str, A
             parts = [composed(first, then) for first, then in zip(before, parts, strict=True)]
             base = base.base
     name = _name(state.embedding)
-    return {
-        "projections": Projections(
-            *parts, embedding=name, base=base, calibration=result.calibration, words=words
-        )
-    }
+    return {"projections": Projections(*parts, embedding=name, base=base, words=words)}
 
 
 def _name(embedding: Any) -> str | None:
@@ -430,52 +525,9 @@ class Stages:
 
 # ---- from keys -------------------------------------------------------------------------------
 
-_ROUNDS = 3  # in which a few examples are held out in turn, so that no single split decides
-_PENALTIES = 4.0, 16.0  # factors of the identity penalty for few examples: at first, then again
+_MANY = 500  # examples, of which a part is held out once; of fewer, each is held out in turn
 _ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
 _FEATURES = 2**23  # queries times keys that are held at once
-
-
-def _learn_keys(
-    state: DictState, examples: KeyExamples, x: Array, settings: Settings, share: float
-) -> FitResult:
-    """Learn by which Q and K queries find their keys.
-
-    If there are few examples, a candidate that would not be kept is followed by one more, held
-    closer to the identity. The second look at the held-out examples makes their measures a little
-    too good.
-
-    Args:
-        state: the dict.
-        examples: L queries, and their right keys.
-        x: their vectors, (L, E), with the projections of the dict.
-        settings: hyper-parameters; the progress is that of all candidates.
-        share: of many examples, how many to hold out.
-    """
-    has_key = np.array([len(keys) > 0 for keys in examples.right])
-    groups = [np.flatnonzero(has_key), np.flatnonzero(~has_key)]
-    random = np.random.default_rng(settings.seed)
-    factors, rounds = (_PENALTIES, _ROUNDS) if _is_lenient(state, len(x)) else ((1.0,), 1)
-    parts = acceptance.split(groups, share, _most(state), random, rounds)
-    stages = Stages(settings.progress, len(factors) * (len(parts) + 1))
-    results: list[FitResult] = []
-    for factor in factors:
-        held = replace(settings, identity_penalty=factor * settings.identity_penalty)
-        results.append(_try_keys(state, examples, x, held, parts, stages))
-        if results[-1].report.kept:
-            break
-    stages.finish()
-    return results[-1] if results[-1].report.kept else results[0]
-
-
-def _is_lenient(state: DictState, count: int) -> bool:
-    """Tell whether the lenient rule for few examples applies.
-
-    A few examples say little about other queries, so a gain on held-out examples is not required,
-    only that no harm is shown. A named scorer always has to gain: its learned temperature alone
-    makes right keys more probable, which would hide harm.
-    """
-    return state.scorer is None and count < MANY
 
 
 def _most(state: DictState) -> int:
@@ -483,73 +535,79 @@ def _most(state: DictState) -> int:
     return int(np.clip(_FEATURES // len(state.names), _LEAST_ASKED, _ASKED))
 
 
-def _try_keys(
-    state: DictState,
-    examples: KeyExamples,
-    x: Array,
-    settings: Settings,
-    parts: Sequence[NDArray[np.intp]],
-    stages: Stages,
-) -> FitResult:
-    """Train one candidate, and compare its answers with those before."""
-    pairs = examples.pairs
+def _learn_keys(
+    state: DictState, examples: KeyExamples, plan: Plan
+) -> tuple[FitReport, Parameters]:
+    """Learn by which Q and K queries find their keys, if there are enough examples."""
+    settings = plan.settings(state, examples)
+    count = len(examples.queries)
+    x, random = _encoded(state, examples.queries), np.random.default_rng(plan.seed)
 
-    def train(rows: NDArray[np.intp], settings: Settings) -> Parameters:
-        some = pairs[np.isin(pairs[:, 0], rows)]
-        return train_on_keys(state, examples.queries, x, some, settings)
+    def answers(candidate: Candidate, rows: NDArray[np.intp]) -> list[Answer]:
+        some = examples.some(rows)
+        return candidate.answers(some.queries, x[rows], some.right)
 
-    learned, folds = _train(train, parts, len(x), settings, stages)
-    random = np.random.default_rng([settings.seed, 1])  # the same for each candidate
-    comparison = Comparison(state, examples, x, learned, random)
-    held_out = comparison.held_out(folds)
-    training = comparison.training(random.permutation(len(x))[: _most(state)])
-    # Many examples speak for themselves. For a named scorer, a misspelled key is any other text.
-    is_tested = len(x) < MANY or state.scorer is None
-    broken = comparison.broken() if is_tested else (0, 0)
-    report = _report_on_keys(state, examples, learned, held_out, training, broken)
-    return FitResult(learned, comparison.calibration, report)
+    learned, folds = state.parameters, list[Fold]()
+    why_not, pairs = plan.why_not(state, examples), examples.pairs
+    if why_not is None:
+
+        def train(rows: NDArray[np.intp], settings: Settings) -> Parameters:
+            some = pairs[np.isin(pairs[:, 0], rows)]
+            return train_on_keys(state, examples.queries, x, some, settings)
+
+        has_key = np.array([len(keys) > 0 for keys in examples.right])
+        groups = [np.flatnonzero(has_key), np.flatnonzero(~has_key)]
+        parts = acceptance.split(groups, plan.share, random, many=_MANY, most=_most(state))
+        stages = Stages(settings.progress, len(parts) + 1)
+        learned, folds = _train(train, parts, count, settings, stages)
+        stages.finish()
+    before, after = state.unchanged, Candidate(state, learned)
+    some = random.permutation(count)[: _most(state)]
+    training = Answers(some, answers(before, some), answers(after, some))
+    held = np.concatenate([some[:0], *(rows for _, rows in folds)])
+    by_fold = [answers(Candidate(state, of), rows) for of, rows in folds]
+    held_out = Answers(held, answers(before, held), [a for part in by_fold for a in part])
+    facts = {"history": learned.history, "options": _options(state, learned, plan)}
+    return _report_on_keys(state, examples, held_out, training, why_not, **facts), learned
 
 
 def _report_on_keys(
     state: DictState,
     examples: KeyExamples,
-    learned: Parameters,
     held_out: Answers,
     training: Answers,
-    broken: tuple[int, int],
+    why_not: str | None,
+    **facts: Any,
 ) -> FitReport:
-    once, options = held_out.first_round, _options(state, learned)
-    cutoff = acceptance.best_cutoff(once.after, training.after, state.cutoff)
-    if cutoff is not None:
-        options["score_cutoff"] = cutoff
-    cutoffs = Cutoffs(state.cutoff, state.cutoff if cutoff is None else cutoff)
-    must_gain = not _is_lenient(state, len(examples.queries))
-    verdict = acceptance.verdict_on_keys(held_out, training, cutoffs, broken, must_gain=must_gain)
-    asked = held_out if held_out.before else training
+    asked, is_held_out = (held_out, True) if held_out.before else (training, False)
+    verdict = False, why_not or ""
+    if why_not is None:
+        verdict = acceptance.verdict_on_keys(asked, state.cutoff, held_out=is_held_out)
     return _report(
         verdict,
         [
-            acceptance.measures_of_answers(answers, at)
+            acceptance.measures_of_answers(answers, state.cutoff)
             for side in (training, held_out)
-            for answers, at in zip((side.before, side.after), cutoffs, strict=True)
+            for answers in (side.before, side.after)
         ],
         acceptance.key_changes(asked, examples.queries, state.names),
         examples=len(examples.queries),
-        validated=len(once.before),
-        history=learned.history,
-        options=options,
+        validated=len(held_out.rows),
+        **facts,
     )
 
 
 # ---- from values -----------------------------------------------------------------------------
 
 
-def _learn_values(
-    state: DictState, examples: ValueExamples, x: Array, settings: Settings, share: float
-) -> FitResult:
+_MANY_VALUES = 100  # like `_MANY`; an error of a value says more than a rank does
+
+
+def _learn_values(state: DictState, examples: ValueExamples, plan: Plan) -> FitReport:
     """Learn by which Q and K (and V) queries pool their targets."""
+    settings, x = plan.settings(state, examples), _encoded(state, examples.queries)
     values, targets = _flat_values(state, examples)
-    random = np.random.default_rng(settings.seed)
+    random = np.random.default_rng(plan.seed)
     most = _most(state)
 
     def train(rows: NDArray[np.intp], settings: Settings) -> Parameters:
@@ -561,7 +619,7 @@ def _learn_values(
         pooled = candidate.pooled(examples.some(rows).queries, x[rows], values)
         return np.asarray(np.sqrt(np.square(pooled - targets[rows]).mean(axis=1)))
 
-    parts = acceptance.split([np.arange(len(x))], share, most, random)
+    parts = acceptance.split([np.arange(len(x))], plan.share, random, many=_MANY_VALUES, most=most)
     stages = Stages(settings.progress, len(parts) + 1)
     learned, folds = _train(train, parts, len(x), settings, stages)
     stages.finish()
@@ -571,8 +629,7 @@ def _learn_values(
     held = np.concatenate([some[:0], *(rows for _, rows in folds)])
     by_fold = [errors(Candidate(state, of), rows) for of, rows in folds]
     held_out = Errors(held, errors(before, held), np.concatenate([np.zeros(0), *by_fold]))
-    report = _report_on_values(state, examples, learned, held_out, training)
-    return FitResult(learned, None, report)
+    return _report_on_values(state, examples, learned, held_out, training, plan)
 
 
 def _flat_values(
@@ -594,6 +651,7 @@ def _report_on_values(
     learned: Parameters,
     held_out: Errors,
     training: Errors,
+    plan: Plan,
 ) -> FitReport:
     measures = [
         acceptance.measures_of_errors(errors)
@@ -602,26 +660,26 @@ def _report_on_values(
     ]
     is_held_out = len(held_out.rows) > 0
     return _report(
-        acceptance.verdict_on_values(*measures[2 * is_held_out :][:2], held_out=is_held_out),
+        acceptance.verdict_on_values(*measures[2 * is_held_out :][:2]),
         measures,
         acceptance.value_changes(held_out if is_held_out else training, examples.queries),
         examples=len(examples.queries),
         validated=len(held_out.rows),
         history=learned.history,
-        options=_options(state, learned),
+        options=_options(state, learned, plan),
     )
 
 
 # ---- the report ------------------------------------------------------------------------------
 
 
-def _options(state: DictState, learned: Parameters) -> dict[str, Any]:
-    """Return the learned options, but for projections and cutoff."""
-    options: dict[str, Any] = {}
+def _options(state: DictState, learned: Parameters, plan: Plan) -> dict[str, Any]:
+    """Return the learned options by name."""
+    options = _projections(state, learned.layer, plan)
     if learned.scorer is not state.scorer:
         options["scorer"] = learned.scorer
         options["score_cutoff"] = None  # scores have another scale now
-    if learned.temperature is not None:
+    if learned.temperature not in (None, state.parameters.temperature):
         options["temperature"] = learned.temperature
     return options
 

@@ -1,4 +1,4 @@
-"""`FitReport`: what `fit` learned, and how much better the answers are."""
+"""`FitReport`: what `fit` remembers, what it learned, and how much better the answers are."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.errors import quoted
+from fuzzydict.errors import OptionError, quoted
+from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
     from fuzzydict.learning.acceptance import Change, Measures
     from fuzzydict.learning.projections import Epoch
 
 
-_SHOWN = 10  # queries that got better, and as many that got worse
+_SHOWN = 3  # queries that got better, and as many that got worse
+_LENGTH = 40  # characters of a query or answer
+_SMOOTHING = 0.05  # width of the Gaussian that smooths a curve, as a share of the passes
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """What `FuzzyDict.fit` learned.
+    """What `FuzzyDict.fit` remembers and learned.
+
+    All measures are of the dict without its aliases, so that they tell of other queries.
 
     Attributes:
         kept: whether the dict now has the learned options.
         reason: why, or why not.
         examples: number of examples.
         validated: number of examples that were held out, at once or in turn.
+        remembered: number of texts that are aliases now.
         training_before: how good the answers to the training examples were,
         training_after: and are with the learned options (if there are many, for some of them).
         held_out_before: the same for the held-out examples,
         held_out_after: each measured with options learned without it.
-        history: mean losses before the first pass over the examples, and after each.
+        history: mean losses before the first pass over the examples, and after each; empty if
+            nothing was learned.
         better: held-out examples with a better answer (training examples, if none are held out),
         worse: and those with a worse one.
         options: the learned options by name, whether they are kept or not.
@@ -40,6 +47,7 @@ class FitReport:
     reason: str
     examples: int
     validated: int
+    remembered: int = 0
     training_before: Measures
     training_after: Measures
     held_out_before: Measures
@@ -49,53 +57,31 @@ class FitReport:
     worse: tuple[Change, ...]
     options: dict[str, Any]
 
-    @property
-    def score_cutoff(self) -> float | None:
-        """The learned cutoff; None if none was learned."""
-        cutoff: float | None = self.options.get("score_cutoff")
-        return cutoff
-
     def __str__(self) -> str:
-        rows = self._rows()
-        width = max(len(name) for name, *_ in rows)
-        table = [f"  {name:{width}}  {before:>10}  {after:>10}" for name, before, after in rows]
-        changes = [
-            line
-            for title, lines in self._changes()
-            for line in (f"{title}:", *(f"  {line}" for line in lines))
-        ]
-        return "\n".join([f"{self._verdict}: {self.reason}", *self._facts(), *table, *changes])
+        return "\n".join(f"{title}: {text}" for title, text in self._lines())
 
     def __repr__(self) -> str:
-        return f"<FitReport: {self._verdict}, {self.examples} examples>"
+        kept = "kept" if self.kept else "not kept"
+        return f"<FitReport: {kept}, {self.examples} examples, {self.remembered} remembered>"
 
     def _repr_html_(self) -> str:
-        facts = "".join(f"<p>{escape(line)}</p>" for line in self._facts())
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            + "".join(f"<td style='text-align:right'>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-            for name, *cells in self._rows()
-        )
-        changes = "".join(
-            f"<p>{title}:</p><ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
-            for title, lines in self._changes()
-        )
-        verdict = f"<p><b>{self._verdict}</b>: {escape(self.reason)}</p>"
-        return f"{verdict}{facts}<table>{rows}</table>{changes}"
+        return "".join(f"<p><b>{title}</b>: {escape(text)}</p>" for title, text in self._lines())
 
     def plot(self) -> Any:
-        """Draw the losses of each pass over the examples; return the matplotlib ``Axes``.
+        """Draw the loss of each pass over the examples, smoothed; return the ``Axes``.
 
         Raises:
+            OptionError: nothing was learned.
             MissingExtraError: matplotlib is not installed (extra ``plot``).
         """
         from fuzzydict.results.plotting import plot_curves
 
-        curves = {"training": [epoch.training for epoch in self.history]}
+        if not self.history:
+            raise OptionError(f"plot: no loss to draw, since nothing was learned: {self.reason}")
+        curves = {"training": _smoothed([epoch.training for epoch in self.history])}
         held_out = [epoch.held_out for epoch in self.history]
         if any(loss == loss for loss in held_out):
-            curves["held out, to stop early"] = held_out
+            curves["held out, to stop early"] = _smoothed(held_out)
         pools = self.training_after.rmse == self.training_after.rmse
         unit = (
             "mean squared error (of a third of the spread)" if pools else "loss (nats an example)"
@@ -104,54 +90,62 @@ class FitReport:
             curves, title="Learning", x_label="passes over the examples", y_label=unit
         )
 
-    @property
-    def _verdict(self) -> str:
-        return "kept" if self.kept else "not kept"
-
-    def _facts(self) -> list[str]:
-        passes = max(len(self.history) - 1, 0)
-        held_out = f"{self.validated or 'none'} of them held out"
-        if self.validated == self.examples:
-            held_out = "each held out in turn"
-        facts = [
-            f"{_counted(self.examples, 'example')}, {held_out}; "
-            f"{_counted(passes, 'pass', 'passes')} over the examples"
-        ]
-        if self.options:
-            verb = "set" if self.kept else "would have set"
-            facts.append(f"{verb}: {', '.join(_option(*item) for item in self.options.items())}")
-        return facts
-
-    def _rows(self) -> list[tuple[str, str, str]]:
-        """Return the measures before and after, with the header first."""
-        rows = [("", "before", "after")]
-        for title, before, after in (
-            ("held out", self.held_out_before, self.held_out_after),
-            ("training", self.training_before, self.training_after),
-        ):
-            for (name, was), (_, now) in zip(before.named(), after.named(), strict=True):
-                rows.append((f"{name}, {title}", was, now))
-        return rows
-
-    def _changes(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield what the changes are, and a line for each of the first."""
-        side = "held out" if self.validated else "training"
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        """Yield the lines of the report, each with its title."""
+        if self.remembered:
+            yield "remembered", f"{_counted(self.remembered, 'text')}, right from now on"
+        if self.history:
+            names = ", ".join(self.options)
+            yield ("kept" if self.kept else "not kept"), f"{names}, since {self.reason}"
+        else:
+            yield "not learned", self.reason
+        yield from self._measured()
         for verdict, changes in (("better", self.better), ("worse", self.worse)):
             if changes:
-                yield f"{verdict}, {side}", _change_lines(changes)
+                yield verdict, _listed(changes)
+        yield from self._advice()
+
+    def _measured(self) -> Iterator[tuple[str, str]]:
+        """Yield the measures before and after: of held-out examples, if there are any."""
+        title, before, after = "training", self.training_before, self.training_after
+        if self.validated:
+            title, before, after = "held out", self.held_out_before, self.held_out_after
+        if not self.history:
+            yield "before", f"{', '.join(f'{name} {was}' for name, was in before.named())}"
+            return
+        both = zip(before.named(), after.named(), strict=True)
+        measures = ", ".join(f"{name} {was} -> {now}" for (name, was), (_, now) in both)
+        count = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
+        yield f"{title}, {count}", measures
+
+    def _advice(self) -> Iterator[tuple[str, str]]:
+        if not self.history:
+            yield "to do", "nothing; to learn Q and K from a few all the same, set validation=0"
+        elif not self.kept:
+            yield "to do", "give more examples, or validation=0 to keep it all the same"
+        elif self.worse:
+            yield "to do", "give more examples like those that got worse"
 
 
-def _change_lines(changes: Sequence[Change]) -> list[str]:
-    lines = [f"{quoted(query)}: {before} -> {after}" for query, before, after in changes[:_SHOWN]]
+def _smoothed(losses: Sequence[float]) -> list[float]:
+    from scipy.ndimage import gaussian_filter1d
+
+    smooth: list[float] = gaussian_filter1d(
+        losses, _SMOOTHING * len(losses), mode="nearest"
+    ).tolist()
+    return smooth
+
+
+def _listed(changes: Sequence[Change]) -> str:
+    """Return the first changes in a line, and how many more there are."""
+    shown = [
+        f"{quoted(shortened(query, _LENGTH))} {shortened(before, _LENGTH)} -> "
+        f"{shortened(after, _LENGTH)}"
+        for query, before, after in changes[:_SHOWN]
+    ]
     rest = len(changes) - _SHOWN
-    return [*lines, f"and {rest} more"] if rest > 0 else lines
+    return "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown)
 
 
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _option(name: str, value: Any) -> str:
-    if name == "projections":
-        return name
-    return f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value!r}"
+def _counted(count: int, one: str) -> str:
+    return f"{count:,} {one}{'' if count == 1 else 's'}"

@@ -26,12 +26,12 @@ from fuzzydict.embedding.projections import NAMES, as_projections, with_projecti
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
-from fuzzydict.learning.candidate import Question, calibrate
 from fuzzydict.search.features import Query, compare, encode, nearness
 from fuzzydict.search.key_index import Keys
 from fuzzydict.search.score import log_odds, log_probabilities
 
 from .development import pairs_of
+from .likelihood import Question, calibrate
 from .questions import KINDS, question_sets
 from .report import print_report
 

@@ -24,13 +24,13 @@ from fuzzydict.embedding.calibration import OF_SPELLING, Calibration
 from fuzzydict.embedding.no_vectors import NO_VECTORS
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.evaluation.evaluate import expected_calibration_error, shown_command
-from fuzzydict.learning.candidate import Question, calibrate
 from fuzzydict.search.features import Query, compare_spelling
 from fuzzydict.search.key_index import Keys
 from fuzzydict.search.score import SpellingScore, log_odds, log_probabilities
 from fuzzydict.text.similarity import likenesses
 
 from .development import pairs_of
+from .likelihood import Question, calibrate
 from .report import print_report
 from .spellings import Answers, abbreviated, codespell, inflections, slip
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.learning.candidate import KeyExamples
-from fuzzydict.learning.fit import ValueExamples, checked_examples
+from fuzzydict.learning.fit import ValueExamples, checked_examples, merged
 
 KEYS = ["brand", "color", "top speed"]
 PLACES = {key: place for place, key in enumerate(KEYS)}
 
 
+def key_examples(queries: list[str], targets: list[Any]) -> KeyExamples:
+    found = checked_examples(queries, targets, PLACES, KEYS)
+    assert isinstance(found, list)
+    return merged(found)
+
+
 @pytest.mark.parametrize("several", [list, tuple, set, frozenset])
 def test_several_keys_may_be_right(several: type) -> None:
-    found = checked_examples(["hue"], [several(["top speed", "color"])], PLACES, KEYS)
-    assert isinstance(found, KeyExamples)
+    found = key_examples(["hue"], [several(["top speed", "color"])])
     assert found.right[0].tolist() == [1, 2]
 
 
 def test_a_query_asked_twice_has_the_keys_of_both() -> None:
-    found = checked_examples(["hue", "x", "hue"], ["color", None, "brand"], PLACES, KEYS)
-    assert isinstance(found, KeyExamples)
+    found = key_examples(["hue", "x", "hue"], ["color", None, "brand"])
     assert (found.queries, [keys.tolist() for keys in found.right]) == (["hue", "x"], [[0, 1], []])
     assert found.pairs.tolist() == [[0, 0], [0, 1]]
 
@@ -31,8 +37,7 @@ def test_a_query_asked_twice_has_the_keys_of_both() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1))
 def test_pairs_are_those_that_were_given(examples: list[tuple[int, int]]) -> None:
     queries = [f"query {query}" for query, _ in examples]
-    found = checked_examples(queries, [KEYS[key] for _, key in examples], PLACES, KEYS)
-    assert isinstance(found, KeyExamples)
+    found = key_examples(queries, [KEYS[key] for _, key in examples])
     pairs = {(found.queries[row], KEYS[place]) for row, place in found.pairs.tolist()}
     assert pairs == {(f"query {query}", KEYS[key]) for query, key in examples}
 

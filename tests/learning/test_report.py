@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from fuzzydict import OptionError
 from fuzzydict.learning.acceptance import Change, Measures
 from fuzzydict.learning.projections import Epoch
 from fuzzydict.learning.report import FitReport
@@ -18,18 +19,21 @@ OF_KEYS = FitReport(
     reason="it is better",
     examples=12,
     validated=12,
-    training_before=Measures(0.5, 0.6, -1.5, NAN),
-    training_after=Measures(1.0, 1.0, -0.1, NAN),
-    held_out_before=Measures(0.5, 0.6, -1.5, NAN),
-    held_out_after=Measures(0.75, 0.8, -1.0, NAN),
+    remembered=11,
+    training_before=Measures(0.5, 0.6, -1.5, NAN, 0.4, 0.2),
+    training_after=Measures(1.0, 1.0, -0.1, NAN, 0.9, 0.1),
+    held_out_before=Measures(0.5, 0.6, -1.5, NAN, 0.4, 0.2),
+    held_out_after=Measures(0.75, 0.8, -1.0, NAN, 0.6, 0.1),
     history=(Epoch(2.0, 2.5), Epoch(1.0, 1.5), Epoch(0.5, 1.2)),
     better=(Change("<b>hue</b>", "price", "color"),),
     worse=tuple(Change(f"query {i}", "color", "price") for i in range(13)),
-    options={"score_cutoff": 0.1234567, "scorer": "cosine"},
+    options={"projections": None, "scorer": "cosine"},
 )
 OF_VALUES = replace(
     OF_KEYS,
     kept=False,
+    validated=0,
+    remembered=0,
     training_before=Measures(NAN, NAN, NAN, 2.0),
     training_after=Measures(NAN, NAN, NAN, 1.0),
     held_out_before=Measures(NAN, NAN, NAN, NAN),
@@ -38,24 +42,49 @@ OF_VALUES = replace(
 )
 
 
-def test_the_text_tells_all() -> None:
-    lines = str(OF_KEYS).splitlines()
-    assert lines[0] == "kept: it is better"
-    assert lines[1] == "12 examples, each held out in turn; 2 passes over the examples"
-    assert lines[2] == "set: score_cutoff=0.1235, scorer='cosine'"
-    assert re.fullmatch(r"  hit@1, held out +0\.500 +0\.750", lines[4])
-    assert "  '<b>hue</b>': price -> color" in lines
-    assert lines[-1] == "  and 3 more"
-    assert OF_KEYS.score_cutoff == 0.1234567
+FEW = replace(
+    OF_KEYS,
+    kept=False,
+    reason="they are few",
+    validated=0,
+    history=(),
+    better=(),
+    worse=(),
+    options={},
+)
+
+
+def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
+    assert str(OF_KEYS).splitlines() == [
+        "remembered: 11 texts, right from now on",
+        "kept: projections, scorer, since it is better",
+        "held out, 12 of 12 examples: right at the cutoff 0.40 -> 0.60, wrong 0.20 -> 0.10, "
+        "hit@1 0.50 -> 0.75, MRR 0.60 -> 0.80, log-probability -1.50 -> -1.00",
+        "better: '<b>hue</b>' price -> color",
+        "worse: 'query 0' color -> price; 'query 1' color -> price; 'query 2' color -> price; "
+        "and 10 more",
+        "to do: give more examples like those that got worse",
+    ]
+    assert repr(OF_KEYS) == "<FitReport: kept, 12 examples, 11 remembered>"
+
+
+def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
+    assert str(FEW).splitlines() == [
+        "remembered: 11 texts, right from now on",
+        "not learned: they are few",
+        "before: right at the cutoff 0.40, wrong 0.20, hit@1 0.50, MRR 0.60, log-probability -1.50",
+        "to do: nothing; to learn Q and K from a few all the same, set validation=0",
+    ]
+    with pytest.raises(OptionError, match="nothing was learned: they are few"):
+        FEW.plot()
 
 
 def test_what_does_not_apply_is_left_out() -> None:
     text = str(OF_VALUES)
-    assert text.startswith("not kept: ")
-    assert "would have set: " in text
+    assert text.startswith("not kept: projections, scorer, since ")
     assert "hit@1" not in text
-    assert ", held out " not in text
-    assert re.search(r"root mean squared error, training +2 +1\n", text)
+    assert "held out" not in text
+    assert "training, 12 of 12 examples: root mean squared error 2 -> 1\n" in text
 
 
 def test_in_notebooks_it_is_whole_and_escaped_and_of_no_colour_of_its_own() -> None:
@@ -86,7 +115,22 @@ def test_the_curve_is_drawn_with_its_units() -> None:
     for report, lines, unit in ((OF_KEYS, 2, "nats"), (OF_VALUES, 1, "squared error")):
         axes = report.plot()
         assert len(axes.lines) == lines
-        assert axes.lines[0].get_ydata()[-1] == report.history[-1].training
         assert unit in axes.get_ylabel()
         assert "passes" in axes.get_xlabel()
         pyplot.close(axes.figure)
+
+
+def test_the_curve_is_smooth_and_ends_where_the_losses_do() -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib, of the extra plot, is not installed")
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    random = np.random.default_rng(0)
+    losses = np.exp(-np.arange(100) / 30) + random.normal(0, 0.03, 100)
+    axes = replace(OF_KEYS, history=tuple(Epoch(loss, NAN) for loss in losses)).plot()
+    drawn = axes.lines[0].get_ydata()
+    assert np.abs(np.diff(drawn)).sum() < 0.3 * np.abs(np.diff(losses)).sum()
+    assert drawn[-1] == pytest.approx(losses[-10:].mean(), abs=0.03)
+    pyplot.close(axes.figure)
