@@ -43,6 +43,7 @@ _SAME_WORD = 12.0  # nearness at which two words count as the same
 _SHARED = 0.25  # share of the nearness of phrases that words in common explain, at most
 _SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
 _RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
+_UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
 _DOUBTED = 0.4  # likeness at which an unknown word begins to count as a misspelling of another
 
 
@@ -204,17 +205,25 @@ def spelling_likeness(query: Query, strings: list[str], keys: Keys) -> NDArray[n
     """
     alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
     likeness_of_differences(query.text, strings, alike)
-    return _or_derived(query.text, strings, keys, alike)
+    return _or_derived(query.text, strings, keys, alike, is_known=query.is_word)
 
 
 def _or_derived(
-    text: str, others: list[str], keys: Keys, alike: NDArray[np.float32]
+    text: str, others: list[str], keys: Keys, alike: NDArray[np.float32], *, is_known: bool
 ) -> NDArray[np.float32]:
-    """Raise how alike a text and n others are, (n,), if they are forms or abbreviations."""
+    """Raise how alike a text and n others are, (n,), if they are forms or abbreviations.
+
+    A word never seen may be misspelled: the rules say less of it, and none makes another word an
+    abbreviation of it.
+    """
+
+    def may_abbreviate(word: str) -> bool:
+        return (is_known or word == text) and keys.weight(word) >= _RARE
+
     if " " not in text:
-        np.maximum(alike, form_likeness(text, others), out=alike)
-    short = abbreviation_likeness(text, others, lambda word: keys.weight(word) >= _RARE)
-    return np.maximum(alike, short, out=alike)
+        forms = form_likeness(text, others)
+        np.maximum(alike, forms if is_known else forms * _UNSURE, out=alike)
+    return np.maximum(alike, abbreviation_likeness(text, others, may_abbreviate), out=alike)
 
 
 class _Words(NamedTuple):
@@ -382,8 +391,8 @@ def _words_alike(
     alike = likenesses(words, others)
     slips = np.maximum(alike - _DOUBTED, 0) / np.float32(1 - _DOUBTED)
     spelling = np.where(asked.known[:, None], alike**_SHARPNESS, slips)
-    for row, word in zip(spelling, words, strict=True):
-        _or_derived(word, others, keys, row)
+    for row, word, is_known in zip(spelling, words, asked.known.tolist(), strict=True):
+        _or_derived(word, others, keys, row, is_known=is_known)
     if not asked.units.shape[1]:
         return spelling
     mean, spread = keys.background

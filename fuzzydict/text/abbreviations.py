@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 _SHORTEST = 3  # letters of the abbreviation of one word; initials may have two
-_PREFIX, _CONTRACTION = 0.7, 0.55  # likeness of the abbreviation of a very long word
-_BY_LENGTH = 0.3  # what is added in proportion to the share of the word that is kept
+_PREFIX, _CONTRACTION = 0.8, 0.7  # likeness of the abbreviation of a very long word
+_BY_LENGTH = 0.2  # what is added in proportion to the share of the word that is kept
 _CONVENTIONAL = 0.95  # likeness of an abbreviation that is listed
-_INITIALS, _LONG_INITIALS = 0.75, 0.85  # likeness of two initials, and of more, and their phrase
+_INITIALS, _LONG_INITIALS = 0.85, 0.95  # likeness of two initials, and of more, and their phrase
 _DIGIT = re.compile(r"\d")
 _INNER_VOWELS = re.compile(r"(?<!^)[aeiou]")
 #: Words that initials may leave out.
@@ -180,19 +180,23 @@ def abbreviation_likeness(
     [0.85 0.  ]
     """
     alike = np.zeros(len(others), np.float32)
-    is_phrase = " " in word
-    stands_for = frozenset[str]() if is_phrase else expansions(word)
+    first, length, elsewhere = word[0], len(word), _begin_otherwise()
     for i, other in enumerate(others):
-        if other[0] != word[0]:
-            if not is_phrase and (stands_for or len(other) < 4) and is_conventional(word, other):
+        if other[0] != first:  # as most do
+            if (other in elsewhere or word in elsewhere) and is_conventional(word, other):
                 alike[i] = _CONVENTIONAL
-            continue
-        if other == word:
-            continue
-        short, long = (word, other) if len(word) < len(other) else (other, word)
-        if " " not in short:
-            alike[i] = _one_way(short, long, may_abbreviate)
+        elif other != word:
+            short, long = (word, other) if length < len(other) else (other, word)
+            if " " not in short:
+                alike[i] = _one_way(short, long, may_abbreviate)
     return alike
+
+
+@cache
+def _begin_otherwise() -> frozenset[str]:
+    """Return the abbreviations with another first letter than what they stand for: "lb"."""
+    shorts = [s for s, words in _conventional().items() if any(w[0] != s[0] for w in words)]
+    return frozenset([*shorts, *(f"{short}s" for short in shorts)])
 
 
 def _one_way(short: str, long: str, may_abbreviate: Callable[[str], bool]) -> float:
@@ -279,42 +283,64 @@ def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
     >>> runs_of(["e", "mail", "address"], [["email"]])
     [Run(key=0, rows=slice(0, 2, None), places=slice(0, 1, None), likeness=1.0)]
     """
-    pairs, different = _joined(words), set(words)
-    found = []
+    asked, found = _parts(" ".join(words)), list[Run]()
     for number, key in enumerate(keys):
-        for place, word in enumerate(key):
-            if word in pairs:
-                row = pairs[word]
+        parts = _parts(" ".join(key))
+        for word, row in asked.joined.items():
+            if word in parts.places:
+                place = parts.places[word]
                 found.append(Run(number, slice(row, row + 2), slice(place, place + 1), _JOINED))
-        if len(key) > 1:
-            for word, place in _joined(key).items():
-                if word in different:
-                    row = words.index(word)
-                    found.append(Run(number, slice(row, row + 1), slice(place, place + 2), _JOINED))
-            for row, place, end, alike in _initials_in(words, key):
-                found.append(Run(number, slice(row, row + 1), slice(place, end), alike))
-        if len(words) > 1:
-            for place, row, end, alike in _initials_in(key, words):
-                found.append(Run(number, slice(row, end), slice(place, place + 1), alike))
+        for word, place in parts.joined.items():
+            if word in asked.places:
+                row = asked.places[word]
+                found.append(Run(number, slice(row, row + 1), slice(place, place + 2), _JOINED))
+        for row, places, alike in _initials_in(asked, parts):
+            found.append(Run(number, slice(row, row + 1), places, alike))
+        for place, rows, alike in _initials_in(parts, asked):
+            found.append(Run(number, rows, slice(place, place + 1), alike))
     return found
 
 
-def _joined(words: Sequence[str]) -> dict[str, int]:
-    """Return two neighbours written as one, and the place of the first."""
-    return {f"{a}{b}": i for i, (a, b) in enumerate(pairwise(words))}
+class _Parts(NamedTuple):
+    """The parts of a text that may be alike to others together.
+
+    Attributes:
+        places: the place of each word.
+        joined: two neighbours written as one, with the place of the first.
+        short: words that may be initials, with their places.
+        letters: the first letters of all words, and of all but the small ones if there are some,
+            with the places of these words.
+    """
+
+    places: dict[str, int]
+    joined: dict[str, int]
+    short: list[tuple[int, str]]
+    letters: list[tuple[str, list[int]]]
 
 
-def _initials_in(
-    words: Sequence[str], phrase: Sequence[str]
-) -> Iterator[tuple[int, int, int, float]]:
+@lru_cache(maxsize=8192)
+def _parts(text: str) -> _Parts:
+    words = text.split(" ")
+    short = [
+        (i, word)
+        for i, word in enumerate(words)
+        if 2 <= len(word) <= _MOST_INITIALS and word not in _SMALL
+    ]
+    telling = [i for i, word in enumerate(words) if word not in _SMALL]
+    runs = [list(range(len(words))), telling][: 1 + (len(telling) < len(words))]
+    letters = [("".join([words[i][0] for i in run]), run) for run in runs if len(run) > 1]
+    places = {word: i for i, word in reversed(list(enumerate(words)))}
+    return _Parts(
+        places, {f"{a}{b}": i for i, (a, b) in enumerate(pairwise(words))}, short, letters
+    )
+
+
+def _initials_in(text: _Parts, phrase: _Parts) -> Iterator[tuple[int, slice, float]]:
     """Yield the place of each word that is the initials of a run of a phrase, and of the run."""
-    if len(phrase) < 2:
-        return
-    content = [i for i, word in enumerate(phrase) if word not in _SMALL]
-    for places in (range(len(phrase)), content):
-        letters = "".join([phrase[i][0] for i in places])
-        for i, word in enumerate(words):
-            start = letters.find(word) if 2 <= len(word) <= _MOST_INITIALS else -1
-            if start >= 0 and word not in _SMALL and word not in phrase:
+    for letters, places in phrase.letters:
+        for i, word in text.short:
+            if word in letters and word not in phrase.places:
+                start = letters.index(word)
+                end = places[start + len(word) - 1] + 1
                 alike = _INITIALS if len(word) == 2 else _LONG_INITIALS
-                yield i, places[start], places[start + len(word) - 1] + 1, alike
+                yield i, slice(places[start], end), alike

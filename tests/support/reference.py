@@ -68,14 +68,14 @@ def shortened_of(word: str, other: str) -> float:
         every = long.split()
         initials = [[p[0] for p in every], [p[0] for p in every if not is_small(p)]]
         is_phrase = list(short) in initials and len(short) > 1 and short.isalpha()
-        return (0.75 if len(short) == 2 else 0.85) if is_phrase else 0.0
+        return (0.85 if len(short) == 2 else 0.95) if is_phrase else 0.0
     bare = long[0] + "".join(letter for letter in long[1:] if letter not in "aeiou")
     begins = short in {text[:end] for text in (long, bare) for end in range(len(text) + 1)}
     drawn = short[-1] == long[-1] and re.search(".*".join(map(re.escape, short)), long)
-    base = 0.7 if begins else 0.55 if drawn else None
+    base = 0.8 if begins else 0.7 if drawn else None
     if base is None or len(short) < 3 or re.search(r"\d", short):
         return 0.0
-    return base + 0.3 * len(short) / len(long)
+    return base + 0.2 * len(short) / len(long)
 
 
 def cosine_of(a: Any, b: Any) -> float:
@@ -159,10 +159,13 @@ class Reference:
     def derived(self, text: str, other: str) -> float:
         """Return how alike two texts are as forms, or as a text and its abbreviation."""
 
-        def is_rare(word: str) -> bool:
-            return self.embedding.vocabulary.weight(word) >= RARE
+        vocabulary = self.embedding.vocabulary
+        is_known = vocabulary.knows(text)
 
-        of_form = 0.0 if " " in text else form_likeness(text, [other])[0]
+        def is_rare(word: str) -> bool:
+            return vocabulary.weight(word) >= RARE and (is_known or word == text)
+
+        of_form = 0.0 if " " in text else form_likeness(text, [other])[0] * (1 if is_known else 0.9)
         return float(max(of_form, abbreviation_likeness(text, [other], is_rare)[0]))
 
     def nearness(self, query: str, key: str) -> float:
