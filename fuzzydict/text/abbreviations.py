@@ -173,11 +173,11 @@ def abbreviation_likeness(
     >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
     [0.95 0.   0.  ]
     >>> print(abbreviation_likeness("government", ["govt", "govern", "governor"]).round(2))
-    [0.95 0.88 0.  ]
+    [0.95 0.92 0.  ]
     >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
-    [0.95 0.85 0.95]
+    [0.95 0.9  0.95]
     >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
-    [0.85 0.  ]
+    [0.95 0.  ]
     """
     alike = np.zeros(len(others), np.float32)
     first, length, elsewhere = word[0], len(word), _begin_otherwise()
@@ -221,7 +221,7 @@ def initials_likeness(word: str, phrase: Sequence[str]) -> float:
     """Return how alike a word and some words are if it is their initials; otherwise 0.
 
     >>> initials_likeness("rd", ["research", "and", "development"])
-    0.75
+    0.85
     """
     if len(phrase) < 2 or len(word) > len(phrase) or not word.isalpha():
         return 0.0
