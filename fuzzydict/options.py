@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
@@ -67,7 +68,14 @@ def check_cutoff(cutoff: Any) -> None:
         return
     if not isinstance(cutoff, Real | Decimal) or isinstance(cutoff, bool):
         raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {quoted(cutoff)}")
-    if cutoff != cutoff:
+    try:
+        is_nan = math.isnan(cutoff)
+    except OverflowError:
+        raise OptionError(
+            f"score_cutoff: {quoted(cutoff)} is no number that a score could be; for a cutoff that "
+            f"no score reaches, use float('inf')"
+        ) from None
+    if is_nan:
         raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
 
 

@@ -1,0 +1,198 @@
+"""Cutoffs of single reads, and many queries at once."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import ArgumentTypeError, FuzzyDict, Match, NoMatchError, OptionError
+from fuzzydict.results.answers import NO_KEY, is_match
+from tests.support.searching import EACH_ENGINE
+
+KEYS = ["color", "brand", "top speed", "price", "!"]
+QUERIES = st.one_of(
+    st.sampled_from(["colour", "Brnad", "speed", "cost", "qwzzt", "!", "?", "", "  ", "car"]),
+    st.sampled_from([None, 5, 6, ("a",), float("nan"), b"color"]),
+    st.text(max_size=4),
+)
+
+
+def car(**options: Any) -> FuzzyDict[Any]:
+    d: FuzzyDict[Any] = FuzzyDict({key: float(i) for i, key in enumerate(KEYS)}, **options)
+    d[5] = 7.0
+    d.aliases = {"car": None, "hue": "color"}
+    return d
+
+
+# ---- many queries ---------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+@pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
+@given(queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, 2.0]))
+@settings(max_examples=25, deadline=None)
+def test_get_many_is_get_of_each(
+    queries: list[Any], cutoff: float | None, mode: str, scorer: Any
+) -> None:
+    d, absent = car(mode=mode, scorer=scorer), object()
+    found = d.get_many(queries, absent, score_cutoff=cutoff)
+    expected = [d.get(query, absent, score_cutoff=cutoff) for query in queries]
+    assert [one is absent for one in found] == [one is absent for one in expected]
+    numbers = [one for one in found if one is not absent]
+    assert numbers == pytest.approx([one for one in expected if one is not absent], rel=1e-4)
+
+
+@pytest.mark.parametrize("engine", EACH_ENGINE)
+def test_get_many_works_with_each_engine(engine: str) -> None:
+    d = car(index=engine)
+    assert d.get_many(["colour", None, "hue", "car", 5], "?") == [0.0, "?", 0.0, "?", 7.0]
+
+
+def test_get_many_takes_any_iterable_but_a_text() -> None:
+    d = car()
+    for queries in (("colour", ""), np.array(["colour", ""]), (q for q in ["colour", ""])):
+        assert d.get_many(queries, -1) == [0.0, -1]
+    assert d.get_many([]) == []
+    assert FuzzyDict[int]().get_many(["a", None]) == [None, None]
+    for wrong in ("colour", 5, None):
+        with pytest.raises(ArgumentTypeError, match=r"expected a list of queries.*use get"):
+            d.get_many(wrong)  # type: ignore[arg-type]
+
+
+def test_a_list_with_queries_that_match_nothing_names_them_all() -> None:
+    d = car()
+    queries = ["colour", "qwzzt", None, "", "car", "hue", "qwzzt"]
+    with pytest.raises(NoMatchError) as told:
+        d.nearest(queries)
+    assert "no key matches 5 of the queries: 'qwzzt', None, '', 'car'; " in str(told.value)
+    assert told.value.args == (["qwzzt", None, "", "car", "qwzzt"],)
+    found = d.nearest(queries, default=None)
+    assert [match and match.key for match in found] == ["color", *[None] * 4, "color", None]
+    assert found.unmatched == ("qwzzt", None, "", "car", "qwzzt")
+    with pytest.raises(NoMatchError, match="2 of the queries: 'qwzzt', 'wxyzz'; leave them out"):
+        d.pool(["colour", "qwzzt", "wxyzz"])
+    with pytest.raises(NoMatchError, match="'qwzzt': the nearest is"):  # that alone
+        d.nearest(["colour", "qwzzt"])
+    assert d.nearest("qwzzt", default="none") == "none"
+
+
+def test_a_message_does_not_name_thousands() -> None:
+    with pytest.raises(NoMatchError, match=r"3000 of the queries.* and 2950 more;") as told:
+        car().nearest([("no text", i) for i in range(3000)])
+    assert len(str(told.value)) < 3000
+
+
+# ---- the cutoff of a single read --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
+def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
+    d = car(scorer=scorer)
+    match = d.most_similar("colr")[0]
+    above = match.score + 1e-6
+    exact: Any = Decimal(0)
+    for cutoff in (match.score, 0, exact, -math.inf):
+        assert d.get("colr", score_cutoff=cutoff) == 0.0
+        assert d.get_many(["colr"], score_cutoff=cutoff) == [0.0]
+        assert d.nearest("colr", score_cutoff=cutoff) == match
+        assert isinstance(d.pool("colr", score_cutoff=cutoff), float)
+    assert d.get("colr", "none", score_cutoff=above) == "none"
+    assert d.get_many(["colr"], "none", score_cutoff=above) == ["none"]
+    for read in (d.nearest, d.pool):
+        with pytest.raises(NoMatchError, match="below the cutoff"):
+            read("colr", score_cutoff=above)
+    assert d["colr"] == 0.0  # the option is what it was
+    assert d.score_cutoff is None
+
+
+def test_what_one_cutoff_found_is_not_remembered_for_another() -> None:
+    d = car()
+    assert d.get("rent of it", score_cutoff=0) is not None
+    assert d.get("rent of it") is None
+    assert d.get("colour") == 0.0
+    assert d.get("colour", score_cutoff=2) is None
+    assert d.get("colour") == 0.0
+
+
+def test_a_cutoff_above_all_scores_lets_only_keys_and_aliases_match() -> None:
+    d = car()
+    queries = ["color", "colour", "hue", "COLOR", 5, "!"]
+    for cutoff in (1.5, float("inf")):
+        assert d.get_many(queries, score_cutoff=cutoff) == [0.0, None, 0.0, None, 7.0, 4.0]
+
+
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+def test_picking_a_key_has_another_default_than_pooling() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0, "top speed": 3.0, "price": 4.0})
+    best = [d.most_similar(query)[0] for query in ("seats", "rent", "lamp", "car")]
+    doubtful = [match for match in best if 0.03 < match.score < 0.45]
+    assert doubtful
+    pooling = FuzzyDict(d, mode="pool")
+    for match in doubtful:
+        assert not match.matches
+        assert d.get(match.query) is None
+        assert isinstance(d.pool(match.query), float)
+        assert isinstance(pooling.get(match.query), float)
+    assert (d.explain("seats").cutoff, pooling.explain("seats").cutoff) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "kind"),
+    [
+        *(("0.5", ArgumentTypeError), (True, ArgumentTypeError), (0.5j, ArgumentTypeError)),
+        *((np.nan, OptionError), (10**400, OptionError)),
+    ],
+)
+def test_a_cutoff_of_one_read_is_checked_like_the_option(
+    cutoff: Any, kind: type[Exception]
+) -> None:
+    d = car()
+    for read in (d.get, d.nearest, d.pool, lambda q, **cut: d.get_many([q], **cut)):
+        with pytest.raises(kind, match="score_cutoff: "):
+            read("color", score_cutoff=cutoff)
+
+
+# ---- what a match knows -------------------------------------------------------------------------
+
+
+def test_a_match_knows_its_query_and_whether_it_is_one() -> None:
+    d = car()
+    for match in (d.nearest("colour"), d.most_similar("colour")[0], d.explain("colour").best):
+        assert (match.key, match.query, match.matches) == ("color", "colour", True)
+    assert [m.matches for m in d.most_similar("colour")] == [True, False, False, False]
+    assert not any(match.matches for match in d.most_similar("qwzzt"))
+    assert (d.nearest(5).query, d.nearest("!").matches) == (5, True)
+    assert not d.explain("qwzzt").best.matches
+
+
+def test_a_match_is_still_a_tuple_of_three() -> None:
+    match = Match("color", "black", 0.25, query="colour", matches=False)
+    key, value, score = match
+    assert (key, value, score) == match == ("color", "black", 0.25)
+    assert match == Match("color", "black", 0.25)
+    assert hash(match) == hash(("color", "black", 0.25))
+    assert repr(match) == "Match(key='color', value='black', score=0.25)"
+    assert match._asdict() == {"key": "color", "value": "black", "score": 0.25}
+    assert (Match("a", 1, 1.0).query, Match("a", 1, 1.0).matches) == (None, True)
+    for again in (
+        *(pickle.loads(pickle.dumps(match, protocol)) for protocol in range(6)),
+        *(copy.copy(match), copy.deepcopy(match), match._replace(value="red")),
+    ):
+        assert type(again) is Match
+        assert (again.key, again.query, again.matches) == ("color", "colour", False)
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_what_is_a_match(score: float, cutoff: float) -> None:
+    assert is_match("color", "color", score, cutoff)
+    assert is_match("hue", "color", score, cutoff) == (score >= cutoff and score > -math.inf)
+    assert not is_match(NO_KEY, "color", score, cutoff)
