@@ -81,10 +81,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         asked = list(_asked({text for pair in pairs_of(read_sets(given.exclude)) for text in pair}))
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
-    calibration = calibrate([a.question for a in asked if a.is_fitted], OF_SPELLING)
+    fitted = [a.question for a in asked if a.is_fitted]
+    calibration = calibrate(fitted, OF_SPELLING, with_growth=True)
     for name in ("spelling", "meaning", "words"):
         weights = getattr(calibration.unknown, name)
         print(f"{name}={tuple(round(weight, 2) for weight in weights)},")
+    print(f"growth={calibration.growth:.2f}")
     command = shown_command(
         *_COMMAND.split(), *(["--exclude", *given.exclude] * bool(given.exclude))
     )

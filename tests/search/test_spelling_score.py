@@ -179,9 +179,11 @@ def test_deleted_keys_are_gone(settings: FuzzyDict[Any]) -> None:
     assert settings["tmeout"] == 4
 
 
-def test_what_cannot_be_learned_is_refused(settings: FuzzyDict[Any]) -> None:
-    with pytest.raises(OptionError, match="spelling"):
-        settings.fit({"server": "DB_HOST"}, learn=["query"])
+def test_fit_remembers_its_examples(settings: FuzzyDict[Any]) -> None:
+    settings.fit({"server": "DB_HOST", "db_hosts": None})
+    assert settings["server"] == "localhost"
+    assert settings.get("db_hosts") is None
+    assert (settings.scorer, settings["tmeout"]) == ("spelling", 3)
 
 
 def test_unknown_names_of_scorers() -> None:
