@@ -27,6 +27,9 @@ KEYS = st.one_of(
 )
 
 
+ALIASES = st.sampled_from(["hue", "make of it", "color 2", "number one", "zzz"])
+
+
 def one_hot(texts: list[str]) -> Any:
     """Give each text one of five axes: cheap, and their products are exact in any order."""
     return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
@@ -71,6 +74,7 @@ class Writes(RuleBasedStateMachine):
         super().__init__()
         self.plain: dict[Any, int] = {}
         self.fuzzy: FuzzyDict[int] = FuzzyDict(embedding=one_hot)
+        self.aliases: dict[str, Any] = {}
 
     @rule(key=KEYS, value=st.integers())
     def put(self, key: Any, value: int) -> None:
@@ -124,15 +128,40 @@ class Writes(RuleBasedStateMachine):
     @rule(key=KEYS)
     def remove_by_the_method_of_dict(self, key: Any) -> None:
         assert dict.pop(self.plain, key, 0) == dict.pop(self.fuzzy, key, 0)
+        for text in [text for text, of in self.aliases.items() if of == key and of is not None]:
+            assert text not in self.fuzzy.aliases
+            del self.aliases[text]
+            self.fuzzy.aliases = self.aliases  # otherwise it would be back with its key
+
+    @rule(text=ALIASES, data=st.data(), has_key=st.booleans())
+    def teach(self, text: str, data: st.DataObject, *, has_key: bool) -> None:
+        key = data.draw(st.sampled_from([*self.plain, None])) if has_key else None
+        self.fuzzy.aliases[text] = self.aliases[text] = key
+
+    @rule(text=ALIASES)
+    def forget(self, text: str) -> None:
+        assert self.fuzzy.aliases.pop(text, 0) == self.aliases.pop(text, 0)
+
+    @rule(text=ALIASES)
+    def read_an_alias(self, text: str) -> None:
+        key = self.aliases.get(text, 0)
+        if text in self.plain or text not in self.aliases:
+            return
+        assert self.fuzzy.get(text.upper(), "none") == ("none" if key is None else self.plain[key])
 
     @rule(key=KEYS)
     def read(self, key: Any) -> None:
         new = FuzzyDict(self.plain, embedding=one_hot)
+        new.aliases = self.aliases
         assert_same_outcome(self.fuzzy, new, key)
 
     @invariant()
     def is_the_same_dict(self) -> None:
         assert list(self.fuzzy.items()) == list(self.plain.items())
+        # Those of a key go with it.
+        kept = {text: key for text, key in self.aliases.items() if key is None or key in self.plain}
+        self.aliases = kept
+        assert self.fuzzy.aliases == kept
         self.fuzzy._check()
 
 

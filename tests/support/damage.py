@@ -203,6 +203,22 @@ MEANINGS: dict[str, Callable[[Parts], None]] = {
         "options", "scorer", value=["Gaussian", ["dict", "width", 10**400]]
     ),
     "a scorer that is a number": meta("options", "scorer", value=5),
+    **{
+        f"aliases that are {name}": array("aliases", np.frombuffer(content.encode(), np.uint8))
+        for name, content in {
+            "no JSON": "[[",
+            "a number": "5",
+            "an object": '{"number one": 1}',
+            "no pairs": '[["number one"]]',
+            "numbers": "[[1, 1]]",
+            "without words": '[["?!", 1]]',
+            "there twice": '[["number one", 1], ["Number-One", 2]]',
+            "of no key": '[["number one", 99]]',
+            "before all keys": '[["number one", -1]]',
+            "of a text": '[["number one", "key 1"]]',
+            "of true": '[["number one", true]]',
+        }.items()
+    },
     "no fingerprint": lambda parts: parts[0].pop("embedding"),
     "a fingerprint that is a text": meta("embedding", value="brown"),
     "a fingerprint without a name": meta("embedding", value={}),
