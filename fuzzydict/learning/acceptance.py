@@ -156,9 +156,10 @@ _CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
 def verdict_on_keys(answers: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
     """Return whether to keep the candidate, and why or why not.
 
-    The right answers must become more probable, where the right keys are there and where they are
-    left out; of held-out examples by more than chance explains. As many of the best keys must be
-    right, and at the cutoff wrong answers must not grow by more than right ones.
+    The right answers must become more probable. This is all that is asked of training examples; of
+    held-out examples it must be more than chance explains, and as many of the best keys must be
+    right. At the cutoff, wrong answers must not grow by more than right ones, and each query is
+    also asked without its right keys, when every answer is wrong.
 
     Args:
         answers: to held-out examples; to the training examples if none are held out.
@@ -166,32 +167,32 @@ def verdict_on_keys(answers: Answers, cutoff: float, *, held_out: bool) -> tuple
         held_out: whether the examples are held out.
     """
     where = "held-out examples" if held_out else "the examples themselves"
-    pairs = list(zip(answers.before, answers.after, strict=True))
-    logs = [now.log_probability - was.log_probability for was, now in pairs]
-    nones = [now.log_none - was.log_none for was, now in pairs]
-    gain = _in_deviations(np.add(logs, nones))
+    before, after = answers.before, answers.after
+    pairs = list(zip(before, after, strict=True))
+    gain = _in_deviations([now.log_probability - was.log_probability for was, now in pairs])
     if gain <= 0:
         return False, f"{where} are answered no better"
-    if held_out and gain < _CHANCE:
+    if not held_out:
+        return True, f"{where} are answered better"
+    if gain < _CHANCE:
         return False, f"{where} are answered no better than chance explains"
     if sum(now.hit - was.hit for was, now in pairs) < 0:
         return False, f"fewer of {where} have a right key first"
-    right, wrong = (
-        int(count(answers.after, cutoff).sum()) - int(count(answers.before, cutoff).sum())
-        for count in (is_right, is_wrong)
-    )
+    right = int(is_right(after, cutoff).sum()) - int(is_right(before, cutoff).sum())
+    wrong = int(is_wrong(after, cutoff).sum()) - int(is_wrong(before, cutoff).sum())
+    wrong += sum(a.otherwise >= cutoff for a in after) - sum(b.otherwise >= cutoff for b in before)
     if wrong > max(right, 0):
-        return False, f"of {where}, {wrong} more are answered wrong, and {right} more right"
+        return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
     return True, f"{where} are answered better"
 
 
-def _in_deviations(gains: NDArray[np.float64]) -> float:
+def _in_deviations(gains: Sequence[float]) -> float:
     """Return the sum of gains, divided by its standard deviation under random signs.
 
     With random signs, the variance of the sum is the sum of the squared gains.
     """
-    deviation = np.sqrt(np.square(gains).sum())
-    return float(gains.sum() / deviation) if deviation else 0.0
+    deviation = float(np.sqrt(np.square(gains).sum()))
+    return sum(gains) / deviation if deviation else 0.0
 
 
 def verdict_on_values(before: Measures, after: Measures) -> tuple[bool, str]:

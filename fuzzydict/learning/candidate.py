@@ -237,15 +237,15 @@ class Answer(NamedTuple):
             scorer, which knows no "none").
         best: the place of the best key.
         score: its score.
-        log_none: log-probability of "none" if the right keys were not in the dict (0 for a named
-            scorer).
+        otherwise: the score of the best key if the right keys were not in the dict; -inf if there
+            are no others.
     """
 
     rank: int
     log_probability: float
     best: int
     score: float
-    log_none: float = 0.0
+    otherwise: float = -np.inf
 
     @property
     def hit(self) -> bool:
@@ -325,14 +325,14 @@ def _joined(first: Projections, layer: Projections) -> Projections:
 
 def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp]) -> Answer:
     """Return the answer from log-probabilities, of which "none" has the rest."""
-    answer, each = _answer(np.exp(logs), logs, right), np.exp(logs)
-    none = max(1 - each.sum(), np.exp(_LEAST))
+    scores = np.exp(logs)
+    answer, none = _answer(scores, logs, right), max(1 - scores.sum(), np.exp(_LEAST))
     if not len(right):
-        return answer._replace(log_probability=float(np.log(none)), log_none=float(np.log(none)))
-    others = none + each.sum() - each[right].sum()
+        return answer._replace(log_probability=float(np.log(none)))
+    probability = scores[right].sum()
     return answer._replace(
-        log_probability=max(float(np.log(each[right].sum())), _LEAST),
-        log_none=float(np.log(none / others)),
+        log_probability=max(float(np.log(probability)), _LEAST),
+        otherwise=float(answer.otherwise / max(1 - probability, none)),
     )
 
 
@@ -346,4 +346,5 @@ def _answer(
     if rank == 1:  # of keys that tie, the dict's first is the answer
         rank += int(best not in right)
     log_probability = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
-    return Answer(rank, float(max(log_probability, _LEAST)), best, float(scores[best]))
+    otherwise = float(np.delete(scores, right).max(initial=-np.inf))
+    return Answer(rank, float(max(log_probability, _LEAST)), best, float(scores[best]), otherwise)

@@ -61,17 +61,39 @@ def test_more_wrong_answers_than_right_ones_are_too_many() -> None:
     better = Answer(1, -0.5, 0, 0.6)
     sides = Answers(np.arange(5), [refused] * 5, [wrong] * 3 + [better] * 2)
     kept, why = verdict_on_keys(sides, 0.5, held_out=True)
-    assert (kept, "3 more are answered wrong, and 2 more right" in why) == (False, True)
+    assert (kept, "2 more are answered right, but 3 more wrong" in why) == (False, True)
 
 
-def test_a_key_for_queries_without_their_keys_counts_against_it() -> None:
-    """What is surer of right keys alone is also surer where they are not there."""
-    before, after = Answer(1, -0.3, 0, 0.8, -0.1), Answer(1, -0.1, 0, 0.9, -1.0)
-    assert not verdict_on_keys(
-        Answers(np.arange(9), [before] * 9, [after] * 9), 0.5, held_out=True
-    )[0]
-    surer = after._replace(log_none=-0.1)
-    assert verdict_on_keys(Answers(np.arange(9), [before] * 9, [surer] * 9), 0.5, held_out=True)[0]
+def test_answers_to_queries_without_their_keys_count_as_wrong() -> None:
+    refused, found = Answer(1, -1.5, 0, 0.3, 0.2), Answer(1, -0.4, 0, 0.7, 0.2)
+    sure, rows = found._replace(otherwise=0.6), np.arange(9)
+    assert verdict_on_keys(Answers(rows, [refused] * 9, [found] * 9), 0.5, held_out=True)[0]
+    kept, why = verdict_on_keys(
+        Answers(rows, [refused] * 9, [found] * 4 + [sure] * 5), 0.5, held_out=True
+    )
+    assert (kept, why) == (True, "held-out examples are answered better")
+    before = [refused] * 4 + [found] * 5
+    kept, why = verdict_on_keys(
+        Answers(rows, before, [found._replace(log_probability=-0.1)] * 4 + [sure] * 5),
+        0.5,
+        held_out=True,
+    )
+    assert not kept
+    assert "4 more are answered right, but 5 more wrong" in why
+
+
+def test_the_score_without_the_right_keys_is_that_of_the_dict_without_them() -> None:
+    d = of(["color", "price", "brand", "colors", "colored"])
+    fewer = of(["price", "brand"])
+    state = d._state(warm_start=False)
+    x = state.projected.encode_with_trust(["colour"], of_queries=True)[0]
+    (answer,) = state.unchanged.answers(["colour"], x, [np.array([0, 3, 4])])
+    best = fewer.most_similar("colour", topn=1)[0].score
+    assert answer.otherwise == pytest.approx(best, abs=0.02)
+    named = of(["color", "price"], scorer="cosine")._state(warm_start=False)
+    x = named.projected.encode_with_trust(["colour"], of_queries=True)[0]
+    (answer,) = named.unchanged.answers(["colour"], x, [np.array([0, 1])])
+    assert answer.otherwise == -np.inf
 
 
 def test_at_the_cutoff_answers_are_right_or_wrong_or_refused() -> None:
