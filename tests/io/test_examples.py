@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict, OptionError
+from fuzzydict import FileFormatError, OptionError
 from fuzzydict.io.examples import is_undecided, read_examples
 
 
@@ -60,11 +60,6 @@ def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, cont
 def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content: str) -> None:
     examples = read_examples(written(tmp_path, name, content))
     assert sorted(examples) == [("hue", "color"), ("power", "battery"), ("power", "horse power")]
-    d = FuzzyDict({"battery": 1, "color": 2, "horse power": 3})
-    queries, targets = zip(*examples, strict=True)
-    report = d.fit(queries, targets, epochs=1)
-    same = d.fit({"power": ["battery", "horse power"], "hue": "color"}, epochs=1)
-    assert (report.examples, report.history) == (2, same.history)
 
 
 @pytest.mark.parametrize("target", ["?", "? Germany", "?Germany", " ? "])
