@@ -406,6 +406,7 @@ def learn_from(
         return FitResult(_learn_values(state, _at_most(examples, state, plan), plan), {})
     texts = to_remember(examples, state.names) if plan.remember else {}
     asked = merged(examples)
+    plan.settings(state, asked)  # or raise, whatever is learned
     if not plan.remember and not len(asked.pairs):
         raise OptionError(
             "targets: expected a key for at least one query, got None for all; add a query that "
@@ -539,36 +540,46 @@ def _learn_keys(
     state: DictState, examples: KeyExamples, plan: Plan
 ) -> tuple[FitReport, Parameters]:
     """Learn by which Q and K queries find their keys, if there are enough examples."""
-    settings = plan.settings(state, examples)
-    count = len(examples.queries)
-    x, random = _encoded(state, examples.queries), np.random.default_rng(plan.seed)
+    random, why_not = np.random.default_rng(plan.seed), plan.why_not(state, examples)
+    x = _encoded(state, examples.queries)
+    learned, folds = state.parameters, list[Fold]()
+    if why_not is None:
+        learned, folds = _trained_on_keys(state, examples, x, plan, random)
 
     def answers(candidate: Candidate, rows: NDArray[np.intp]) -> list[Answer]:
         some = examples.some(rows)
         return candidate.answers(some.queries, x[rows], some.right)
 
-    learned, folds = state.parameters, list[Fold]()
-    why_not, pairs = plan.why_not(state, examples), examples.pairs
-    if why_not is None:
-
-        def train(rows: NDArray[np.intp], settings: Settings) -> Parameters:
-            some = pairs[np.isin(pairs[:, 0], rows)]
-            return train_on_keys(state, examples.queries, x, some, settings)
-
-        has_key = np.array([len(keys) > 0 for keys in examples.right])
-        groups = [np.flatnonzero(has_key), np.flatnonzero(~has_key)]
-        parts = acceptance.split(groups, plan.share, random, many=_MANY, most=_most(state))
-        stages = Stages(settings.progress, len(parts) + 1)
-        learned, folds = _train(train, parts, count, settings, stages)
-        stages.finish()
-    before, after = state.unchanged, Candidate(state, learned)
-    some = random.permutation(count)[: _most(state)]
-    training = Answers(some, answers(before, some), answers(after, some))
+    some = random.permutation(len(x))[: _most(state)]
+    before = answers(state.unchanged, some)
+    after = before if why_not else answers(Candidate(state, learned), some)
     held = np.concatenate([some[:0], *(rows for _, rows in folds)])
     by_fold = [answers(Candidate(state, of), rows) for of, rows in folds]
-    held_out = Answers(held, answers(before, held), [a for part in by_fold for a in part])
+    held_out = Answers(
+        held, answers(state.unchanged, held), [answer for part in by_fold for answer in part]
+    )
     facts = {"history": learned.history, "options": _options(state, learned, plan)}
+    training = Answers(some, before, after)
     return _report_on_keys(state, examples, held_out, training, why_not, **facts), learned
+
+
+def _trained_on_keys(
+    state: DictState, examples: KeyExamples, x: Array, plan: Plan, random: np.random.Generator
+) -> tuple[Parameters, list[Fold]]:
+    """Return the parameters to keep, and those trained without each part of the examples."""
+    settings, pairs = plan.settings(state, examples), examples.pairs
+
+    def train(rows: NDArray[np.intp], settings: Settings) -> Parameters:
+        some = pairs[np.isin(pairs[:, 0], rows)]
+        return train_on_keys(state, examples.queries, x, some, settings)
+
+    has_key = np.array([len(keys) > 0 for keys in examples.right])
+    groups = [np.flatnonzero(has_key), np.flatnonzero(~has_key)]
+    parts = acceptance.split(groups, plan.share, random, many=_MANY, most=_most(state))
+    stages = Stages(settings.progress, len(parts) + 1)
+    found = _train(train, parts, len(x), settings, stages)
+    stages.finish()
+    return found
 
 
 def _report_on_keys(
