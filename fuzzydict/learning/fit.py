@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 _VALIDATION = 0.2
 #: Examples. Q and K learned from fewer answer no other query better (benchmark `fit_harm`).
 ENOUGH = 100
+_MANY = 500  # examples, of which a part is held out once; of fewer, each is held out in turn
 _STEPS, _BATCH = 2000, 256  # enough steps to learn from values, and the examples of a step
 
 
@@ -107,7 +108,9 @@ class Plan:
                 )
         pools = isinstance(examples, ValueExamples)
         given = {name: getattr(self, name) for name in ("epochs", "learning_rate", "rank")}
-        given["validation"] = None if self.share else 0.0  # then none are held out to stop early
+        # Fewer examples are all learned from: their loss says little about when to stop early.
+        stops_early = self.share and (pools or len(examples.queries) >= _MANY)
+        given["validation"] = None if stops_early else 0.0
         return Settings(
             **(_pooling_defaults(len(examples.queries)) if pools else {})
             | {name: value for name, value in given.items() if value is not None},
@@ -526,7 +529,6 @@ class Stages:
 
 # ---- from keys -------------------------------------------------------------------------------
 
-_MANY = 500  # examples, of which a part is held out once; of fewer, each is held out in turn
 _ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
 _FEATURES = 2**23  # queries times keys that are held at once
 

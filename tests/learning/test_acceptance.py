@@ -158,6 +158,15 @@ def test_many_examples_are_held_out_in_turn() -> None:
     assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1
 
 
+def test_all_of_some_hundred_examples_are_learned_from() -> None:
+    """None of them are left out to stop early, so that what is kept is what was measured."""
+    keys, queries, of_key, table = turned(20, 120, 8)
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table)
+    report = d.fit(queries, [keys[i] for i in of_key], epochs=6, remember=False)
+    assert len(report.history) == 7
+    assert all(np.isnan(epoch.held_out) for epoch in report.history)
+
+
 def test_examples_that_contradict_one_another_teach_nothing() -> None:
     d = of(CAR)
     report = d.fit(AT_ODDS, epochs=10, validation=0.2, remember=False)
