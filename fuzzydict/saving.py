@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fuzzydict._files import DTYPES, as_format_errors, read_arrays, write_arrays
 from fuzzydict.embedding.encoder import require_same
-from fuzzydict.embedding.projections import Projections, has_query_heads
+from fuzzydict.embedding.projections import PROJECTED, Projections, has_query_heads
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.nn.base import Scorer
@@ -454,10 +454,13 @@ class SavedKeys:
             OptionError: the index has another embedding; the message names both.
             FileFormatError: the vectors are of another length, or, if they are few, damaged.
         """
-        require_same(self._embedding, index.embedding)
         first = next((key for key in self._keys if isinstance(key, str) and plain(key)), None)
         found = self._vectors.array.shape[1]
-        size = found if first is None else index.embedding.encode([first]).shape[1]
+        vector = None if first is None else index.embedding.encode([first])[0]
+        size = found if vector is None else len(vector)
+        # In files of version 0.1, the name of projections tells of their calibration, too.
+        if vector is None or size != found or not self._is_projected_to(vector):
+            require_same(self._embedding, index.embedding)
         if found != size:
             raise FileFormatError(
                 f"{self._path} is damaged: it has vectors of {found}, and its embedding gives "
@@ -467,6 +470,12 @@ class SavedKeys:
         if self._at_once:
             index.keys()
         return None if self._graph is None else self._neighbours(self._graph, index, engine)
+
+    def _is_projected_to(self, first: NDArray[np.float32]) -> bool:
+        """Tell whether projections gave the first key this vector, (E,)."""
+        saved = self._vectors.array[0]
+        is_projected = PROJECTED in self._embedding["name"]
+        return is_projected and np.allclose(saved, first, rtol=1e-3, atol=1e-3)
 
     def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self._path):

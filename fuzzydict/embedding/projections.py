@@ -190,6 +190,9 @@ _KIND = "projections"
 _BOTH = "both"  # one projection for queries and keys
 _BASE = "base."  # the prefix of the arrays of the base
 _WORDS = "words"  # the learned words, as JSON
+_CALIBRATION = "calibration"
+#: What the names of projected embeddings have, before the digest of the projections.
+PROJECTED = ", projected "
 
 
 class Projections:
@@ -371,7 +374,7 @@ class Projections:
             base = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
             found |= _named(_BASE, base)
         if self.calibration is not None:
-            found["calibration"] = self.calibration.as_array()
+            found[_CALIBRATION] = self.calibration.as_array()
         if self.words:
             found[_WORDS] = np.frombuffer(json.dumps(sorted(self.words)).encode("ascii"), np.uint8)
         return found
@@ -393,7 +396,7 @@ class Projections:
             made |= {} if both is None else {"query": both, "key": both}
             of_base = _after(_BASE, arrays)
             base = cls.from_arrays(of_base) if of_base else None
-            weights = arrays.get("calibration")
+            weights = arrays.get(_CALIBRATION)
             calibration = None if weights is None else Calibration.from_array(weights)
             words = json.loads(arrays[_WORDS].tobytes()) if _WORDS in arrays else ()
             return cls(**made, embedding=embedding, base=base, calibration=calibration, words=words)
@@ -531,7 +534,7 @@ class Projected:
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies the embedding and the projections."""
         found = self.embedding.fingerprint()
-        return {**found, "name": f"{found['name']}, projected {self._digest}"}
+        return {**found, "name": f"{found['name']}{PROJECTED}{self._digest}"}
 
     @cached_property
     def _digest(self) -> str:
@@ -539,6 +542,8 @@ class Projected:
 
         state = blake2b(digest_size=8)
         for name, array in sorted(self.projections.arrays().items()):
+            if name.endswith(_CALIBRATION):  # the vectors are the same
+                continue
             state.update(name.encode("ascii"))
             state.update(np.ascontiguousarray(array).data)
         return state.hexdigest()
