@@ -77,7 +77,7 @@ def _contradict(a: _Text, b: _Text) -> bool:
     return bool(a.units - b.units and b.units - a.units)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def _text(text: str) -> _Text:
     for longer, size in _LONG_SIZES:
         text = text.replace(longer, size)

@@ -25,11 +25,11 @@ def test_values_are_converted_once_until_a_write() -> None:
         return encode(texts)
 
     d = FuzzyDict(dict.fromkeys(KEYS, "red"), embedding=counted, score_cutoff=0.0)
-    for query in ("key x", "key y", "key z"):
+    for query in ("Key_1", "Key_2", "Key_3"):
         d.pool(query)
     assert asked.count("red") == len(KEYS)
     d[KEYS[0]] = "blue"
-    for query in ("key x", "key y"):
+    for query in ("Key_1", "Key_2"):
         d.pool(query)
     assert (asked.count("red"), asked.count("blue")) == (2 * len(KEYS) - 1, 1)
 

@@ -219,7 +219,7 @@ def test_a_loaded_dict_encodes_nothing_again_and_is_written_to(tmp_path: Path) -
     assert encoded == ["key 3x"]
     back["new one"] = 1
     del back["key 4"]
-    assert back.nearest("new ones").value == 1
+    assert back.nearest("New One").value == 1
     assert "key 4" not in [match.key for match in back.most_similar("key 4", topn=None)]
     back._check()
     assert again(back, tmp_path, embedding=one_hot) == back
