@@ -25,7 +25,7 @@ from .report import print_report
 
 __all__ = ["main"]
 
-BOUND = 1.3  # times the matrix
+BOUND = 1.35  # times the matrix
 _MB = 1e6
 _STATUS = Path("/proc/self/status")
 
@@ -75,8 +75,10 @@ def query_texts(seed: int = 1) -> Iterator[str]:
 
 
 def warm_up() -> None:
-    """Read in what all dicts share: the vectors and the vocabulary."""
-    FuzzyDict(dict.fromkeys(Brown().words, 0)).most_similar("colour")  # no read that is settled
+    """Read in what all dicts share: the vectors, the vocabulary, and the lists of words."""
+    words = FuzzyDict(dict.fromkeys(Brown().words, 0))
+    for query in ("colour", "maximum speed"):
+        words.most_similar(query)  # no read that is settled
 
 
 def keys_measured(count: int, *, traces: bool) -> list[Row]:
