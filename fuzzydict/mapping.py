@@ -239,7 +239,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
         ['black', '?', 'Porsche', '?', '?']
         """
-        if isinstance(queries, str) or not isinstance(queries, Iterable):
+        if isinstance(queries, str | bytes) or not isinstance(queries, Iterable):
             raise ArgumentTypeError(
                 f"queries: expected a list of queries, got {type(queries).__name__} "
                 f"{quoted(queries)}; for one, use get"
@@ -471,9 +471,12 @@ class FuzzyDict(IndexedDict[V]):
             i for i, one in enumerate(found) if isinstance(one, Match) and _has_words(names[i])
         ]
         if places:
-            outputs = self._pooled(self._attended(lookup, [names[i] for i in places], None))
-            for place, output in zip(places, np.concatenate(outputs), strict=True):
+            attended = self._attended(lookup, [names[i] for i in places], None)
+            outputs = np.concatenate(self._pooled(attended))
+            for place, output in zip(places, outputs, strict=True):
                 values[place] = as_output(output)
+            none = [none for some in attended for none in some.none]
+            warn_of_doubt([queries[place] for place in places], none)
         return values
 
     # ---- what reads have in common ----------------------------------------------------------

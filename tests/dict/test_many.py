@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzydict import ArgumentTypeError, FuzzyDict, Match, NoMatchError, OptionError
+from fuzzydict import (
+    ArgumentTypeError,
+    DoubtfulPoolWarning,
+    FuzzyDict,
+    Match,
+    NoMatchError,
+    OptionError,
+)
 from fuzzydict.results.answers import NO_KEY, is_match
 from tests.support.searching import EACH_ENGINE
 
@@ -51,6 +58,13 @@ def test_get_many_is_get_of_each(
     assert numbers == pytest.approx([one for one in expected if one is not absent], rel=1e-4)
 
 
+def test_get_many_warns_of_each_doubtful_pool_as_get_does() -> None:
+    d = FuzzyDict({"red": 1.0, "navy": 2.0}, mode="pool")
+    with pytest.warns(DoubtfulPoolWarning, match="'the rent of an elephant'"):
+        d.get_many(["red", "the rent of an elephant"])
+    d.get_many(["red", None])  # or the warning would be an error
+
+
 @pytest.mark.parametrize("engine", EACH_ENGINE)
 def test_get_many_works_with_each_engine(engine: str) -> None:
     d = car(index=engine)
@@ -63,7 +77,7 @@ def test_get_many_takes_any_iterable_but_a_text() -> None:
         assert d.get_many(queries, -1) == [0.0, -1]
     assert d.get_many([]) == []
     assert FuzzyDict[int]().get_many(["a", None]) == [None, None]
-    for wrong in ("colour", 5, None):
+    for wrong in ("colour", b"colour", 5, None):
         with pytest.raises(ArgumentTypeError, match=r"expected a list of queries.*use get"):
             d.get_many(wrong)  # type: ignore[arg-type]
 
