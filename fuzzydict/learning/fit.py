@@ -90,7 +90,10 @@ class Plan:
         if not _learns(state.scorer):
             return f"no Q and K are learned for the scorer {_shown(state.scorer)}"
         if len(examples.queries) < ENOUGH and self.validation is None:
-            return f"fewer than {ENOUGH} examples say too little about other queries"
+            return (
+                f"fewer than {ENOUGH} examples say too little about other queries; "
+                f"validation=0 learns from them all the same"
+            )
         return None
 
     def settings(self, state: DictState, examples: KeyExamples | ValueExamples) -> Settings:

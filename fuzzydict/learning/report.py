@@ -119,9 +119,7 @@ class FitReport:
         yield f"{title}, {count}", measures
 
     def _advice(self) -> Iterator[tuple[str, str]]:
-        if not self.history:
-            yield "to do", "nothing; to learn Q and K from a few all the same, set validation=0"
-        elif not self.kept:
+        if self.history and not self.kept:
             yield "to do", "give more examples, or validation=0 to keep it all the same"
         elif self.worse:
             yield "to do", "give more examples like those that got worse"

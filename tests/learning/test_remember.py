@@ -84,6 +84,7 @@ def test_any_scorer_remembers(scorer: str) -> None:
     report = d.fit(TAUGHT | {"horses": SPORT}, validation=0)
     assert (report.remembered, report.kept) == (4, False)
     assert f"for the scorer '{scorer}'" in report.reason or "Gaussian" in report.reason
+    assert "validation" not in str(report)  # it would make no difference
     assert answers(d, TAUGHT) == TAUGHT
     assert d.aliases["horses"] in SPORT
 

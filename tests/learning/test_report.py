@@ -73,7 +73,6 @@ def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
         "remembered: 11 texts, right from now on",
         "not learned: they are few",
         "before: right at the cutoff 0.40, wrong 0.20, hit@1 0.50, MRR 0.60, log-probability -1.50",
-        "to do: nothing; to learn Q and K from a few all the same, set validation=0",
     ]
     with pytest.raises(OptionError, match="nothing was learned: they are few"):
         FEW.plot()
