@@ -79,8 +79,8 @@ def _contradict(a: _Text, b: _Text) -> bool:
 
 @lru_cache(maxsize=2048)
 def _text(text: str) -> _Text:
-    for longer, size in _LONG_SIZES:
-        text = text.replace(longer, size)
+    for written, meant in (*_LONG_SIZES, _PER_CENT):
+        text = text.replace(written, meant)
     words = tuple(text.split())
     each = tuple(map(_bases, words))
     every = frozenset().union(*each)
@@ -193,7 +193,7 @@ _NEGATIONS = frozenset(
     ["not", "non", "no", "never", "without", "cannot", "except", "excluding", "excl"]
 )
 _PASSED_OVER = frozenset(
-    ["a", "an", "the", "any", "be", "been", "is", "to", "yet"]
+    ["a", "an", "the", "any", "be", "been", "for", "is", "to", "yet"]
 )  # between a negation and its word
 _COUNTS = frozenset(
     ["number", "num", "nr", "nos", "count", "quantity", "qty"]
@@ -238,6 +238,7 @@ def _negates(a: _Text, b: _Text) -> bool:
 # ---- closed classes ----------------------------------------------------------------------------
 
 _LONG_SIZES = (("extra large", "xl"), ("x large", "xl"), ("extra small", "xs"), ("x small", "xs"))
+_PER_CENT = ("per cent", "percent")  # not of a coin
 _SIZES = "xxs,xs,s small,m medium,l large,xl,xxl 2xl,xxxl 3xl,xxxxl 4xl"
 _DAYS = "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat"
 _MONTHS = "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug"
@@ -297,6 +298,8 @@ def _have_other_codes(a: _Text, b: _Text) -> bool:
     shared = any(word in b.words for word in a.words if word.isalpha())
     if other_numbers(" ".join(a.words), " ".join(b.words), in_part=shared):
         return True
+    if "".join(a.words) == "".join(b.words):  # "ip v4" and "ipv4"
+        return False
     ours, theirs = ([word for word in text.words if _is_code(word)] for text in (a, b))
     return any(
         _is_other_code(_RUNS.findall(code), _RUNS.findall(other))
@@ -392,7 +395,7 @@ def _units(words: Sequence[str]) -> frozenset[str]:
         named = _unit(word, words, i, table) if word else ()
         if named:
             run += named
-        elif run and not (word == "per" or (word == "a" and i < len(words) - 1)):
+        elif run and not (word in ("per", "an") or (word == "a" and i < len(words) - 1)):
             found.add(" ".join(sorted(run)))
             run = []
     return frozenset(found)

@@ -22,6 +22,7 @@ OPPOSED = [
     *(("paid", "unpaid"), ("smoker", "non-smoker"), ("sugar free", "sugar"), ("wire", "wireless")),
     *(("isn't active", "active"), ("first name", "last name"), ("src ip", "dst ip")),
     *(("match", "mismatch"), ("no smoking", "smoking"), ("ascending", "desc")),
+    *(("not for sale", "sale"), ("not for sale", "for sale")),
     *(("monday", "tue"), ("jan 2020", "feb 2020"), ("first floor", "2nd floor")),
     *(("XXS", "XS"), ("M", "large"), ("extra large", "large"), ("vitamin c", "vitamin d")),
     *(("A3", "A4"), ("A5", "B5"), ("room 12b", "room 12c"), ("SKU-99999", "SKU-99998")),
@@ -43,7 +44,9 @@ COMPATIBLE = [
     *(("02/01/2023", "2023-01-02"), ("555-1234", "5551234"), ("python 3", "python 3.12")),
     *(("kg", "kilograms"), ("km/h", "kilometres per hour"), ("sq m", "square meters")),
     *(("weight in kg", "weight"), ("weight_kg", "weight in kilograms"), ("min price", "minimum")),
+    *(("ipv4", "ip v4"), ("km/h", "kilometres an hour"), ("per cent", "percent")),
     *(("a mail", "mail"), ("e-mail", "email"), ("t-shirt", "shirt"), ("year", "year of birth")),
+    *(("nonprofit", "not for profit"), ("profit", "profit per cent")),
 ]
 
 
