@@ -12,6 +12,7 @@ from rapidfuzz.distance import LCSseq
 
 from fuzzydict.text.forms import base_forms
 from fuzzydict.text.similarity import Run
+from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,91 +49,11 @@ _SMALL = frozenset(
     ]
 )
 
-# Each with what it stands for. Phrases are not listed: initials are found by rule.
-_LISTED = """
-abbr abbreviation; acc account accuracy; accel acceleration; acct account; addr address; adj
-adjustment adjective adjusted; adm admission administration; admin administrator administration;
-adv advance advertisement advanced; agg aggregate; alt alternative altitude alternate; amt amount;
-anon anonymous; app application; appl application applicant; approx approximate approximately;
-appt appointment; apt apartment; arch architecture; arg argument; arr arrival array; asc
-ascending; assn association; assoc associate association; asst assistant; att attention
-attachment; attn attention; attr attribute; auth authentication authorization authority; auto
-automatic automobile; aux auxiliary; avail available availability; ave avenue; avg average; bal
-balance; batt battery; bday birthday; bg background; bldg building; blvd boulevard; bot bottom;
-btn button; buf buffer; cal calendar calorie; calc calculate calculation; cap capacity capital;
-capt captain; cent century central; cert certificate; cfg config configuration; chap chapter; char
-character; chk check; cl class; clr color clear; cmd command; cnt count; co company county; coef
-coefficient; col column; comm communication commission; comp company computer component; conc
-concentration; cond condition; conf conference configuration confidence; config configuration;
-conn connection; const constant; cont continued content; conv conversion; coord coordinate; corp
-corporation; corr correction correlation; ctr center counter contract; ctrl control; ctry country;
-cu cubic; cur current currency; curr current currency; cust customer; cyl cylinder; db database; dbl
-double; dec december decimal; def definition default; deg degree; del delete delivery; dep departure
-deposit department; dept department; desc description descending; descr description; dest
-destination; dev development developer device deviation; diag diagnosis diagonal diagnostic; diam
-diameter; dict dictionary; diff difference; dim dimension; dir directory direction director; disc
-discount; disp display; dist distance district; div division divide; doc document doctor; docs
-documents documentation; doz dozen; dr doctor drive; dst destination; dur duration; ea each; ed
-edition editor education; edu education; elem element elementary; elev elevation elevator; emp
-employee; eng engine engineer engineering english; env environment envelope; eq equal equation;
-err error; esp especially; est estimate established; eval evaluation; exc except excluding; excl
-excluding exclusive; exec executive execute execution; exp experience expiry expiration expense;
-expr expression; ext extension external; fac faculty facility; fav favorite; fig figure; fl floor
-fluid; fmt format; fn function; freq frequency frequent; ft foot fort; func function; fwd forward;
-gal gallon; gen general generation generator; geo geography geographic; gov government governor;
-govt government; gr grade gram group; grp group; hdr header; hex hexadecimal; hosp hospital; hr
-hour; ht height; hum humidity; hwy highway; id identifier identity identification; idx index; img
-image; imp import important; inc income incorporated including incident; incl including inclusive
-include; ind index industry; indiv individual; info information; init initial initialize; inj
-injection injury; ins insurance insert; inst institute institution instruction; instr instruction
-instructor; int integer interest internal international; intl international; intro introduction;
-inv invoice inventory inverse; jr junior; kbd keyboard; lab laboratory; lang language; lat
-latitude; lb pound; len length; lib library liberal; lic license; lim limit; ln line lane; lng
-longitude; loc location local; lon longitude; ltd limited; lvl level; mag magazine magnitude
-magnetic; maint maintenance; math mathematics; max maximum maximal; med medium medical medicine
-median; mem memory member; mfg manufacturing; mfr manufacturer; mgmt management; mgr manager; mi
-mile; mid middle; min minimum minimal minute; misc miscellaneous; mktg marketing; mo month; mob
-mobile; mod modification model modified modulo; mon monitor; mr mister; msg message; mt mountain
-mount; mtg meeting; mtn mountain; mult multiple; nat national natural; natl national; nbr number;
-neg negative; no number; norm normal; nos numbers; nr number; num number numeric numerical; obj
-object; op operation operator; opt option optional; ord order; org organization; oz ounce; param
-parameter; pass password; passwd password; pat patent; pct percent percentage; pd paid; perf
-performance; perm permanent permission; pg page; ph phone; pic picture; pkg package; pkt packet;
-pl plural place; pmt payment; pos position positive; poss possible possession; pp pages; ppl
-people; precip precipitation; pred prediction predicate; pref preference prefix; prep preparation;
-pres president pressure present; press pressure; prev previous; pri priority primary; priv private
-privilege; prob probability problem probably; proc process processor procedure; prod product
-production; prof professor profession professional; prog program progress; proj project; prop
-property proportion; prov province; pt point part patient pint; pts points; pub publication public
-publisher publish; pvt private; pw password; pwd password; pwr power; qt quart quantity; qtr
-quarter; qty quantity; rand random; rcpt receipt recipient; rcv receive; rd road; rec record
-recommendation received; recd received; rect rectangle; recv receive; ref reference referee; reg
-region registration regular register; regex expression; rel relation relative release; rep
-representative report repetition republic; repo repository; req request requirement required; res
-resolution resource reservation result; resp response responsible responsibility; ret return; rev
-revision revenue review reverse; rm room; rot rotation; rpt report; rt right route; sal salary;
-sch school schedule; sci science; sec second section security; seg segment; sel selection; sem
-semester seminar; sep separator september; seq sequence; ser serial series; sess session; sgt
-sergeant; sig signature signal; sim simulation; soc social society; soln solution; spd speed; spec
-specification special; specs specifications; sq square; sr senior; src source; srv server service;
-srvc service; st street state saint; sta station; stat statistic status; stats statistics; std
-standard; stdev deviation; str string street; sub subject subscription subscriber; subj subject;
-supp supplement support; supt superintendent; surg surgery; svc service; sw software; sym symbol;
-sync synchronize synchronization; sys system; tbl table; tbsp tablespoon; tech technology
-technical technician; tel telephone; temp temperature temporary; tgt target; thru through; tkt
-ticket; tmp temporary; tot total; tran transaction; trans transaction translation transport; treas
-treasurer; tsp teaspoon; tx transmit; txn transaction; txt text; typ typical; univ university
-universal; usr user; util utility utilization; vac vacation vacuum; val value valid; var variable
-variance; veh vehicle; vel velocity; ver version; vert vertical; vet veterinarian veteran; vid
-video; vol volume volunteer voltage; vs versus; wd word width; wk week; wt weight; xfer transfer;
-yd yard; yr year
-"""
-
 
 @cache
 def _conventional() -> dict[str, frozenset[str]]:
-    entries = (entry.split() for entry in _LISTED.split(";"))
-    return {short: frozenset(words) for short, *words in entries}
+    """Return what abbreviations stand for. Phrases are not listed: initials are found by rule."""
+    return {short: frozenset(words) for short, *words in word_list("abbreviations")}
 
 
 @lru_cache(maxsize=8192)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from fuzzydict.text.abbreviations import expansions
 from fuzzydict.text.forms import base_forms, compared
 from fuzzydict.text.similarity import other_numbers
+from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,52 +105,12 @@ def _bases(word: str) -> frozenset[str]:
 
 # ---- opposites --------------------------------------------------------------------------------
 
-# Opposites beside WordNet's antonyms: closed classes, and terms of computing and trade.
-_PAIRS = """
-above below; accept decline refuse; active deactivated; add remove subtract delete; after before;
-all none; allow deny forbid block disallow; always never; any none; arrival departure; arrive
-depart; asc desc; ascending descending; ask bid; backup restore; before after; beginning end; best
-worst; better worse; big small; birth death; buyer seller; cheap expensive; cheapest dearest;
-check uncheck; child adult parent; client server; clockwise counterclockwise anticlockwise; cold
-hot warm; compress decompress; create destroy delete; credit debit; dawn dusk; day night; deposit
-withdraw; deposit withdrawal; download upload; earliest latest; early late; east west; eastern
-western; empty full; enable disable; encode decode; encrypt decrypt; enter exit leave; entrance
-exit; entry exit; exclude include; excluding including; exclusive inclusive; expand collapse;
-expense income; export import; fail pass succeed; failed passed succeeded successful; failure
-success; false true; fast slow; fastest slowest; father mother; female male; few many; first last;
-follow unfollow; for against; forward backward; free paid occupied; front back rear; gain loss;
-greater less; greatest least; grow shrink; guest host; head tail; heavy light; hidden visible
-shown; hide show; high low; hire fire; horizontal vertical; host guest; in out; inbound outbound;
-income expense; incoming outgoing; incr decr; increase decrease; increasing decreasing; increment
-decrement; indoor outdoor; indoors outdoors; ingress egress; inner outer; input output; insert
-delete remove; inside outside; install uninstall; internal external; into from; known unknown;
-landing takeoff; lat lng; lat lon; latitude longitude; left right; less more; load unload; local
-remote; lock unlock; locked unlocked; login logout; logon logoff; long short; longest shortest;
-lower upper; lowercase uppercase; man woman; master slave; max min; maximal minimal; maximize
-minimize; maximum minimum; men women; more fewer less; most least fewest; mount unmount; mute
-unmute; near far; nearest farthest furthest; new old used; newest oldest; next prev; next
-previous; north south; northern southern; now later; odd even; off on; offline online; older
-younger; oldest youngest; on off; open close closed shut; opened closed; over under; overflow
-underflow; owe own; pack unpack; parent child; pause resume; plus minus; positive negative;
-postfix prefix; pre post; prefix suffix; pro contra; profit loss; public private; pull push;
-purchase sale; push pop; read unread; read write; receive send; received sent; receiver sender;
-receiving sending; recipient sender; register unregister; request response; rise fall; row column;
-sale purchase; select deselect; sell buy; selling buying; sender receiver; sent received; set
-reset; set unset; show hide; single multiple; sold bought; son daughter; source destination;
-source target; src dst; start end stop finish; started ended stopped finished; startup shutdown;
-stop go start; subscribe unsubscribe; sunrise sunset; supply demand; surplus deficit; tall short;
-teacher pupil student; thick thin; to from; top bottom; turn return; tx rx; up down; uplink
-downlink; upload download; upper lower; uppercase lowercase; upstream downstream; weekday weekend;
-wet dry; wide narrow; wife husband; win lose; winner loser; with without; within outside; yes no;
-young old; youngest oldest; zip unzip
-"""
-
 
 @cache
 def _opposites() -> dict[str, frozenset[str]]:
-    lines = (resources.files("fuzzydict.data") / "opposites.txt").read_text("utf-8").splitlines()
+    """Return the opposites of words: WordNet's, and those of closed classes, computing, trade."""
     found = dict[str, set[str]]()
-    for one, *others in map(str.split, (*lines, *_PAIRS.split(";"))):
+    for one, *others in (*word_list("opposites"), *word_list("opposite_terms")):
         for other in others:
             found.setdefault(one, set()).add(other)
             found.setdefault(other, set()).add(one)
@@ -238,7 +198,7 @@ def _negates(a: _Text, b: _Text) -> bool:
 # ---- closed classes ----------------------------------------------------------------------------
 
 _LONG_SIZES = (("extra large", "xl"), ("x large", "xl"), ("extra small", "xs"), ("x small", "xs"))
-_PER_CENT = ("per cent", "percent")  # not of a coin
+_PER_CENT = ("per cent", "percent")  # not per coin
 _SIZES = "xxs,xs,s small,m medium,l large,xl,xxl 2xl,xxxl 3xl,xxxxl 4xl"
 _DAYS = "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat"
 _MONTHS = "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug"
@@ -345,23 +305,6 @@ _PLAIN = (
     "fahrenheit kelvin bar psi horsepower knot lumen lux candela mole dozen pixel percent decibel "
     "square cubic euro dollar cent penny rupee yen franc"
 )
-# Symbols, and other spellings, of units: whole expressions.
-_SYMBOLS = """
-mm millimeter; cm centimeter; dm decimeter; km kilometer; um micrometer; nm nanometer; mg
-milligram; kg kilogram; kilo kilogram; ms millisecond; ns nanosecond; sec second; secs second;
-mins minute; hr hour; hrs hour; h hour; wk week; mo month; yr year; ml milliliter; cl centiliter;
-dl deciliter; kb kilobyte; mb megabyte; gb gigabyte; tb terabyte; pb petabyte; kib kibibyte; mib
-mebibyte; gib gibibyte; kbit kilobit; mbit megabit; gbit gigabit; kbps kilobit second; mbps
-megabit second; gbps gigabit second; bps bit second; hz hertz; khz kilohertz; mhz megahertz; ghz
-gigahertz; kw kilowatt; mw megawatt; gw gigawatt; kwh kilowatt hour; mwh megawatt hour; wh watt
-hour; kv kilovolt; mv millivolt; ma milliampere; mah milliampere hour; kj kilojoule; kcal
-kilocalorie; kpa kilopascal; mpa megapascal; hpa hectopascal; kph kilometer hour; kmh kilometer
-hour; mph mile hour; ft foot; feet foot; yd yard; mi mile; lb pound; lbs pound; oz ounce; gal
-gallon; qt quart; tsp teaspoon; tbsp tablespoon; sq square; cu cubic; sqm square meter; sqft
-square foot; m2 square meter; m3 cubic meter; km2 square kilometer; cm2 square centimeter; cm3
-cubic centimeter; amp ampere; amps ampere; centigrade celsius; db decibel; px pixel; inches inch;
-metre meter; litre liter; gramme gram; tonne tonne; usd dollar
-"""
 # Letters and words that are units after a number, after "per" or "in", or at the end.
 _AMBIGUOUS = {"m": "meter", "g": "gram", "s": "second", "l": "liter", "w": "watt", "v": "volt"}
 _AMBIGUOUS |= {"b": "byte", "c": "celsius", "f": "fahrenheit", "k": "kelvin", "min": "minute"}
@@ -380,7 +323,7 @@ def _units_by_word() -> dict[str, tuple[str, ...]]:
         for name in names
         if name.endswith(end)
     }
-    found |= {short: tuple(of) for short, *of in map(str.split, _SYMBOLS.split(";"))}
+    found |= {symbol: tuple(of) for symbol, *of in word_list("units")}
     return found
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +87,7 @@ def regular_bases(word: str) -> frozenset[str]:
 @cache
 def _irregular() -> dict[str, tuple[str, ...]]:
     """Return the bases of irregular forms, which WordNet lists."""
-    text = (resources.files("fuzzydict.data") / "irregular.txt").read_text("utf-8")
-    return {form: tuple(of) for form, *of in map(str.split, text.splitlines())}
+    return {form: tuple(of) for form, *of in word_list("irregular")}
 
 
 def compared(word: str) -> set[str]:

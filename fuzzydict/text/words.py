@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from importlib import resources
 
 #: Characters of a key or query that are compared; what follows them makes no difference.
 LONGEST = 1024
@@ -105,6 +106,16 @@ def shortened(text: str, width: int) -> str:
     """
     line = "".join(c if c.isprintable() else " " for c in text)
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def word_list(name: str) -> list[list[str]]:
+    """Return the words of each line of a list that ships with the package.
+
+    >>> word_list("irregular")[0]
+    ['abode', 'abide']
+    """
+    text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
+    return [line.split() for line in text.splitlines()]
 
 
 def _fold(text: str) -> str:
