@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.text.words import plain, words
+from fuzzydict.text.words import plain, word_list, words
 
 # Any code points, half of the time from the alphabets in which rules of this module meet.
 ANY = st.text(st.characters(exclude_categories=())) | st.text(
@@ -115,3 +115,19 @@ def test_what_is_compared_is_the_words_joined(text: str) -> None:
     assert plain(text) == " ".join(words(text))
     assert plain(plain(text)) == plain(text)
     assert words(f"_{text}_") == words(text)  # which is not plain, whatever the text
+
+
+@pytest.mark.parametrize("name", ["abbreviations", "irregular", "units"])
+def test_a_list_says_once_what_a_word_stands_for(name: str) -> None:
+    listed = [word for word, *_ in word_list(name)]
+    assert len(listed) == len(set(listed))  # a second entry would hide the first
+
+
+def test_opposites_are_not_listed_twice() -> None:
+    pairs = [
+        frozenset((word, other))
+        for name in ("opposites", "opposite_terms")
+        for word, *others in word_list(name)
+        for other in others
+    ]
+    assert len(pairs) == len(set(pairs))
