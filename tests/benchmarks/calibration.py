@@ -1,9 +1,10 @@
 """Fits the weights of the default score, and shows what its probabilities and cutoff are worth.
 
-The questions are made from codespell's lists and from WordNet, less what is excluded; half of the
-dictionaries are fitted on, and the other half is measured.
+The questions are made from codespell's lists and from WordNet, less what is excluded: to
+dictionaries of words drawn at random, and to small ones of one field. Half of the dictionaries are
+fitted on, and the other half is measured.
 
-    python -m tests.benchmarks.calibration [--exclude FILE...] [--projections NAME] [--encoder]
+    python -m tests.benchmarks.calibration [--exclude FILE...] [--measured FILE...] [--encoder]
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +31,8 @@ from fuzzydict.search.features import Query, compare, encode, nearness
 from fuzzydict.search.key_index import Keys
 from fuzzydict.search.score import log_odds, log_probabilities
 
-from .development import pairs_of
+from .development import pairs_in, pairs_of, pairs_of_query
+from .fields import FIELD_KINDS, field_sets
 from .likelihood import Question, calibrate
 from .questions import KINDS, question_sets
 from .report import print_report
@@ -39,12 +41,14 @@ __all__ = ["main"]
 
 _COMMAND = "python -m tests.benchmarks.calibration"
 _CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
+_WEIGHTS = {**KINDS, **FIELD_KINDS}
 _GIBBERISH, _NOISE = 300, 0.5  # queries of random letters, and what all of them count
 _MANY, _LARGE = 1000, 3.0  # so many keys are the harder case, of which there are few dictionaries
 # Where the fit starts: spelling that must be close, meaning that says little.
 _START = Calibration(
-    known=Evidence((-3, 8, 0.5, 0), (-3, 0, 1, 0), (-3, 8, 0.5, 0)),
-    unknown=Evidence((-9, 20, 0, 0), (-9, 0, 0.5, 0), (-8, 12, 0, 0)),
+    known=Evidence((-5, 9, 0.5, 0), (-5, 0, 1, 0), (-4, 10, 0.2, 0)),
+    unknown=Evidence((-7, 17, 0, 0), (-7, 0, 1, 0), (-3, 13, 0, 0)),
+    growth=0.7,
 )
 
 
@@ -68,23 +72,25 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = _parser()
     options = parser.parse_args(argv)
     try:
-        sets = list(question_sets(pairs_of(read_sets(options.exclude))))
+        sets = _sets(pairs_of(read_sets(options.exclude)), pairs_in(options.measured))
         embedding = _embedding(options)
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
     asked = [question for one in sets for question in _asked(one, embedding)]
     noise = _gibberish(sets, embedding, seed=2)
     start = replace(_START, reach=embedding.calibration.reach)
-    calibration = calibrate([*(a.question for a in asked if a.is_fitted), *noise], start)
+    fitted = [*(a.question for a in asked if a.is_fitted), *noise]
+    calibration = calibrate(fitted, start, with_growth=True)
 
     for name in ("known", "unknown"):
         print(f"{name}={_rounded(getattr(calibration, name))},")
+    print(f"growth={calibration.growth:.2f},")
     held_out = [a for a in asked if not a.is_fitted]
     command = shown_command(*_COMMAND.split(), *_shown(options))
     print_report(
         f"What the score is worth on the other half of the questions. Made by `{command}`",
         ("questions", "queries", "hit@1", "AUROC", "calibration error"),
-        [_worth(kind, [a for a in held_out if a.kind == kind], calibration) for kind in KINDS]
+        [_worth(kind, [a for a in held_out if a.kind == kind], calibration) for kind in _WEIGHTS]
         + [_worth("all", held_out, calibration)],
     )
     print_report(
@@ -108,6 +114,14 @@ def _parser() -> argparse.ArgumentParser:
         help="retrieval sets (or folders of them) whose pairs are not asked, in either direction",
     )
     parser.add_argument(
+        "--measured",
+        metavar="FILE",
+        nargs="+",
+        type=Path,
+        default=[],
+        help="more sets (or folders) whose pairs are not asked, left out of the finished questions",
+    )
+    parser.add_argument(
         "--projections",
         choices=NAMES,
         default="wordnet",
@@ -121,8 +135,28 @@ def _parser() -> argparse.ArgumentParser:
 
 def _shown(options: argparse.Namespace) -> list[str | Path]:
     exclude = ["--exclude", *options.exclude] if options.exclude else []
+    exclude += ["--measured", *options.measured] if options.measured else []
     seen = [] if options.projections == "wordnet" else ["--projections", options.projections]
     return [*exclude, *seen, *(["--encoder"] if options.encoder else [])]
+
+
+def _sets(
+    excluded: set[frozenset[str]], measured: Collection[frozenset[str]]
+) -> list[RetrievalSet]:
+    sets = list(question_sets(excluded))
+    # The projections were learned without the pairs of these.
+    synonyms = pairs_of(one for one in sets if one.name in ("synonyms", "phrases"))
+    return [_without(one, measured) for one in (*sets, *field_sets(excluded, synonyms))]
+
+
+def _without(one: RetrievalSet, pairs: Collection[frozenset[str]]) -> RetrievalSet:
+    """Return a set without the queries that ask one of the pairs."""
+    dictionaries = []
+    for keys, queries in one.dictionaries:
+        some = [q for q in queries if pairs_of_query(q).isdisjoint(pairs)]
+        if some:
+            dictionaries.append(Dictionary(keys, some))
+    return RetrievalSet(one.name, dictionaries)
 
 
 def _embedding(options: argparse.Namespace) -> Embedding:
@@ -132,14 +166,17 @@ def _embedding(options: argparse.Namespace) -> Embedding:
 
 
 def _asked(one: RetrievalSet, embedding: Embedding) -> Iterable[Asked]:
-    """Yield the questions of a set, of which every second dictionary's are fitted on."""
-    weight = KINDS[one.name] / len(one.queries)
-    for i, dictionary in enumerate(one.dictionaries):
+    """Yield the questions of a set, of which those of about half the dictionaries are fitted on."""
+    weight = _WEIGHTS[one.name] / len(one.queries)
+    for dictionary in one.dictionaries:
+        # By its keys, since dictionaries of a field are asked questions of several kinds.
+        is_fitted = sum(map(len, dictionary.keys)) % 2 == 0
         times = _LARGE if len(dictionary.keys) >= _MANY else 1.0
         for question in _questions(dictionary, embedding, times * weight):
-            # Without the word, the phrase of it that is beside it would be right.
-            asked = question._replace(absent="beside" not in one.name)
-            yield Asked(asked, one.name, is_fitted=i % 2 == 0)
+            # Without the word, the phrase of it that is beside it would be right. What is asked
+            # of a field has absent keys already.
+            is_twice = "beside" not in one.name and one.name not in FIELD_KINDS
+            yield Asked(question._replace(absent=is_twice), one.name, is_fitted)
 
 
 def _questions(

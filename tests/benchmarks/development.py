@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
 from fuzzydict import MissingCorpusError
 from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
+from fuzzydict.text.words import plain
 
-__all__ = ["Synonyms", "development_set", "pairs_of", "wordnet_synonyms"]
+__all__ = [
+    "Synonyms",
+    "development_set",
+    "pairs_in",
+    "pairs_of",
+    "pairs_of_query",
+    "wordnet_synonyms",
+]
 
 #: The synonyms of each word.
 Synonyms = Mapping[str, Collection[str]]
@@ -47,6 +57,26 @@ def pairs_of(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
     return {
         frozenset((query.text, key)) for s in sets for query in s.queries for key in query.accept
     }
+
+
+def pairs_in(paths: Iterable[Path]) -> set[frozenset[str]]:
+    """Return the pairs of plain texts that sets ask, in files and the JSON files of folders.
+
+    Unlike a retrieval set, a set may have queries without a right key.
+    """
+    files = [file for p in paths for file in (sorted(p.glob("*.json")) if p.is_dir() else [p])]
+    return {
+        pair
+        for file in files
+        for dictionary in json.loads(file.read_text("utf-8"))["dictionaries"]
+        for query in dictionary["queries"]
+        for pair in pairs_of_query(Query(query["query"], frozenset(query["accept"])))
+    }
+
+
+def pairs_of_query(query: Query) -> set[frozenset[str]]:
+    """Return the pairs of plain texts of a query and the keys that it accepts."""
+    return {frozenset((plain(query.text), plain(key))) for key in query.accept}
 
 
 def development_set(

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rapidfuzz import fuzz, process, utils
 
 from fuzzydict import FuzzyDict
+from fuzzydict.evaluation.evaluate import expected_calibration_error
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
 from .report import print_report
@@ -28,11 +29,19 @@ Scored = tuple[str, float]
 
 
 class System(NamedTuple):
-    """What is measured: the best key and its score for each query, and the cutoffs to try."""
+    """What is measured.
+
+    Attributes:
+        name: of the system.
+        ask: returns the best key and its score for each query.
+        cutoffs: those to try.
+        is_probability: whether a score claims to be the probability that the key is right.
+    """
 
     name: str
     ask: Callable[[list[str], list[str]], list[Scored]]
     cutoffs: tuple[float, ...]
+    is_probability: bool = True
 
 
 class Answer(NamedTuple):
@@ -45,7 +54,7 @@ class Answer(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure and print two tables: hit@1 by kind of query, and answers by cutoff."""
+    """Measure and print hit@1 by kind of query, answers by cutoff, and calibration errors."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.everyday", description="Measure everyday queries."
     )
@@ -67,18 +76,25 @@ def main(argv: Sequence[str] | None = None) -> None:
         ["system", "cutoff", "right", "wrong", "refused", f"answered of {absent} without a key"],
         [row for system, found in answers.items() for row in _counts(system, found)],
     )
+    print_report(
+        "How far scores are from the share that is right, over all queries",
+        ["system", "calibration error"],
+        [[s.name, _error(found)] for s, found in answers.items() if s.is_probability],
+    )
 
 
 def _systems(encoder: bool) -> Iterator[System]:
-    yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9))
+    yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9), False)
     yield System("FuzzyDict", _by_dict, (0.02, 0.3, 0.5, 0.9))
     by_spelling = partial(_by_dict, scorer="spelling")
     yield System('FuzzyDict, scorer="spelling"', by_spelling, (0.02, 0.3, 0.5, 0.9))
     if encoder:
         model = sentence_encoder()
         cosine = partial(_by_dict, embedding=model, scorer="cosine")
-        yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6))
-        yield System(f"FuzzyDict, {ENCODER_NAME}", partial(_by_dict, embedding=model), (0.02, 0.5))
+        yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6), False)
+        yield System(
+            f"FuzzyDict, {ENCODER_NAME}", partial(_by_dict, embedding=model), (0.02, 0.5, 0.9)
+        )
 
 
 def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[Scored]:
@@ -118,6 +134,11 @@ def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
         refused = sum(answer.present for answer in found) - len(given)
         false = sum(answer.score >= cutoff for answer in found if not answer.present)
         yield [system.name, f"{cutoff:g}", right, len(given) - right, refused, false]
+
+
+def _error(found: list[Answer]) -> float:
+    """Return the calibration error, where the best key of a query without a key is wrong."""
+    return expected_calibration_error([a.score for a in found], [a.right for a in found])
 
 
 if __name__ == "__main__":

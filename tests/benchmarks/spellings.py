@@ -18,6 +18,7 @@ __all__ = [
     "codespell",
     "inflections",
     "misspelled",
+    "shortened",
     "slip",
     "variants",
 ]
@@ -109,3 +110,29 @@ def abbreviated(words: Sequence[str], known: Collection[str], rng: random.Random
         if query not in known and 3 <= len(query) < len(word):
             found[query].add(word)
     return found
+
+
+def shortened(name: str, rng: random.Random) -> str:
+    """Return a name as people abbreviate it: word by word, or its initials; maybe nothing."""
+    parts = name.split()
+    if len(parts) > 1 and rng.random() < 0.35:
+        mark = rng.choice(["", "", "."])
+        return "".join(part[0] + mark for part in parts)
+    long = [i for i, part in enumerate(parts) if len(part) > 4]
+    if not long:
+        return ""
+    for i in long if rng.random() < 0.5 else [rng.choice(long)]:
+        parts[i] = _short_word(parts[i], rng)
+    return " ".join(parts)
+
+
+def _short_word(word: str, rng: random.Random) -> str:
+    """Return the beginning of a word up to a consonant, or it without vowels, or a few letters."""
+    bare = [word[0], *(letter for letter in word[1:] if letter not in _VOWELS)]
+    inside = bare[1:-1]
+    some = sorted(rng.sample(range(len(inside)), min(len(inside), rng.randint(1, 2))))
+    drawn = [word[0], *(inside[place] for place in some), word[-1]]
+    ends = [end for end in (3, 4, 5) if end < len(word) and word[end - 1] not in _VOWELS]
+    beginning = list(word[: rng.choice(ends or [3])])
+    short = "".join(rng.choice([beginning, beginning, beginning, bare, bare[:3], drawn]))
+    return short if 2 <= len(short) < len(word) else word[:3]

@@ -35,3 +35,6 @@ def test_hits_by_kind_and_answers_by_cutoff(
     assert "| FuzzyDict | 0.667 | 1.000 | 0.000 |" in printed
     assert "| rapidfuzz WRatio | 0.667 | 1.000 | 0.000 |" in printed
     assert "| FuzzyDict | 0.5 | 2 | 1 | 0 | 0 |" in printed
+    errors = printed.partition("calibration error")[2]
+    assert "FuzzyDict" in errors
+    assert "rapidfuzz" not in errors  # its scores are no probabilities

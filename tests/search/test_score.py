@@ -233,6 +233,23 @@ def test_a_key_that_is_all_a_dict_has_may_still_be_wrong() -> None:
     assert d.nearest("colour").score > 0.5
 
 
+@pytest.mark.parametrize(
+    ("key", "query"),
+    [("color", "house"), ("brand", "engine"), ("top speed", "price"), ("username", "qwzzt")],
+)
+def test_a_single_key_is_refused_where_it_is_unrelated(key: str, query: str) -> None:
+    d = FuzzyDict({key: 1})
+    assert d.get(query) is None
+    assert d[key.upper().replace(" ", "_")] == 1
+    assert d.nearest(key.title()).score == pytest.approx(1)
+
+
+def test_a_shared_word_is_no_match_where_the_keys_tell_it_is_common() -> None:
+    settings = FuzzyDict({"DB_PASSWORD": "s3cret", "DB_HOST": "localhost"})
+    assert settings.get("DB_PORT", 5432) == 5432
+    assert settings["database host"] == "localhost"
+
+
 # ---- the best key by bounds ------------------------------------------------------------------
 
 FEW = ["color", "colour", "colors", "collar", "engine", "engines", "Top Speed", "top_speed", "of"]
