@@ -53,7 +53,22 @@ _SMALL = frozenset(
 @cache
 def _conventional() -> dict[str, frozenset[str]]:
     """Return what abbreviations stand for. Phrases are not listed: initials are found by rule."""
-    return {short: frozenset(words) for short, *words in word_list("abbreviations")}
+    found = {short: frozenset(words) for short, *words in word_list("abbreviations")}
+    for symbol, *names in word_list("units"):
+        if len(names) == 1:
+            found[symbol] = found.get(symbol, frozenset()).union(names, map(_british, names))
+    return found
+
+
+def _british(name: str) -> str:
+    """Return the British spelling of the name of a unit."""
+    return name.removesuffix("er") + "re" if name.endswith(("meter", "liter")) else name
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return short words that are common, so that they hardly abbreviate longer ones."""
+    return frozenset(word for (word,) in word_list("common"))
 
 
 @lru_cache(maxsize=8192)
@@ -165,8 +180,8 @@ def looks_abbreviated(short: str, long: str) -> bool:
     """Tell whether a word looks like an abbreviation of another, not like a word of its own.
 
     It is what abbreviations are like: the beginning of the word, unless a suffix follows
-    ("massive"), with its last consonant or without; or the word without vowels. What merely has
-    some letters in the same order is none.
+    ("massive") or it is a common word ("time", "timeout"), with its last consonant or without; or
+    the word without vowels. What merely has some letters in the same order is none.
 
     Args:
         short: a plain word, some of the letters of ``long`` in their order, the first among them.
@@ -177,7 +192,7 @@ def looks_abbreviated(short: str, long: str) -> bool:
     [True, True, True, False, False, False]
     """
     if long.startswith(short):
-        return not _SUFFIXES.fullmatch(long, len(short))
+        return short not in _common() and not _SUFFIXES.fullmatch(long, len(short))
     if not _INNER_VOWELS.search(short) or _INNER_VOWELS.sub("", short) == _INNER_VOWELS.sub(
         "", long
     ):

@@ -1,23 +1,26 @@
-"""Write the lists of words that ship with the package: opposites, and irregular forms.
+"""Write the lists of words that ship with the package: opposites, irregular forms, common words.
 
     python -m tests.benchmarks.wordlists -o data
 
 Opposites are the antonyms of WordNet 3.0, but not the indirect ones, which an adjective has by
 being similar to another. Irregular forms are WordNet's exceptions for nouns, verbs and
-adjectives, as far as no rule of `fuzzydict.text.forms` finds the base and Brown has it.
+adjectives, as far as no rule of `fuzzydict.text.forms` finds the base and Brown has it. Common
+words are short ones that are frequent in WordNet's tagged texts.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from fuzzydict import Brown, MissingCorpusError
 from fuzzydict.text.forms import regular_bases
 
-__all__ = ["irregular_forms", "main", "opposite_pairs"]
+__all__ = ["common_words", "irregular_forms", "main", "opposite_pairs"]
+
+_OFTEN = 5  # times in the texts in which WordNet's authors have tagged the senses of words
 
 
 def opposite_pairs() -> list[str]:
@@ -48,8 +51,21 @@ def irregular_forms(known: Collection[str]) -> Iterator[str]:
             yield " ".join((form, *new))
 
 
+def common_words() -> list[str]:
+    """Return the words of three to seven letters that WordNet's tagged texts have often."""
+    from nltk.corpus import wordnet
+
+    counts = Counter[str]()
+    for synset in wordnet.all_synsets():
+        for lemma in synset.lemmas():
+            counts[lemma.name().lower()] += lemma.count()
+    return sorted(
+        word for word, n in counts.items() if n >= _OFTEN and word.isalpha() and 3 <= len(word) <= 7
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
-    """Write both lists to a folder."""
+    """Write the lists to a folder."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.wordlists", description="Write the lists of words."
     )
@@ -59,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         lists = {
             "opposites.txt": opposite_pairs(),
             "irregular.txt": irregular_forms(set(Brown().words)),
+            "common.txt": common_words(),
         }
     except LookupError as error:
         raise MissingCorpusError(
