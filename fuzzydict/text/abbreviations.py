@@ -109,7 +109,7 @@ def abbreviation_likeness(
     >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
     [0.95 0.   0.  ]
     >>> print(abbreviation_likeness("government", ["govt", "govern", "governor"]).round(2))
-    [0.95 0.92 0.  ]
+    [0.95 0.   0.  ]
     >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
     [0.95 0.9  0.95]
     >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
