@@ -258,5 +258,5 @@ def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
         raise ArgumentTypeError(
             f"sentences: expected each to be a text or a list of words, got {quoted(sentence)}"
         ) from None
-    # In prose, unlike in identifiers, "McDonald" is one word.
-    return words(text.lower())
+    # In prose, unlike in identifiers, "McDonald" is one word, and the U.S. is not the word "us".
+    return words(text.lower().replace(".", " ").replace("&", " "))

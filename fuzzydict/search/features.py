@@ -40,6 +40,8 @@ NEAREST = 16  # keys compared as strings, those nearest in meaning
 NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
 _WORDS = 32  # the first words of a text are compared one by one
 _SAME_WORD = 12.0  # nearness at which two words count as the same
+_FEW = 3  # words of a short text
+_TELLING = 0.7  # coverage below which words that are not covered tell short texts apart
 _SHARED = 0.25  # share of the nearness of phrases that words in common explain, at most
 _SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
 _RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
@@ -259,9 +261,12 @@ def word_coverage(query: Query, strings: list[str], keys: Keys) -> _Words:
         features.weights * keys.rarity(different),
         runs_of(words, [split[i] for i in several]),
     )
-    found.coverage[several] = shares.mean()
+    # In a short text each word tells; "birth date" is not "start date".
+    is_short = np.array([max(len(words), len(split[i])) <= _FEW for i in several])
+    larger = np.where(is_short, shares.larger(), 1)
+    found.coverage[several] = shares.mean() * np.minimum(1, larger / _TELLING) ** 2
     have_some = [not set(words).isdisjoint(split[i]) for i in several]
-    found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - shares.larger()), 1)
+    found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - larger), 1)
     return found
 
 

@@ -82,7 +82,7 @@ def log_odds_by_reason(
     near = features.nearness[features.candidates].astype(np.float64)
     parts = np.empty((len(REASONS), len(near)))
     parts[0] = _line(evidence.spelling, features.spelling, near)
-    parts[0][features.spelling == 1] = SAME
+    parts[0][(features.spelling == 1) & ~features.contradicted] = SAME
     parts[1] = _line(evidence.meaning, features.surface(), near)
     parts[2] = -np.inf
     some = features.words >= LEAST_COVERAGE * (1 - known)
@@ -614,12 +614,13 @@ def log_odds_bounds(
         keys: all keys.
     """
     evidence = _evidence(keys.calibration, query.known)
-    is_same = spelling == 1
+    contradicted = contradictions(query.text, strings)
+    is_same = (spelling == 1) & ~contradicted
     same = SAME if np.count_nonzero(is_same) == 1 else SAME - 2 * _WRITTEN_LESS_ALIKE
     low = np.where(is_same, same, _line(evidence.spelling, spelling, _farthest(keys)))
     several = [" " in query.text or " " in string for string in strings]
     words = np.where(several, 1.0, -np.inf)
-    low[contradictions(query.text, strings)] -= CONTRADICTED
+    low[contradicted] -= CONTRADICTED
     return low, _highest(evidence, keys.calibration.reach, spelling, words)
 
 

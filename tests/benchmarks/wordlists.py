@@ -20,7 +20,7 @@ from fuzzydict.text.forms import regular_bases
 
 __all__ = ["common_words", "irregular_forms", "main", "opposite_pairs"]
 
-_OFTEN = 5  # times in the texts in which WordNet's authors have tagged the senses of words
+_OFTEN = 3  # times in the texts in which WordNet's authors have tagged the senses of words
 
 
 def opposite_pairs() -> list[str]:

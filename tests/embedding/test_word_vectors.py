@@ -27,6 +27,7 @@ from fuzzydict import (
     WordVectors,
 )
 from fuzzydict._files import write_arrays
+from fuzzydict.embedding.word2vec import words_of_sentence
 from fuzzydict.embedding.word_vectors import brown_sentences, ngram_vector, ngram_vectors
 from fuzzydict.text.words import words
 
@@ -427,9 +428,7 @@ def test_the_corpus_has_its_sentences(brown_corpus: list[list[str]]) -> None:
 def test_the_words_that_ship_are_those_of_the_corpus(
     brown: WordVectors, brown_corpus: list[list[str]]
 ) -> None:
-    occurrences = Counter(
-        word for sentence in brown_corpus for word in words(" ".join(sentence).lower())
-    )
+    occurrences = Counter(word for one in map(words_of_sentence, brown_corpus) for word in one)
     expected = {word: count for word, count in occurrences.items() if count >= 2}
     assert dict(zip(brown.words, brown.counts.tolist(), strict=True)) == expected
 

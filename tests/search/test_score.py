@@ -139,7 +139,7 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
             if like >= (LEAST_COVERAGE * (1 - known) if name == "words" else 0):
                 expected = bias + of_likeness * like**2 + of_nearness * near
                 expected += of_square * max(near, 0) ** 2
-                if name == "spelling" and spelled == 1:
+                if name == "spelling" and spelled == 1 and not alike.contradicted[i]:
                     expected = SAME  # the very words
                 expected -= CONTRADICTED * alike.contradicted[i]
                 assert parts[REASONS.index(name), i] == pytest.approx(expected, abs=1e-5)
@@ -419,3 +419,20 @@ def test_bounds_enclose_the_log_odds(
     assert reasons is not None
     assert (low <= reasons.log_odds[slots] + 1e-4).all()
     assert (reasons.log_odds[slots] <= high + 1e-4).all()
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling"])
+@pytest.mark.parametrize(
+    ("key", "query"),
+    [("15 kg", "1.5 kg"), ("python 3.11", "python 31.1"), ("v1_2", "v12"), ("1.1.0", "11.0")],
+)
+def test_numbers_that_are_split_otherwise_are_others(scorer: Any, key: str, query: str) -> None:
+    d = FuzzyDict({key: 1, "zebra": 2}, scorer=scorer)
+    assert d.get(query) is None
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling"])
+def test_a_setting_is_not_another_with_a_word_in_common(scorer: Any) -> None:
+    settings = FuzzyDict({"ssl_enabled": False, "timeout": 3, "host": "h"}, scorer=scorer)
+    assert settings.get("verify_ssl", True) is True
+    assert settings.get("ssl enabled") is settings.get("enable_ssl") is False

@@ -21,6 +21,7 @@ from fuzzydict.text.words import plain
 
 # The constants of the score, as `search.features` has them.
 WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, SHARED = 32, 12.0, 4, 0.4, 0.97, 0.25
+FEW, TELLING = 3, 0.7
 
 __all__ = [
     "Reference",
@@ -139,9 +140,10 @@ class Reference:
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
             shares = self.coverage(words[:WORDS], others[:WORDS])
-            surface = sum(shares) / 2
+            larger = max(shares) if max(len(words), len(others)) <= FEW else 1
+            surface = sum(shares) / 2 * min(1, larger / TELLING) ** 2
             if near > 0 and not set(words[:WORDS]).isdisjoint(others[:WORDS]):
-                near *= 1 - SHARED * (1 - max(shares))
+                near *= 1 - SHARED * (1 - larger)
             by_words = [line("words", surface)] if surface >= LEAST_COVERAGE * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         lost = CONTRADICTED * float(contradictions(plain(query), [plain(key)])[0])
