@@ -31,7 +31,7 @@ cutoff_option = click.option(
     "--cutoff",
     type=float,
     callback=no_nan,
-    help="Lowest score that counts as a match; the default is lenient.",
+    help="Lowest score that counts as a match; by default 0.5, more likely right than not.",
 )
 
 _scorer_option = click.option(

@@ -320,7 +320,8 @@ def _add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: _
 
 
 def _check_names(existing: Iterable[str], names: Iterable[str], place: str) -> None:
-    for name in set(names) & set(existing):
+    taken = set(existing)
+    for name in filter(taken.__contains__, names):
         raise FileFormatError(f"{place} has a column {quoted(name)} already; choose another prefix")
 
 
