@@ -148,7 +148,10 @@ def _one_way(short: str, long: str, may_abbreviate: Callable[[str], bool]) -> fl
         begins = _INNER_VOWELS.sub("", long).startswith(short)
     if not begins and (short[-1] != long[-1] or LCSseq.similarity(short, long) < len(short)):
         return 0.0
-    if _DIGIT.search(short) or short in _common() or not may_abbreviate(short):
+    if _DIGIT.search(short) or not may_abbreviate(short):
+        return 0.0
+    # "user" may stand for "username", but "car" is not short for "cargo".
+    if short in _common() and long.removeprefix(short) not in _common():
         return 0.0
     return (_PREFIX if begins else _CONTRACTION) + _BY_LENGTH * len(short) / len(long)
 
