@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from itertools import repeat
 from operator import is_
@@ -38,7 +39,7 @@ from fuzzydict.results.pooling import StackedValues, as_output, pooled, warn_of_
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import Lookup, Scored, lookup_by
-from fuzzydict.search.score import is_spelling
+from fuzzydict.search.score import is_probability, is_spelling
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class FuzzyDict(IndexedDict[V]):
     def _nearest_value(self, query: Any, score_cutoff: float | None) -> V:
         """Return the value of the nearest key to a query that is none."""
         with self._lock:
-            name = self._read_as(query)
+            name = self._read_as(query) if self._aliases else query
             if name is not query:  # it was taught
                 return dict.__getitem__(self, _require_key(query, name))
             reader = self._current_reader()
@@ -520,8 +521,7 @@ class FuzzyDict(IndexedDict[V]):
         """Tell whether an equal key needs no score, or can have none."""
         # A subclass may define another `in`.
         is_key = dict.__contains__(self, query)
-        is_probability = self.scorer is None or is_spelling(self.scorer)
-        return is_key and (is_probability or not _has_words(query))
+        return is_key and (is_probability(self.scorer) or not _has_words(query))
 
     def _is_alone(self, name: Any, lookup: Lookup) -> bool:
         """Tell whether there is an equal key, and nothing to compare it with."""
@@ -663,20 +663,10 @@ class FuzzyDict(IndexedDict[V]):
         >>> report.remembered, d["hue"], d["Maker"]
         (3, 'black', 'Porsche')
         """
+        given = locals()
         from fuzzydict.learning.fit import Plan
 
-        plan = Plan(
-            remember=remember,
-            learn=learn,
-            rank=rank,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            validation=validation,
-            seed=seed,
-            progress=progress,
-            warm_start=warm_start,
-        )
-        return self._learn(queries, targets, plan)
+        return self._learn(queries, targets, Plan(**{f.name: given[f.name] for f in fields(Plan)}))
 
     def _learn(self, queries: Any, targets: Any, plan: Plan) -> FitReport:
         """Learn as planned, set the options that are kept, and remember the examples."""

@@ -141,18 +141,30 @@ def clean_column(
     with nullcontext() if review is None else Review(review, decided) as doubts:
         matcher = _ColumnMatcher(d, decided, doubts, sure)
         columns = _NewColumns(column, names, matcher.answer, progress)
-        try:
-            with _opened(output) as file:
-                _add_columns(table, file, form, columns)
-                if doubts:
-                    file.flush()  # so that a full disk is noticed before the review is written
-                    doubts.save()
-                    matcher.count["undecided"] = doubts.undecided()
-        except BaseException:
-            if doubts:
-                doubts.restore()
-            raise
+        _write(table, output, form, columns, doubts)
+        if doubts:
+            matcher.count["undecided"] = doubts.undecided()
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def _write(
+    table: Path | BinaryIO,
+    output: Path | BinaryIO,
+    form: str,
+    columns: _NewColumns,
+    review: Review | None,
+) -> None:
+    """Write the output and the review, both or none."""
+    try:
+        with _opened(output) as file:
+            _add_columns(table, file, form, columns)
+            if review:
+                file.flush()  # so that a full disk is noticed before the review is written
+                review.save()
+    except BaseException:
+        if review:
+            review.restore()
+        raise
 
 
 def _checked_format(table: Path | BinaryIO, format: str | None) -> str:  # noqa: A002

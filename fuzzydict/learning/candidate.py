@@ -21,7 +21,7 @@ from fuzzydict.nn.scorers import Cosine, as_scorer
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.features import Query, encode
 from fuzzydict.search.key_index import Keys
-from fuzzydict.search.score import as_score, is_spelling
+from fuzzydict.search.score import as_score, is_probability, is_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -270,7 +270,7 @@ class Candidate:
         trust = self._embedding.trust(state.names)
         self.keys = Keys.of(self._embedding, state.names, vectors, trust)
         self._score = as_score(parameters.scorer)
-        self._is_probability = parameters.scorer is None or is_spelling(parameters.scorer)
+        self._is_probability = is_probability(parameters.scorer)
         self._temperature = parameters.temperature or self._score.temperature
 
     def answers(

@@ -363,15 +363,29 @@ class NamedScore:
         return [None] * len(log_weights)
 
 
-class DefaultScore:
-    """The probability that a key is the right one, from spelling, meaning and words."""
+class ProbabilityScore:
+    """What scores that are the probability of a key have in common."""
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
     score_cutoff = 0.5  # more likely right than not
     pool_cutoff = 0.02  # a doubtful query mixes the values
+    spelled_alike = SPELLED_ALIKE
+
+    def from_log_weight(self, log_weight: float) -> float:
+        """Return the probability."""
+        return math.exp(log_weight)
+
+    def none(self, log_weights: NDArray[np.float32]) -> list[float]:
+        """Return what the probabilities of the keys leave, L."""
+        probabilities = np.exp(log_weights.astype(np.float64)).sum(axis=1)
+        return list(map(float, np.maximum(0.0, 1.0 - probabilities)))
+
+
+class DefaultScore(ProbabilityScore):
+    """The probability that a key is the right one, from spelling, meaning and words."""
+
     measure: str | None = COSINE
     spare = 64  # since the nearest key in meaning need not be the best
-    spelled_alike = SPELLED_ALIKE
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
@@ -408,14 +422,6 @@ class DefaultScore:
         near = max(float(nearness([query], one)[0, 0]), 0.0)
         return float(_line(_evidence(keys.calibration, query.known).meaning, 0, near))
 
-    def from_log_weight(self, log_weight: float) -> float:
-        """Return the probability."""
-        return math.exp(log_weight)
-
-    def none(self, log_weights: NDArray[np.float32]) -> list[float]:
-        """Return what the probabilities of the keys leave, L."""
-        return _left_by(log_weights)
-
 
 def _judgement(
     query: Query, features: Features, keys: Keys, others: OtherKeys | None = None
@@ -451,18 +457,14 @@ def _tell_apart(odds: NDArray[np.float64], query: Query, features: Features, key
 SPELLING = "spelling"
 
 
-class SpellingScore:
+class SpellingScore(ProbabilityScore):
     """The probability that a key is the right one, from spelling and words, without meaning.
 
     The keys are those of the embedding `NO_VECTORS`, whose calibration it is.
     """
 
-    temperature = 1.0
-    score_cutoff = 0.5
-    pool_cutoff = 0.02
     measure: str | None = None
     spare = 0
-    spelled_alike = SPELLED_ALIKE
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
@@ -485,18 +487,15 @@ class SpellingScore:
         """Return the log-odds of a key that was not compared as a string."""
         return keys.calibration.unknown.meaning[0]
 
-    def from_log_weight(self, log_weight: float) -> float:
-        """Return the probability."""
-        return math.exp(log_weight)
-
-    def none(self, log_weights: NDArray[np.float32]) -> list[float]:
-        """Return what the probabilities of the keys leave, L."""
-        return _left_by(log_weights)
-
 
 def is_spelling(scorer: Any) -> bool:
     """Tell whether a ``scorer=`` argument is the score by spelling, which needs no vectors."""
     return isinstance(scorer, str) and scorer == SPELLING
+
+
+def is_probability(scorer: Any) -> bool:
+    """Tell whether the scores of a ``scorer=`` argument are probabilities."""
+    return scorer is None or is_spelling(scorer)
 
 
 def as_score(scorer: ScorerLike | None) -> Score:
@@ -516,10 +515,6 @@ def as_score(scorer: ScorerLike | None) -> Score:
             f"and Bilinear(M) and Concat(W, w) are passed as objects"
         )
     return NamedScore(scorer)
-
-
-def _left_by(log_weights: NDArray[np.float32]) -> list[float]:
-    return [max(0.0, 1.0 - float(np.exp(row.astype(np.float64)).sum())) for row in log_weights]
 
 
 # ---- keys that a search left out -------------------------------------------------------------
