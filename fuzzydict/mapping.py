@@ -69,7 +69,8 @@ class _Reader:
     Attributes:
         size: the number of items of the dict.
         lookup: finds keys.
-        found: the keys that the last queries found. Values are read from the dict each time.
+        found: the keys that the last queries found, or the best key of a query that matches none.
+            Values are read from the dict each time.
         stacked: the values as one array, if `pool` was asked.
     """
 
@@ -82,7 +83,7 @@ class _Reader:
         self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
         self.lookup = lookup
-        self.found: dict[object, str] = {}
+        self.found: dict[object, str | Scored] = {}
         self.stacked: StackedValues | None = None
 
     def is_of(self, d: FuzzyDict[Any]) -> bool:
@@ -174,31 +175,32 @@ class FuzzyDict(IndexedDict[V]):
             if name is not query:  # it was taught
                 return dict.__getitem__(self, _require_key(query, name))
             reader = self._current_reader()
-            if score_cutoff is not None:
-                return self._values([self._find(query, reader.lookup, score_cutoff)])[0]
-            key = reader.found.get(query)
-            value = _GONE if key is None else dict.get(self, key, _GONE)
-            if value is _GONE:
-                key = self._find(query, reader.lookup, None)
-                (value,) = self._values([key])
-                self._remember(query, key, reader)
-        return cast("V", value)
+            found = reader.found.get(query) if score_cutoff is None else None
+            if found is None:
+                found = self._find(query, self._cutoff(reader.lookup, score_cutoff), reader.lookup)
+                if score_cutoff is None:
+                    self._remember(query, found, reader)
+            if isinstance(found, Scored):
+                raise no_match(query, *found, self._cutoff(reader.lookup, score_cutoff))
+            value = dict.get(self, found, _GONE)
+            return self._values([found])[0] if value is _GONE else cast("V", value)
 
-    def _find(self, query: Any, lookup: Lookup, score_cutoff: float | None) -> str:
-        """Return the nearest key."""
+    def _find(self, query: Any, cutoff: float, lookup: Lookup) -> str | Scored:
+        """Return the nearest key; with its score if it does not match."""
         _require_texts([query])
-        cutoff = self._cutoff(lookup, score_cutoff)
         found = lookup.find(query, cutoff)
-        return found if isinstance(found, str) else _require(query, query, found, cutoff).name
+        if isinstance(found, Scored) and is_match(query, *found, cutoff):
+            return found.name
+        return found
 
-    def _remember(self, query: Any, key: str, reader: _Reader) -> None:
-        """Remember the key of a short query."""
+    def _remember(self, query: Any, found: str | Scored, reader: _Reader) -> None:
+        """Remember the key of a short query, or that none matches."""
         # A scorer that is an object may change.
         is_fixed = self.scorer is None or isinstance(self.scorer, str)
         if is_fixed and type(query) is str and len(query) <= _SHORT:
             if len(reader.found) >= _REMEMBERED_KEYS:
                 del reader.found[next(iter(reader.found))]
-            reader.found[query] = key
+            reader.found[query] = found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
         with self._lock:

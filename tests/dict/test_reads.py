@@ -394,3 +394,17 @@ def test_writes_that_change_nothing_forget_nothing() -> None:
     assert d.pop("absent", None) is None
     assert d["the hue"] == found
     assert encoded == []
+
+
+def test_a_refused_query_is_asked_anew_after_a_write_or_with_another_cutoff() -> None:
+    d = FuzzyDict({"color": 1, "brand": 2})
+    for _ in range(2):
+        with pytest.raises(NoMatchError, match="'tyre': the nearest is"):
+            d["tyre"]
+    assert d.get("tyre", score_cutoff=0) in (1, 2)
+    d["tire"] = 3
+    assert d["tyre"] == 3
+    del d["tire"]
+    assert d.get("tyre") is None
+    d.score_cutoff = 0
+    assert d["tyre"] in (1, 2)
