@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +25,147 @@ if TYPE_CHECKING:
 
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FULL_TRUST = 0.25  # relative weight from which on a vector is fully trusted
+_FREQUENT = 30_000  # the most frequent words, among which stand-ins are looked for
+
+
+# ---- lists of words ------------------------------------------------------------------------------
+
+
+class Listed:
+    """V words in memory, found as they are spelled or in their plain form.
+
+    Raises:
+        ArgumentTypeError: a word is not a text.
+        ShapeError: a word comes twice.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = list(words)
+        if not set(map(type, self.words)) <= {str}:
+            for word in self.words:
+                if not isinstance(word, str):
+                    raise ArgumentTypeError(f"words: expected texts, got {quoted(word)}")
+        self._rows = dict(zip(self.words, range(len(self.words)), strict=True))
+        if len(self._rows) < len(self.words):
+            (twice, _), *_ = Counter(self.words).most_common(1)
+            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
+        together = "".join(self.words)
+        if not together.isascii() or together != together.lower():  # else all are plain already
+            for row, word in enumerate(self.words):
+                if not (word.isascii() and word.islower()):
+                    self._rows.setdefault(word.lower() if word.isascii() else _plain(word), row)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, row: int) -> str:
+        return self.words[row]
+
+    def first(self, count: int) -> list[str]:
+        """Return the first words, at most ``count``."""
+        return self.words[:count]
+
+    def row(self, word: str) -> int | None:
+        """Return the row of a word; None if it has none."""
+        return self._rows.get(word)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return arrays for a file: those that `Mapped` takes if all words are plain, else JSON."""
+        if len(self._rows) == len(self.words) and "\n" not in "".join(self.words):
+            return mapped_arrays(self.words)
+        return {"words": np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)}
+
+
+_MANY = 4096  # words that are looked up one by one, before all are read
+
+
+class Mapped:
+    """V plain words in the arrays of a file, which are read only as far as words are asked for.
+
+    A word is found by its CRC-32. All words are read once many have been asked for.
+
+    Args:
+        text: the words in UTF-8, separated by newlines.
+        checksums: the CRC-32 of each word, rising, (V,).
+        rows: the row of each checksum, (V,).
+
+    Raises:
+        ValueError: these are not the arrays of V words.
+
+    >>> words = Mapped(**mapped_arrays(["the", "color"]))
+    >>> words.row("color"), words.row("colour"), words[0]
+    (1, None, 'the')
+    """
+
+    def __init__(
+        self, text: NDArray[np.uint8], checksums: NDArray[np.uint32], rows: NDArray[np.uint32]
+    ) -> None:
+        self._text, self._checksums, self._places = text, checksums, rows
+        if text.ndim != 1 or text.dtype != np.uint8:
+            raise ValueError(f"its words are of dtype {text.dtype} and shape {text.shape}")
+        text.tobytes().decode("utf-8", "surrogatepass")
+        self._ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
+        for each in (checksums, rows):
+            if each.shape != self._ends.shape or each.dtype != np.uint32:
+                raise ValueError(f"it has {each.shape} checksums or rows for {len(self)} words")
+        if rows.max() >= len(self):
+            raise ValueError("its rows are not those of its words")
+        self._asked = 0
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays."""
+        return {"text": self._text, "checksums": self._checksums, "rows": self._places}
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, row: int) -> str:
+        return self._code(row).decode("utf-8", "surrogatepass")
+
+    def _code(self, row: int) -> bytes:
+        start = int(self._ends[row - 1]) + 1 if row else 0
+        return self._text[start : self._ends[row]].tobytes()
+
+    @cached_property
+    def words(self) -> list[str]:
+        """All words."""
+        return self.first(len(self))
+
+    def first(self, count: int) -> list[str]:
+        """Return the first words, at most ``count``."""
+        end = self._ends[min(count, len(self)) - 1]
+        return self._text[:end].tobytes().decode("utf-8", "surrogatepass").split("\n")
+
+    def row(self, word: str) -> int | None:
+        """Return the row of a word; None if it has none."""
+        if self._asked == _MANY:
+            return self._rows.get(word)
+        self._asked += 1
+        code = word.encode("utf-8", "surrogatepass")
+        checksum = np.uint32(zlib.crc32(code))
+        place = int(self._checksums.searchsorted(checksum))
+        while place < len(self) and self._checksums[place] == checksum:
+            row = int(self._places[place])
+            if self._code(row) == code:
+                return row
+            place += 1
+        return None
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return dict(zip(self.words, range(len(self)), strict=True))
+
+
+def mapped_arrays(words: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays from which `Mapped` finds these words, none of which has a newline."""
+    codes = [word.encode("utf-8", "surrogatepass") for word in words]
+    checksums = np.array(list(map(zlib.crc32, codes)), np.uint32)
+    rows = np.argsort(checksums, kind="stable").astype(np.uint32)
+    text = np.frombuffer(b"\n".join(codes), np.uint8)
+    return {"text": text, "checksums": checksums[rows], "rows": rows}
+
+
+# ---- known words ---------------------------------------------------------------------------------
 
 
 class Vocabulary:
@@ -35,35 +178,64 @@ class Vocabulary:
     [1]
     """
 
-    def __init__(self, words: Sequence[str], counts: Sequence[int] | NDArray[np.int64]) -> None:
-        self.words = list(words)
+    def __init__(
+        self, words: Sequence[str] | Listed | Mapped, counts: Sequence[int] | NDArray[Any]
+    ) -> None:
+        self._words = words if isinstance(words, Listed | Mapped) else Listed(words)
         self._learned: frozenset[str] = frozenset()
-        self.counts = _checked_counts(counts, len(self.words))
-        for word in self.words:
-            if not isinstance(word, str):
-                raise ArgumentTypeError(f"words: expected texts, got {quoted(word)}")
-        if len(set(self.words)) < len(self.words):
-            (twice, _), *_ = Counter(self.words).most_common(1)
-            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
+        self.counts = _checked_counts(counts, len(self._words))
         #: Returns the `StandIns` of a word never seen. A long-lived process meets any number of
         #: misspellings, so that few are remembered.
         self.stand_ins = lru_cache(maxsize=4096)(self._stand_ins)
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.counts)
 
-    def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str], NDArray[np.int64]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # Derived attributes are left out, and so are learned words, which projections hold.
         return Vocabulary, (self.words, self.counts)
 
+    @property
+    def words(self) -> list[str]:
+        """The words, most frequent first."""
+        return self._words.words
+
+    def word(self, row: int) -> str:
+        """Return the word of a row."""
+        return self._words[row]
+
     def row(self, word: str) -> int | None:
         """Return the row of ``word``, spelled as in the vocabulary or in its plain form."""
-        return self._rows.get(word)
+        return self._words.row(word)
 
     def rows(self, words: Sequence[str]) -> NDArray[np.intp]:
         """Return the row of each of U words, (U,); -1 for words that have none."""
-        row = self._rows.get
-        return np.array([row(word, -1) for word in words], np.intp)
+        rows = map(self.row, words)
+        return np.array([-1 if row is None else row for row in rows], np.intp)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a file holds, by name; `from_arrays` reads them."""
+        is_small = self.counts.max(initial=0) < 1 << 32
+        counts = self.counts.astype(np.uint32 if is_small else np.int64)
+        return {**self._words.arrays(), "counts": counts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
+        """Return the vocabulary of which `arrays` returned the arrays.
+
+        Raises:
+            KeyError, RecursionError, TypeError, ValueError: they are not those of a vocabulary.
+        """
+        counts = arrays["counts"]
+        if counts.dtype.kind not in "iu":
+            raise ValueError("the counts are not integers")
+        if "text" in arrays:
+            words = Mapped(*(arrays[name] for name in ("text", "checksums", "rows")))
+            return cls(words, counts)
+        listed = json.loads(arrays["words"].tobytes())
+        if not isinstance(listed, list):
+            raise TypeError("the words are not a list")
+        return cls(listed, counts)
 
     def tokens(self, text: str) -> list[str]:
         """Return ``text`` as tokens of the vocabulary: the text itself if it is one, or its words.
@@ -72,18 +244,20 @@ class Vocabulary:
         beginning of a long text is read.
         """
         text = text[:LONGEST]
-        if text in self._rows:
+        row = self.row
+        if row(text) is not None:
             return [text]
         lower = text.lower()
-        if lower in self._rows:
+        if lower != text and row(lower) is not None:
             return [lower]
         words = words_of(text)
-        joined = "_".join(words)
-        return [joined] if len(words) > 1 and joined in self._rows else words
+        if len(words) > 1 and row(joined := "_".join(words)) is not None:
+            return [joined]
+        return words
 
     def knows(self, token: str) -> bool:
         """Tell whether a word is in the vocabulary, or its meaning was learned."""
-        return token in self._rows or token in self._learned
+        return self.row(token) is not None or token in self._learned
 
     def known_share(self, text: str) -> float:
         """Return the share of the words of ``text`` that are known; 0 if it has no words."""
@@ -98,7 +272,7 @@ class Vocabulary:
         The weight is ``a / (a + p)``, with the relative frequency ``p`` of the word (Arora, Liang
         and Ma, 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", equation 1).
         """
-        return float(self._weights[self._rows.get(word, -1)])
+        return float(self.weights(self.rows([word]))[0])
 
     def trust(self, word: str) -> float:
         """Return how far the vector of ``word`` can be trusted, from 0 to 1.
@@ -109,8 +283,10 @@ class Vocabulary:
         """
         if word in self._learned:
             return 1.0
-        row = self._rows.get(word)
-        return self.stand_ins(word).trust if row is None else float(self._trust[row])
+        rows = self.rows([word])
+        if rows[0] < 0:
+            return float(self.stand_ins(word).trust)
+        return 0.0 if word.isdecimal() else float(self.trusts(rows)[0])
 
     def with_learned(self, words: Collection[str]) -> Vocabulary:
         """Return a vocabulary that also knows these words, though it has no vectors for them.
@@ -133,31 +309,87 @@ class Vocabulary:
     def _stand_ins(self, word: str) -> StandIns:
         return self._spellings.stand_ins(word)
 
-    @cached_property
-    def _rows(self) -> dict[str, int]:
-        rows = {word: row for row, word in enumerate(self.words)}
-        for row, word in enumerate(self.words):
-            if not (word.isascii() and word.islower()):  # otherwise it is plain already
-                rows.setdefault(word.lower() if word.isascii() else _plain(word), row)
-        return rows
+    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the `weight` of the words of these rows, (n,); -1 is a word never seen."""
+        return np.asarray(_SMOOTHING / (_SMOOTHING + self._shares(rows)), np.float64)
+
+    def trusts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the `trust` in words but numbers, (n,), by their rows; -1 is trusted."""
+        full = _FULL_TRUST * self.weights(np.array([-1]))
+        return np.minimum(self.weights(rows) / full, 1)
+
+    def _shares(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how often each of these words occurs among all, (n,)."""
+        if not len(self):
+            return np.zeros(len(rows))
+        counts = np.where(rows < 0, self._least, self.counts[rows])
+        return np.asarray(counts / max(self._total, 1), np.float64)
 
     @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        """The weight of each word, and last the weight of a word never seen, (V + 1,)."""
-        least = int(self.counts.min()) if len(self) else 0
-        share = np.append(self.counts, least) / max(int(self.counts.sum()), 1)
-        return np.asarray(_SMOOTHING / (_SMOOTHING + share), np.float64)
+    def _least(self) -> int:
+        return int(self.counts.min())
 
     @cached_property
-    def _trust(self) -> NDArray[np.float64]:
-        """The trust in the vector of each word, and last 1 for a word never seen, (V + 1,)."""
-        trust = np.minimum(self._weights / (_FULL_TRUST * self._weights[-1]), 1)
-        trust[:-1][list(map(str.isdecimal, self.words))] = 0
-        return np.asarray(trust, np.float64)
+    def _total(self) -> int:
+        return int(self.counts.sum())
 
     @cached_property
     def _spellings(self) -> _Spellings:
-        return _Spellings(list(map(_plain, self.words)), self.counts)
+        words = self._words.first(_FREQUENT)
+        return _Spellings(list(map(_plain, words)), self.counts[: len(words)])
+
+
+class JoinedVocabulary(Vocabulary):
+    """The words of two vocabularies: the rows of the second follow those of the first.
+
+    A word of both has the row of the first. Words of the first alone stand in for others.
+
+    >>> one, two = Vocabulary(["the", "mobile"], [3, 1]), Vocabulary(["the", "jury"], [60, 20])
+    >>> both = JoinedVocabulary(one, two)
+    >>> both.rows(["the", "mobile", "jury", "phone"]).tolist(), both.word(3)
+    ([0, 1, 3, -1], 'jury')
+    >>> both.weight("the") == one.weight("the"), both.weight("jury") == two.weight("jury")
+    (True, True)
+    """
+
+    def __init__(self, first: Vocabulary, second: Vocabulary) -> None:
+        self._first, self._second = first, second
+        self._learned = frozenset()
+        self.stand_ins = first.stand_ins
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JoinedVocabulary, (self._first, self._second)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the first, and those of the second; what both have comes twice."""
+        return self._first.words + self._second.words
+
+    def word(self, row: int) -> str:
+        """Return the word of a row."""
+        before = len(self._first)
+        return self._first.word(row) if row < before else self._second.word(row - before)
+
+    def row(self, word: str) -> int | None:
+        """Return the row of ``word``."""
+        row = self._first.row(word)
+        if row is None and (row := self._second.row(word)) is not None:
+            row += len(self._first)
+        return row
+
+    def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
+        """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
+        return self._first.stand_ins_of_each(words)
+
+    def _shares(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        before = len(self._first)
+        of_second = rows >= before
+        shares = self._first._shares(np.where(of_second, -1, rows))
+        shares[of_second] = self._second._shares(rows[of_second] - before)
+        return shares
 
 
 def _plain(word: str) -> str:
@@ -168,6 +400,7 @@ class FoundWords:
     """U words looked up in a vocabulary, all of them at once.
 
     Attributes:
+        words: the words.
         rows: their rows, (U,); -1 for words never seen.
         places: the places of the words never seen.
         unseen: these words.
@@ -178,7 +411,7 @@ class FoundWords:
     """
 
     def __init__(self, vocabulary: Vocabulary, words: Sequence[str]) -> None:
-        self._vocabulary, self._words = vocabulary, words
+        self._vocabulary, self.words = vocabulary, words
         self.rows = vocabulary.rows(words)
         self.places = np.flatnonzero(self.rows < 0)
         self.unseen = [words[place] for place in self.places.tolist()]
@@ -186,23 +419,24 @@ class FoundWords:
     @property
     def weights(self) -> NDArray[np.float32]:
         """The weight of each word in a phrase, (U,)."""
-        return self._vocabulary._weights[self.rows].astype(np.float32)
+        return self._vocabulary.weights(self.rows).astype(np.float32)
 
     @property
     def trust(self) -> NDArray[np.float32]:
         """The trust in the vector of each word, (U,)."""
-        learned, trust = self._vocabulary._learned, self._vocabulary._trust[self.rows]
+        learned, trust = self._vocabulary._learned, self._vocabulary.trusts(self.rows)
+        trust[list(map(str.isdecimal, self.words))] = 0
         if self.unseen:
             trust[self.places] = self.stand_ins.trust
         if learned:
-            trust[[word in learned for word in self._words]] = 1
+            trust[[word in learned for word in self.words]] = 1
         return np.asarray(trust, np.float32)
 
     @property
     def known(self) -> NDArray[np.bool_]:
         """Whether each word is known, (U,)."""
         learned = self._vocabulary._learned
-        return (self.rows >= 0) | np.array([word in learned for word in self._words], np.bool_)
+        return (self.rows >= 0) | np.array([word in learned for word in self.words], np.bool_)
 
     @cached_property
     def stand_ins(self) -> StandIns:
@@ -269,7 +503,7 @@ _NONE = StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
 
 
 class _Spellings:
-    """The spellings of V known words, and how often each occurs, (V,).
+    """The spellings of the first n known words, and how often each occurs, (n,).
 
     Nothing stands in for a code or a number: 1961 is not nearly 1962.
     """
@@ -293,18 +527,29 @@ class _Spellings:
     def stand_ins_of_each(self, words: Sequence[str]) -> Iterator[StandIns]:
         """Yield the `stand_ins` of many words, whose n-grams are compared together."""
         asked = [word for word in words if not _is_code(word)]
-        shared = shared_by_each(self._ngrams, asked, _SHARED)
+        shared, heard = shared_by_each(self._ngrams, asked, _SHARED), self._sounds
         for word in words:
-            yield _NONE if _is_code(word) else self._best(word, *next(shared))
+            yield _NONE if _is_code(word) else self._best(word, *next(shared), heard)
 
-    def _best(self, word: str, rows: NDArray[np.intp], shared: NDArray[np.float32]) -> StandIns:
-        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,)."""
+    def _best(
+        self,
+        word: str,
+        rows: NDArray[np.intp],
+        shared: NDArray[np.float32],
+        heard: list[str] | None = None,
+    ) -> StandIns:
+        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,).
+
+        ``heard`` is how all of the known words sound, if it is known.
+        """
         if len(rows) > _CANDIDATES:
             rows = rows[np.argpartition(-shared, _CANDIDATES)[:_CANDIDATES]]
         if not len(rows):
             return _NONE
-        strings, heard, places = self._ngrams.strings, self._sounds, rows.tolist()
-        alike = likenesses([word], [strings[i] for i in places], [heard[i] for i in places])[0]
+        places = rows.tolist()
+        strings = [self._ngrams.strings[i] for i in places]
+        sound = sounds(strings) if heard is None else [heard[i] for i in places]
+        alike = likenesses([word], strings, sound)[0]
         scores = alike + self._prior[rows]
         best = np.argsort(-scores, kind="stable")[:_KEPT]
         weights = np.exp((scores[best] - scores[best[0]]) / _TEMPERATURE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
@@ -15,8 +16,15 @@ from fuzzydict._arrays import as_floats, different, slices, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
-from fuzzydict.embedding.calibration import OF_WORDS
-from fuzzydict.embedding.vocabulary import FEW, FoundWords, Vocabulary, phrases_of, sums
+from fuzzydict.embedding.calibration import OF_WORDS, Calibration
+from fuzzydict.embedding.vocabulary import (
+    FEW,
+    FoundWords,
+    JoinedVocabulary,
+    Vocabulary,
+    phrases_of,
+    sums,
+)
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -75,6 +83,12 @@ class Matrix:
         vectors = self.codes[rows].astype(np.float32)
         return vectors if self.scales is None else vectors * self.scales[rows, None]
 
+    def rows_or_zeros(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return these rows as a copy, (n, E); zeros where the number is -1."""
+        vectors = self.rows(rows)
+        vectors[rows < 0] = 0
+        return vectors
+
     @cached_property
     def whole(self) -> NDArray[np.float32]:
         """All rows as 32-bit numbers, (V, E), read-only."""
@@ -108,6 +122,12 @@ _BLOCK = 256  # words at a time, to save memory
 class Unseen:
     """Vectors for unknown words, (E,), derived from those of known words.
 
+    Args:
+        vocabulary: gives the words that stand in.
+        known: the vectors of known words.
+        words: the words of these vectors; by default those of the vocabulary. A word that stands
+            in without being one of them has the zero vector.
+
     A vector is the weighted mean of the vectors of the words that stand in, times the trust in
     them, plus a vector made from the word's n-grams, times the rest. The latter is shifted and
     scaled to resemble the vector of a rare word.
@@ -117,13 +137,16 @@ class Unseen:
     [1.0, 0.0]
     """
 
-    def __init__(self, vocabulary: Vocabulary, known: Matrix) -> None:
-        self._vocabulary, self._known = vocabulary, known
+    def __init__(
+        self, vocabulary: Vocabulary, known: Matrix, words: Vocabulary | None = None
+    ) -> None:
+        self._vocabulary, self._known, self._words = vocabulary, known, words
         #: Returns the vector of a word, read-only. The last ones are kept.
         self.vector = lru_cache(maxsize=4096)(self._vector)
 
-    def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix]]:
-        return Unseen, (self._vocabulary, self._known)  # without what can be computed again
+    def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix, Vocabulary | None]]:
+        # without what can be computed again
+        return Unseen, (self._vocabulary, self._known, self._words)
 
     def _vector(self, word: str) -> NDArray[np.float32]:
         one, own = self._vocabulary.stand_ins(word), ngram_vector(word, self._known.size)
@@ -163,16 +186,23 @@ class Unseen:
             own: the vectors of the words' n-grams, (n, E), of any length.
         """
         mean, spread = self._of_rare_words
-        known = self._known.rows(rows.ravel()).reshape(*rows.shape, len(mean))
+        known = self._known_vectors(rows.ravel()).reshape(*rows.shape, len(mean))
         lent = np.matmul(weights[:, None], known)[:, 0]
         own = mean + own * np.float32(spread / np.linalg.norm(own, axis=1, keepdims=True))
         share = trust[:, None].astype(np.float32)
         return np.asarray(share * lent + (1 - share) * own, np.float32)
 
+    def _known_vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the vectors of words by their rows in the vocabulary, (n, E)."""
+        if self._words is None:
+            return self._known.rows(rows)
+        names = list(map(self._vocabulary.word, rows.tolist()))
+        return self._known.rows_or_zeros(self._words.rows(names))
+
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
         """The mean of the rarest words' vectors, (E,), and their mean distance from it."""
-        count = len(self._vocabulary)
+        count = len(self._known.codes)
         vectors = self._known.rows(np.arange(max(0, count - _RARE), count))
         mean = vectors.mean(axis=0)
         return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
@@ -226,7 +256,101 @@ _KIND = "word vectors"
 _OFTEN = 5  # a word that occurs so often has a good vector
 
 
-class WordVectors:
+class WordEmbedding(ABC):
+    """What vectors of words have in common: how the vector of a text is made of them.
+
+    Attributes:
+        vocabulary: the known words.
+        calibration: the weights of the default score for these vectors.
+    """
+
+    vocabulary: Vocabulary
+    calibration: Calibration = OF_WORDS
+    tells_words = True
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The length E of a vector."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each text, (n, E): the weighted mean of those of its words.
+
+        Rare words weigh more than frequent ones. The vector of a word never seen is made from
+        the known words that are spelled like it, and from its n-grams. Only a text without
+        letters and digits has the zero vector.
+        """
+        return self.encode_with_trust(texts)[0]
+
+    def encode_with_trust(
+        self,
+        texts: Sequence[str],
+        *,
+        of_queries: bool = False,  # noqa: ARG002
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what `encode` returns, and how far to trust each vector, (n,), from 0 to 1.
+
+        The trust in a text is the weighted mean of the `Vocabulary.trust` in its words.
+        """
+        _require_texts(texts)
+        encoded = np.empty((len(texts), self.size), np.float32)
+        trust = np.empty(len(texts), np.float32)
+        for some, phrases in phrases_of(map(self.vocabulary.tokens, texts)):
+            found = FoundWords(self.vocabulary, phrases.words)
+            encoded[some] = phrases.means(self._vectors(found), found.weights)
+            means = phrases.means(found.trust[:, None], found.weights)[:, 0]
+            trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
+        return encoded, trust
+
+    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return how far to trust the vector of each text, (n,), from 0 to 1."""
+        return self.encode_with_trust(texts)[1]
+
+    def with_learned(self, words: Collection[str]) -> Self:
+        """Return these vectors with a vocabulary that also knows these words."""
+        new = copy(self)
+        new.__dict__.pop("_word_cache", None)
+        new.vocabulary = self.vocabulary.with_learned(words)
+        return new
+
+    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
+        """Return what is needed to compare n single words with others."""
+        return self._word_cache(words)
+
+    def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
+        """Return the features of n words, with vectors changed by ``project``; not cached."""
+        found = FoundWords(self.vocabulary, words)
+        vectors = units(project(self._vectors(found), words))
+        return WordFeatures(found.known, found.weights, found.trust, vectors)
+
+    @abstractmethod
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what identifies these vectors."""
+
+    @abstractmethod
+    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
+        """Return the vectors of U words that were looked up, (U, E)."""
+
+    def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
+        """Return the cosines to expect of unrelated words, whatever the keys."""
+        return self._background
+
+    @cached_property
+    def _word_cache(self) -> WordCache:
+        return WordCache(partial(self.projected_features, project=_unchanged))
+
+    @cached_property
+    def _background(self) -> Background:
+        return background_of(self.encode(self.some_words()))
+
+    def some_words(self) -> list[str]:
+        """Return a sample of the words that occur often enough to have a good vector."""
+        counts, word = self.vocabulary.counts, self.vocabulary.word
+        known = np.flatnonzero(counts >= min(_OFTEN, counts.max()))
+        return list(map(word, known[:: -(-len(known) // SAMPLE)].tolist()))
+
+
+class WordVectors(WordEmbedding):
     """Words and their vectors: V words, most frequent first, each of E numbers.
 
     Args:
@@ -244,9 +368,6 @@ class WordVectors:
     >>> vectors.encode(["red", "Red blue"]).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-
-    calibration = OF_WORDS
-    tells_words = True
 
     def __init__(
         self,
@@ -316,19 +437,42 @@ class WordVectors:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
-        arrays = read_arrays(path, _KIND).arrays
+        return cls._from_file(path, read_arrays(path, _KIND).arrays)
+
+    @classmethod
+    def _from_file(cls, path: object, arrays: Mapping[str, NDArray[Any]]) -> Self:
         try:
-            words = json.loads(arrays["words"].tobytes())
-            matrix = Matrix(arrays["vectors"], arrays.get("scales"))
-            if not isinstance(words, list) or arrays["counts"].dtype != np.int64:
-                raise ValueError("the words are not a list, or the counts not integers")
-            vocabulary = Vocabulary(words, arrays["counts"])
-            matrix.check(len(words))
+            return cls.from_arrays(arrays)
         except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
+
+    @classmethod
+    def shipped(cls, name: str) -> Self:
+        """Open vectors that ship with the package.
+
+        Their bytes are not compared with a checksum, so that only what is needed is read.
+        """
+        (folder,) = import_module("fuzzydict.data").__path__
+        path = f"{folder}/{name}.vectors"
+        _, arrays, unchecked = read_arrays(path, _KIND, later=("vectors",))
+        return cls._from_file(path, arrays | {n: one.array for n, one in unchecked.items()})
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the word vectors of which `arrays` returned the arrays.
+
+        Raises:
+            KeyError, RecursionError, TypeError, ValueError: they are not those of word vectors.
+        """
         vectors = cls.__new__(cls)
-        vectors.vocabulary, vectors._matrix = vocabulary, matrix
+        vectors.vocabulary = Vocabulary.from_arrays(arrays)
+        vectors._matrix = Matrix(arrays["vectors"], arrays.get("scales"))
+        vectors._matrix.check(len(vectors.vocabulary))
         return vectors
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a file holds, by name."""
+        return {**self.vocabulary.arrays(), **self._matrix.arrays()}
 
     @classmethod
     def from_gensim(cls, vectors: Any) -> WordVectors:
@@ -374,8 +518,7 @@ class WordVectors:
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
         matrix = self._matrix.rounded() if dtype == "int8" else self._matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
-        words = np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)
-        write_arrays(path, _KIND, {}, {"words": words, "counts": self.counts, **matrix.arrays()})
+        write_arrays(path, _KIND, {}, {**self.vocabulary.arrays(), **matrix.arrays()})
 
     # ---- words, vectors and counts --------------------------------------------------------
 
@@ -421,57 +564,9 @@ class WordVectors:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
-    # ---- from text to vectors -------------------------------------------------------------
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each text, (n, E): the weighted mean of those of its words.
-
-        Rare words weigh more than frequent ones. The vector of a word never seen is made from
-        the known words that are spelled like it, and from its n-grams. Only a text without
-        letters and digits has the zero vector.
-        """
-        return self.encode_with_trust(texts)[0]
-
-    def encode_with_trust(
-        self,
-        texts: Sequence[str],
-        *,
-        of_queries: bool = False,  # noqa: ARG002
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` returns, and how far to trust each vector, (n,), from 0 to 1.
-
-        The trust in a text is the weighted mean of the `Vocabulary.trust` in its words.
-        """
-        _require_texts(texts)
-        encoded = np.empty((len(texts), self.size), np.float32)
-        trust = np.empty(len(texts), np.float32)
-        for some, phrases in phrases_of(map(self.vocabulary.tokens, texts)):
-            found = FoundWords(self.vocabulary, phrases.words)
-            encoded[some] = phrases.means(self._vectors(found), found.weights)
-            means = phrases.means(found.trust[:, None], found.weights)[:, 0]
-            trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
-        return encoded, trust
-
-    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far to trust the vector of each text, (n,), from 0 to 1."""
-        return self.encode_with_trust(texts)[1]
-
-    def with_learned(self, words: Collection[str]) -> WordVectors:
-        """Return these vectors with a vocabulary that also knows these words."""
-        new = copy(self)
-        new.__dict__.pop("_word_cache", None)
-        new.vocabulary = self.vocabulary.with_learned(words)
-        return new
-
-    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
-        """Return what is needed to compare n single words with others."""
-        return self._word_cache(words)
-
-    def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
-        """Return the features of n words, with vectors changed by ``project``; not cached."""
-        found = FoundWords(self.vocabulary, words)
-        vectors = units(project(self._vectors(found), words))
-        return WordFeatures(found.known, found.weights, found.trust, vectors)
+    def known_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vector of each of n words, (n, E); zero for a word never seen."""
+        return self._matrix.rows_or_zeros(self.vocabulary.rows(words))
 
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         vectors = self._matrix.rows(found.rows)
@@ -479,26 +574,55 @@ class WordVectors:
             vectors[found.places] = self._unseen.vectors(found)
         return vectors
 
-    def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
-        """Return the cosines to expect of unrelated words, whatever the keys."""
-        return self._background
-
-    @cached_property
-    def _word_cache(self) -> WordCache:
-        return WordCache(partial(self.projected_features, project=_unchanged))
-
     @cached_property
     def _unseen(self) -> Unseen:
         return Unseen(self.vocabulary, self._matrix)
 
-    @cached_property
-    def _background(self) -> Background:
-        return background_of(self.encode(self.some_words()))
+
+class JoinedVectors(WordEmbedding):
+    """Two word vectors side by side: those of the first, (E1,), then those of the second, (E2,).
+
+    The words of both are known. A word that one of them does not know is zero there. What stands
+    in for a word that neither knows is looked for once, among the words of both.
+
+    >>> one = WordVectors(["red", "hue"], [[1.0], [2.0]])
+    >>> both = JoinedVectors(one, WordVectors(["red", "phone"], [[3.0], [4.0]]))
+    >>> both.encode(["red", "hue", "phone"]).tolist()
+    [[1.0, 3.0], [2.0, 0.0], [0.0, 4.0]]
+    """
+
+    def __init__(self, first: WordVectors, second: WordVectors) -> None:
+        self.parts = first, second
+        self.vocabulary = JoinedVocabulary(second.vocabulary, first.vocabulary)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JoinedVectors, self.parts
+
+    @property
+    def size(self) -> int:
+        """The length E1 + E2 of a vector."""
+        return sum(part.size for part in self.parts)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what identifies the first; projections name the second."""
+        return self.parts[0].fingerprint()
 
     def some_words(self) -> list[str]:
-        """Return a sample of the words that occur often enough to have a good vector."""
-        known = np.flatnonzero(self.counts >= min(_OFTEN, self.counts.max()))
-        return [self.words[row] for row in known[:: -(-len(known) // SAMPLE)].tolist()]
+        """Return a sample of the words of the first."""
+        return self.parts[0].some_words()
+
+    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
+        each = []
+        for part, unseen in zip(self.parts, self._unseen, strict=True):
+            vectors = part.known_vectors(found.words)
+            if found.unseen:
+                vectors[found.places] = unseen.vectors(found)
+            each.append(vectors)
+        return np.concatenate(each, axis=1)
+
+    @cached_property
+    def _unseen(self) -> list[Unseen]:
+        return [Unseen(self.vocabulary, part._matrix, part.vocabulary) for part in self.parts]
 
 
 def _unchanged(vectors: NDArray[np.float32], _: Sequence[str]) -> NDArray[np.float32]:
@@ -529,8 +653,12 @@ def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns o
     >>> vectors.encode(["color", "colour"]).shape == (2, vectors.size)
     True
     """
-    (folder,) = import_module("fuzzydict.data").__path__
-    return WordVectors.load(f"{folder}/brown.vectors")
+    return WordVectors.shipped("brown")
+
+
+def is_brown(embedding: object) -> bool:
+    """Tell whether these are the `Brown` vectors, without opening them."""
+    return Brown.cache_info().currsize > 0 and embedding is Brown()
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:

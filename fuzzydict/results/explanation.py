@@ -194,7 +194,7 @@ def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
             words.append(Word(token, known, (), float(known), trust))
             continue
         found = vocabulary.stand_ins(token)
-        names = [vocabulary.words[row] for row in found.rows.tolist()]
+        names = list(map(vocabulary.word, found.rows.tolist()))
         used = tuple(zip(names, found.weights.tolist(), strict=True)) if found.trust else ()
         words.append(Word(token, known, used, found.likeness, found.trust))
     return tuple(words)

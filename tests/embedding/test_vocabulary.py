@@ -15,9 +15,12 @@ from fuzzydict import WordVectors
 from fuzzydict.embedding import vocabulary as vocabulary_module
 from fuzzydict.embedding.vocabulary import (
     FoundWords,
+    JoinedVocabulary,
+    Mapped,
     Phrases,
     StandIns,
     Vocabulary,
+    mapped_arrays,
     phrases_of,
     sums,
 )
@@ -88,6 +91,54 @@ def test_any_text_has_tokens_if_and_only_if_it_has_words(text: str) -> None:
 )
 def test_a_text_is_known_as_far_as_its_words_are(text: str, known: float) -> None:
     assert SMALL.known_share(text) == pytest.approx(known)
+
+
+PLAIN = st.lists(st.text("abcé ", min_size=1, max_size=5), min_size=1, unique=True)
+
+
+@given(PLAIN, PLAIN, st.integers(0, 20))
+def test_words_in_a_file_are_found_one_by_one_and_all_at_once(
+    known: list[str], asked: list[str], many: int
+) -> None:
+    found = Mapped(**mapped_arrays(known))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary_module, "_MANY", many)
+        for word in (*known, *asked):
+            assert found.row(word) == (known.index(word) if word in known else None)
+    assert found.words == [found[row] for row in range(len(found))] == known
+    assert found.first(2) == known[:2]
+
+
+def test_words_of_one_checksum_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zlib.crc32", lambda _: 7)
+    found = Mapped(**mapped_arrays(["red", "green", "blue"]))
+    rows = list(map(found.row, ["blue", "red", "green", "hue"]))
+    assert rows == [2, 0, 1, None]
+
+
+def test_a_joined_vocabulary_knows_the_words_of_both() -> None:
+    new = Vocabulary(["the", "phone", "color"], [600, 300, 100])
+    both = JoinedVocabulary(new, SMALL)
+    asked = ["the", "phone", "color", "zoe", "iPhone", "colour"]
+    rows = both.rows(asked).tolist()
+    assert rows == [0, 1, 2, 3 + 3, 3 + 4, -1]
+    assert [both.word(row) for row in rows[:-1]] == ["the", "phone", "color", "Zoë", "iPhone"]
+    assert both.known_share("phone zoe colour") == 2 / 3
+    for word in ("the", "phone", "color"):
+        assert both.weight(word) == new.weight(word)
+    assert both.weight("iPhone") == SMALL.weight("iPhone")
+    found = FoundWords(both, asked)
+    np.testing.assert_allclose(found.weights, [both.weight(word) for word in asked], rtol=1e-6)
+    np.testing.assert_allclose(found.trust, [both.trust(word) for word in asked], rtol=1e-6)
+    assert [both.word(row) for row in both.stand_ins("colour").rows.tolist()] == ["color"]
+    assert pickle.loads(pickle.dumps(both)).rows(asked).tolist() == rows
+
+
+def test_stand_ins_are_looked_for_among_frequent_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabulary_module, "_FREQUENT", 2)
+    few = Vocabulary(["the", "color", "colors"], [9, 5, 1])
+    assert few.stand_ins("colour").rows.tolist() == [1]
+    assert few.stand_ins_of_each(["colour"] * 300).rows[:, 0].tolist() == [1] * 300
 
 
 def test_weights_are_those_of_the_formula() -> None:

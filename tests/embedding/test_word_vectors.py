@@ -26,9 +26,15 @@ from fuzzydict import (
     ShapeError,
     WordVectors,
 )
-from fuzzydict._files import write_arrays
+from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict.embedding.vocabulary import _Spellings
 from fuzzydict.embedding.word2vec import words_of_sentence
-from fuzzydict.embedding.word_vectors import brown_sentences, ngram_vector, ngram_vectors
+from fuzzydict.embedding.word_vectors import (
+    JoinedVectors,
+    brown_sentences,
+    ngram_vector,
+    ngram_vectors,
+)
 from fuzzydict.text.words import words
 
 KNOWN = ["the", "color", "speed", "top", "car", "red"]
@@ -339,6 +345,38 @@ def test_files_with_something_missing_or_of_the_wrong_kind(
         WordVectors.load(tmp_path / "v")
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *[{name: None} for name in ("checksums", "rows", "counts")],
+        {"text": np.frombuffer(b"a\nb", np.uint8)},
+        {"text": np.frombuffer(b"a\nb\n\xff", np.uint8)},
+        {"text": np.frombuffer(b"a\nb\nc", np.int8)},
+        {"text": np.zeros((3, 1), np.uint8)},
+        {"checksums": np.zeros(2, np.uint32)},
+        {"checksums": np.zeros(3, np.int64)},
+        {"rows": np.array([0, 1, 3], np.uint32)},
+        {"rows": np.array([0, 1, 2], np.int32)},
+        {"counts": np.ones(3)},
+    ],
+    ids=lambda changes: ",".join(changes),
+)
+def test_files_whose_words_cannot_be_looked_up(tmp_path: Path, changes: dict[str, Any]) -> None:
+    WordVectors(["a", "b", "c"], np.ones((3, 2))).save(tmp_path / "v")
+    whole = dict(read_arrays(tmp_path / "v", "word vectors").arrays)
+    changed = {name: array for name, array in {**whole, **changes}.items() if array is not None}
+    write_arrays(tmp_path / "v2", "word vectors", {}, changed)
+    with pytest.raises(FileFormatError, match="v2 holds no whole word vectors"):
+        WordVectors.load(tmp_path / "v2")
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.uint32, np.int64])
+def test_counts_in_a_file_are_integers_of_any_kind(tmp_path: Path, dtype: Any) -> None:
+    whole = WordVectors(["a", "b"], np.eye(2), [9, 2]).arrays()
+    write_arrays(tmp_path / "v", "word vectors", {}, {**whole, "counts": np.array([9, 2], dtype)})
+    assert WordVectors.load(tmp_path / "v").counts.tolist() == [9, 2]
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     write_arrays(tmp_path / "v", "something else", {}, {})
     with pytest.raises(FileFormatError, match="holds something else"):
@@ -388,6 +426,51 @@ def test_nobody_else_can_change_the_vectors() -> None:
     assert vectors.encode(["red"]).tolist() == [[1.0, 0.0]]
     with pytest.raises(ValueError, match="read-only"):
         vectors.vectors[0, 0] = 7.0
+
+
+# ---- side by side -----------------------------------------------------------------------------
+
+NEW = WordVectors(["phone", "red", "mobile"], [[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], [5, 3, 1])
+
+
+def test_joined_vectors_have_both_parts_of_a_word_and_zeros_for_what_one_lacks() -> None:
+    joined = JoinedVectors(SMALL, NEW)
+    red, phone, known = joined.encode(["red", "phone", KNOWN[0]])
+    np.testing.assert_allclose(red, np.append(SMALL.encode(["red"])[0], [0.0, 2.0]), rtol=1e-6)
+    np.testing.assert_allclose(phone, np.append(np.zeros(SMALL.size), [1.0, 0.0]), rtol=1e-6)
+    np.testing.assert_allclose(known, np.append(SMALL.encode([KNOWN[0]])[0], [0.0, 0.0]), rtol=1e-6)
+    assert joined.size == SMALL.size + 2
+    assert joined.trust(["mobile"]).tolist() == [1]
+    assert joined.word_features(["phone"]).units.shape == (1, joined.size)
+
+
+@pytest.mark.parametrize("many", [1, 300])
+def test_stand_ins_for_words_that_neither_part_has_are_looked_for_once(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined = JoinedVectors(SMALL, NEW)
+    words = [f"phoone{'o' * i}" for i in range(many)]
+    asked: list[str] = []
+    best = _Spellings._best
+
+    def counted(self: Any, word: str, *others: Any) -> Any:
+        asked.append(word)
+        return best(self, word, *others)
+
+    monkeypatch.setattr(_Spellings, "_best", counted)
+    vectors = joined.encode(words)
+    assert sorted(asked) == sorted(words)
+    if many == 1:
+        lent = vectors[0, -2:]
+        assert lent @ [1.0, 0.0] > 0.9 * np.linalg.norm(lent)
+
+
+def test_pickled_joined_vectors_encode_alike() -> None:
+    texts = ["red phone", "phoone", KNOWN[0]]
+    joined = JoinedVectors(SMALL, NEW)
+    again = pickle.loads(pickle.dumps(joined))
+    np.testing.assert_array_equal(again.encode(texts), joined.encode(texts))
+    assert again.fingerprint() == joined.fingerprint()
 
 
 # ---- the Brown corpus, and the vectors that ship ----------------------------------------------
