@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 
 from fuzzydict._files import DTYPES, as_format_errors, read_arrays, write_arrays
 from fuzzydict.embedding.encoder import require_same
-from fuzzydict.embedding.projections import PROJECTED, Projections, has_query_heads
+from fuzzydict.embedding.projections import (
+    DEFAULT,
+    PROJECTED,
+    Projections,
+    as_projections,
+    has_query_heads,
+)
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.nn.base import Scorer
@@ -48,6 +54,8 @@ _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, b
 _LABELS = "graph labels"
 _ALIASES = "aliases"
 _LEARNED = "projections "  # the names of the arrays of projections begin with it
+_DEFAULT = "default projections"  # those of the Brown vectors when the file was written
+_FIRST_DEFAULT = "wordnet"  # in files that do not name them
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -82,7 +90,11 @@ def write_saved(
     """
     writer = ValueWriter()
     names, values = (_encoded(writer, parts, items) for parts in (items, items.values()))
-    meta = {"options": _encoded_options(writer, options), "embedding": embedding.fingerprint()}
+    meta = {
+        "options": _encoded_options(writer, options),
+        "embedding": embedding.fingerprint(),
+        _DEFAULT: DEFAULT,
+    }
     projections, alive = options["projections"], keys.alive
     learned = projections.arrays() if isinstance(projections, Projections) else {}
     arrays: dict[str, NDArray[Any]] = {
@@ -126,6 +138,10 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
         embedding = _checked_fingerprint(meta["embedding"])
+        default = meta.get(_DEFAULT, _FIRST_DEFAULT)
+        if options["projections"] is None and PROJECTED in embedding["name"] and default != DEFAULT:
+            as_projections(default)  # or raise
+            options["projections"] = default
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
             return Saved(items, aliases, options, None)
         saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +23,12 @@ from fuzzydict.embedding.base import (
 )
 from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
 from fuzzydict.embedding.subwords import Subwords
-from fuzzydict.embedding.word_vectors import Brown, WordVectors
+from fuzzydict.embedding.word_vectors import (
+    JoinedVectors,
+    WordEmbedding,
+    WordVectors,
+    is_brown,
+)
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -182,6 +187,9 @@ def _shown(projection: Array | Factors | Subwords) -> str:
 
 ROLES = ("query", "key", "value")
 _SHIPPED = ("wordnet",)
+#: The projections of the Brown vectors, where none are given.
+DEFAULT = "wordnet"
+_BESIDE_WEIGHT = 1.0  # of the vectors beside projected ones; both are of length one
 #: The values of ``projections=`` that are names: the projections that ship, and none at all.
 NAMES = (*_SHIPPED, "identity")
 
@@ -189,6 +197,8 @@ NAMES = (*_SHIPPED, "identity")
 _KIND = "projections"
 _BOTH = "both"  # one projection for queries and keys
 _BASE = "base."  # the prefix of the arrays of the base
+_BESIDE = "beside."  # the prefix of the arrays of the vectors beside
+_NAME = "shipped"  # the name and the digest of projections that ship, as JSON
 _WORDS = "words"  # the learned words, as JSON
 _CALIBRATION = "calibration"
 #: What the names of projected embeddings have, before the digest of the projections.
@@ -210,6 +220,8 @@ class Projections:
         base: projections applied before these.
         calibration: calibration for projected vectors; None for the embedding's own.
         words: words unknown to the embedding whose meaning was learned.
+        beside: word vectors (V, Eb) whose vector of each text is put beside the projected one,
+            both of length one. What is projected is then (n, E + Eb), as `JoinedVectors` gives.
 
     Raises:
         ShapeError: a matrix does not have two axes, or holds NaN or infinity, or Q and K lead to
@@ -229,6 +241,8 @@ class Projections:
     base: Projections | None
     calibration: Calibration | None
     words: frozenset[str]
+    beside: WordVectors | None
+    name: str | None  # of projections that ship
 
     def __init__(
         self,
@@ -240,6 +254,7 @@ class Projections:
         base: Projections | None = None,
         calibration: Calibration | None = None,
         words: Collection[str] = (),
+        beside: WordVectors | None = None,
     ) -> None:
         checked = _checked("query", query)
         self.__dict__.update(
@@ -250,6 +265,8 @@ class Projections:
             base=base,
             calibration=calibration,
             words=frozenset(words),
+            beside=beside,
+            name=None,
         )
         sizes = [_size_after(projection) for projection in (self.query, self.key)]
         if len({*sizes} - {None}) > 1:
@@ -267,8 +284,8 @@ class Projections:
     @property
     def is_identity(self) -> bool:
         """Whether nothing is changed."""
-        alone = self.query is None and self.key is None and self.value is None
-        return alone and (self.base is None or self.base.is_identity)
+        given = (self.query, self.key, self.value, self.beside)
+        return all(one is None for one in given) and (self.base is None or self.base.is_identity)
 
     @property
     def are_alike(self) -> bool:
@@ -290,7 +307,7 @@ class Projections:
         """
         if self.base is not None:
             vectors = self.base.project_queries(vectors, texts)
-        return project(vectors, self.query, "query", texts)
+        return self._project(vectors, self.query, "query", texts)
 
     def project_keys(self, vectors: ArrayLike, texts: Sequence[str] | None = None) -> Array:
         """Return ``vectors K`` for vectors (..., E): (..., r).
@@ -299,7 +316,28 @@ class Projections:
         """
         if self.base is not None:
             vectors = self.base.project_keys(vectors, texts)
-        return project(vectors, self.key, "key", texts)
+        return self._project(vectors, self.key, "key", texts)
+
+    def _project(
+        self,
+        vectors: ArrayLike,
+        projection: Projection,
+        role: str,
+        texts: Sequence[str] | None,
+    ) -> Array:
+        """Return projected vectors, and those beside them."""
+        if self.beside is None:
+            return project(vectors, projection, role, texts)
+        x = as_floats(vectors=vectors)[0]
+        parts = x[..., : -self.beside.size], x[..., -self.beside.size :]
+        projected = units(project(parts[0], projection, role, texts))
+        return np.concatenate([projected, _BESIDE_WEIGHT * units(parts[1])], axis=-1)
+
+    def joined(self, embedding: Unprojected) -> Unprojected | JoinedVectors:
+        """Return the embedding whose vectors these projections take: joined with those beside."""
+        if self.beside is not None and isinstance(embedding, WordVectors):
+            return _joined(embedding, self.beside)
+        return embedding if self.base is None else self.base.joined(embedding)
 
     def project_values(self, values: ArrayLike) -> Array:
         """Return ``values V`` for values (..., Ev): (..., Ev').
@@ -330,10 +368,14 @@ class Projections:
         if name not in _SHIPPED:
             raise OptionError(f"projections must be one of {', '.join(_SHIPPED)}, got {name!r}")
         (folder,) = import_module("fuzzydict.data").__path__
-        return cls.load(f"{folder}/{name}.projections").calibrated(OF_WORDNET)
+        new = cls.load(f"{folder}/{name}.projections")
+        new.__dict__.update(name=name, calibration=OF_WORDNET)
+        return new
 
     def calibrated(self, calibration: Calibration | None) -> Projections:
         """Return the same projections with another calibration."""
+        if calibration == self.calibration:
+            return self
         new = type(self)()
         new.__dict__.update(self.__dict__, calibration=calibration)
         return new
@@ -357,7 +399,29 @@ class Projections:
         write_arrays(path, _KIND, {"embedding": self.embedding}, self.arrays())
 
     def arrays(self) -> dict[str, Array]:
-        """Return the arrays that a file holds, by name; none for the identity."""
+        """Return the arrays that a file holds, by name; none for the identity.
+
+        Projections that ship are named, not copied.
+        """
+        if self.name is not None:
+            return {_NAME: _as_json([self.name, self.digest]), **self._calibration_array()}
+        return self._all_arrays()
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything but the calibration, with which the vectors are the same."""
+        from hashlib import blake2b
+
+        state = blake2b(digest_size=8)
+        for name, array in sorted(self._all_arrays().items()):
+            if name.endswith(_CALIBRATION):
+                continue
+            state.update(name.encode("ascii"))
+            state.update(np.ascontiguousarray(array).data)
+        return state.hexdigest()
+
+    def _all_arrays(self) -> dict[str, Array]:
+        """Return the arrays of these projections, wherever they are from."""
         parts: dict[str, Projection] = {role: getattr(self, role) for role in ROLES}
         if self.query is self.key:
             parts = {_BOTH: self.query, "value": self.value}
@@ -373,11 +437,14 @@ class Projections:
             # An identity is recorded too, since `fit` replaces what is on top of a base.
             base = self.base.arrays() or {"identity": np.zeros(0, np.float32)}
             found |= _named(_BASE, base)
-        if self.calibration is not None:
-            found[_CALIBRATION] = self.calibration.as_array()
+        if self.beside is not None:
+            found |= _named(_BESIDE, self.beside.arrays())
         if self.words:
-            found[_WORDS] = np.frombuffer(json.dumps(sorted(self.words)).encode("ascii"), np.uint8)
-        return found
+            found[_WORDS] = _as_json(sorted(self.words))
+        return found | self._calibration_array()
+
+    def _calibration_array(self) -> dict[str, Array]:
+        return {} if self.calibration is None else {_CALIBRATION: self.calibration.as_array()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], *, embedding: str | None = None) -> Projections:
@@ -391,15 +458,25 @@ class Projections:
         if has_query_heads(arrays):
             arrays = _without_query_heads(arrays)
         try:
+            weights = arrays.get(_CALIBRATION)
+            calibration = None if weights is None else Calibration.from_array(weights)
+            if _NAME in arrays:
+                return _shipped(*json.loads(arrays[_NAME].tobytes())).calibrated(calibration)
             made = {role: _from_arrays(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
             made |= {} if both is None else {"query": both, "key": both}
             of_base = _after(_BASE, arrays)
             base = cls.from_arrays(of_base) if of_base else None
-            weights = arrays.get(_CALIBRATION)
-            calibration = None if weights is None else Calibration.from_array(weights)
             words = json.loads(arrays[_WORDS].tobytes()) if _WORDS in arrays else ()
-            return cls(**made, embedding=embedding, base=base, calibration=calibration, words=words)
+            table = _after(_BESIDE, arrays)
+            return cls(
+                **made,
+                embedding=embedding,
+                base=base,
+                calibration=calibration,
+                words=words,
+                beside=WordVectors.from_arrays(table) if table else None,
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 
@@ -428,6 +505,29 @@ class Projections:
         given = {role: getattr(self, role) for role in ROLES}
         roles = (f"{role}={_shown(one)}" for role, one in given.items() if one is not None)
         return f"{type(self).__name__}({', '.join(roles)})"
+
+
+def _as_json(value: object) -> Any:
+    return np.frombuffer(json.dumps(value).encode("ascii"), np.uint8)
+
+
+def _shipped(name: str, digest: str) -> Projections:
+    """Return projections that ship, by what a file tells of them.
+
+    Raises:
+        ValueError: there are none of this name, or they have changed since.
+    """
+    if name not in _SHIPPED or Projections.shipped(name).digest != digest:
+        raise ValueError(
+            f"they are on top of the projections {quoted(name)} of another release; "
+            f"open them there, or fit the dict again"
+        )
+    return Projections.shipped(name)
+
+
+@lru_cache(maxsize=2)
+def _joined(embedding: WordVectors, beside: WordVectors) -> JoinedVectors:
+    return JoinedVectors(embedding, beside)
 
 
 def _named(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -484,8 +584,8 @@ class Projected:
     """
 
     def __init__(self, embedding: Unprojected, projections: Projections) -> None:
-        words = projections.words
-        self.embedding = embedding.with_learned(words) if words else embedding
+        words, joined = projections.words, projections.joined(embedding)
+        self.embedding = joined.with_learned(words) if words else joined
         self.projections = projections
 
     @property
@@ -534,27 +634,17 @@ class Projected:
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies the embedding and the projections."""
         found = self.embedding.fingerprint()
-        return {**found, "name": f"{found['name']}{PROJECTED}{self._digest}"}
-
-    @cached_property
-    def _digest(self) -> str:
-        from hashlib import blake2b
-
-        state = blake2b(digest_size=8)
-        for name, array in sorted(self.projections.arrays().items()):
-            if name.endswith(_CALIBRATION):  # the vectors are the same
-                continue
-            state.update(name.encode("ascii"))
-            state.update(np.ascontiguousarray(array).data)
-        return state.hexdigest()
+        return {**found, "name": f"{found['name']}{PROJECTED}{self.projections.digest}"}
 
     @cached_property
     def _background_of_words(self) -> Background | None:
-        if not isinstance(self.embedding, WordVectors):
+        if not isinstance(self.embedding, WordEmbedding):
             return None
         words = self.embedding.some_words()
-        queries, _ = self.encode_with_trust(words, of_queries=True)
-        return background_of_cosines(units(queries) @ units(self.encode(words)).T)
+        queries = keys = units(self.encode(words))
+        if not self.projections.are_alike:
+            queries = units(self.encode_with_trust(words, of_queries=True)[0])
+        return background_of_cosines(queries @ keys.T)
 
     @cached_property
     def _key_words(self) -> WordCache:
@@ -595,11 +685,12 @@ def with_projections(embedding: Unprojected, projections: Projections | None) ->
     Raises:
         OptionError: the projections were learned for another embedding; the message names both.
     """
-    is_brown = embedding is Brown()
     if projections is None:
-        return Projected(embedding, Projections.shipped("wordnet")) if is_brown else embedding
+        if not is_brown(embedding):
+            return embedding
+        projections = Projections.shipped(DEFAULT)
     # The name of an embedding is a hash of its vectors, which takes a while to compute.
-    if projections.embedding and not (is_brown and projections is Projections.shipped("wordnet")):
+    if projections.embedding and not (is_brown(embedding) and projections.name):
         name = embedding.fingerprint()["name"]
         if name != projections.embedding:
             raise OptionError(

@@ -192,7 +192,7 @@ def _unknown_words(state: DictState, queries: Sequence[str]) -> set[str]:
     """
     if len(queries) >= _MANY and not isinstance(state.embedding, WordVectors):
         return set()
-    vocabulary = state.embedding.vocabulary
+    vocabulary = state.projected.vocabulary
     words = {token for query in queries for token in vocabulary.tokens(query)}
     return {word for word in words if not vocabulary.known_share(word)}
 

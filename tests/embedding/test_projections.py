@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
@@ -18,7 +19,9 @@ from hypothesis import strategies as st
 from fuzzydict import Brown, WordVectors
 from fuzzydict._arrays import Array, units
 from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict.embedding.calibration import OF_WORDS
 from fuzzydict.embedding.projections import (
+    NAMES,
     Factors,
     Projected,
     Projections,
@@ -27,6 +30,7 @@ from fuzzydict.embedding.projections import (
     project_forward,
     with_projections,
 )
+from fuzzydict.embedding.word_vectors import JoinedVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -195,6 +199,65 @@ def test_a_fingerprint_tells_the_embedding_and_the_projections() -> None:
     names = [Projected(e, p).fingerprint()["name"] for e in (red, blue) for p in projections]
     assert len(set(names)) == 4
     assert Projected(red, Projections([[2.0]])).fingerprint()["name"] == names[0]
+
+
+# ---- vectors beside --------------------------------------------------------------------------
+
+WORDS = WordVectors(["red", "blue", "sky"], drawn(3, 4))
+TABLE = WordVectors(["red", "phone"], [[3.0, 4.0], [0.0, 2.0]])
+
+
+def test_vectors_beside_projected_ones_are_of_length_one_for_each_text() -> None:
+    matrix = drawn(4, 3)
+    projected = Projected(WORDS, Projections(matrix, matrix, beside=TABLE))
+    texts = ["red", "red phone", "blue sky"]
+    found, trust = projected.encode_with_trust(texts, of_queries=True)
+    joined = JoinedVectors(WORDS, TABLE).encode(texts)
+    np.testing.assert_allclose(found[:, :3], units(joined[:, :4] @ matrix), rtol=1e-5)
+    np.testing.assert_allclose(found[:, 3:], units(joined[:, 4:]), rtol=1e-5)
+    assert not found[2, 3:].any()
+    assert trust.tolist() == [1, 1, 1]
+    assert projected.vocabulary.known_share("phone sky hue") == 2 / 3
+    fitted = Projections(np.eye(5), base=Projections(matrix, matrix, beside=TABLE))
+    on_top = Projected(WORDS, fitted).encode_with_trust(texts, of_queries=True)[0]
+    np.testing.assert_allclose(on_top, found, rtol=1e-5)
+
+
+def test_vectors_beside_are_saved(tmp_path: Path) -> None:
+    projections = Projections(drawn(4, 3), beside=TABLE)
+    assert not projections.is_identity
+    projections.save(tmp_path / "p")
+    for again in (Projections.load(tmp_path / "p"), pickle.loads(pickle.dumps(projections))):
+        assert again == projections
+        texts = ["red", "phone"]
+        found, expected = (Projected(WORDS, p).encode(texts) for p in (again, projections))
+        np.testing.assert_array_equal(found, expected)
+    assert projections.digest != Projections(drawn(4, 3)).digest
+
+
+# ---- projections that ship are named, not copied ----------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "identity"])
+def test_projections_that_ship_are_named_where_they_are_saved(name: str, tmp_path: Path) -> None:
+    shipped = Projections.shipped(name)
+    assert pickle.loads(pickle.dumps(shipped)) is shipped
+    fitted = Projections(Factors(drawn(6, 1), drawn(6, 1)), base=shipped)
+    fitted.save(tmp_path / "p")
+    assert (tmp_path / "p").stat().st_size < 3000
+    assert Projections.load(tmp_path / "p").base is shipped
+    other = OF_WORDS
+    again = pickle.loads(pickle.dumps(shipped.calibrated(other)))
+    assert (again.name, again.calibration, again.query) == (name, other, shipped.query)
+
+
+def test_projections_that_have_changed_since_are_refused() -> None:
+    shipped = Projections.shipped("wordnet")
+    arrays = Projections(drawn(3, 3), base=shipped).arrays()
+    for told in (["wordnet", "0"], ["latin", shipped.digest], ["wordnet"], 3):
+        content = np.frombuffer(json.dumps(told).encode(), np.uint8)
+        with pytest.raises(FileFormatError, match="these are no whole projections"):
+            Projections.from_arrays({**arrays, "base.shipped": content})
 
 
 # ---- bad input ----------------------------------------------------------------------------
