@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
 
 
+# Of what the mean of unrelated cosines leaves to 1: their least spread. A sentence encoder has as
+# much. Letters counted have less, but texts with a few letters in common are no nearer in meaning.
+_LEAST_SPREAD = 0.11
 # Texts whose vectors identify a function.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]
 
@@ -104,8 +107,14 @@ class Encoder:
         return self.word_features(words)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
-        """Return the cosines to expect of unrelated texts, estimated from those of keys, (n, E)."""
-        return background_of(keys)
+        """Return the cosines to expect of unrelated texts, estimated from those of keys, (n, E).
+
+        >>> encoder = Encoder(lambda texts: [[9.0, len(text)] for text in texts])
+        >>> encoder.background(np.eye(20, dtype=np.float32)).spread  # with a mean of nearly 0
+        0.1097...
+        """
+        mean, spread = background_of(keys)
+        return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))
 
     def fingerprint(self) -> dict[str, Any]:
         """Return a name, and vectors of a few probe texts: nothing else identifies a function."""

@@ -435,8 +435,11 @@ class Approximate(Lookup):
         """
         at_most = self.score.at_most(found.query, self.keys, found.farthest)
         reasons = found.judgement.reasons
-        logs = found.judgement.log_weights if reasons is None else reasons.log_odds
-        return weight_left_out(logs[: len(found.keys)], at_most, found.left, temperature)
+        if reasons is None:
+            logs = found.judgement.log_weights
+            return weight_left_out(logs, at_most, found.left, temperature)
+        odds, nesting = reasons.log_odds[: len(found.keys)], reasons.calibration.nesting
+        return weight_left_out(odds, at_most, found.left, nesting * temperature)
 
 
 def lookup_by(

@@ -111,25 +111,43 @@ def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
 
 
 def log_probabilities(
-    odds: NDArray[np.float64], growth: float, count: int | None = None
+    odds: NDArray[np.float64], growth: float, count: int | None = None, nesting: float = 1.0
 ) -> NDArray[np.float64]:
     """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
 
     Before any evidence, "none" has the odds ``n ** growth`` and each of the n keys those of 1. The
-    more keys there are, the more evidence a key needs.
+    more keys there are, the more evidence a key needs. With a nesting below 1 it is a nested logit
+    (D. McFadden, 1978, "Modelling the Choice of Residential Location"): how near the best keys are
+    to each other says more of which is right than of whether any is. In all cases, a further key
+    makes no other one more probable.
 
     Args:
         odds: the log-odds of each key being right to none being right, (n,); -inf for dead slots.
         growth: see `Calibration`.
         count: the number of keys, if one of the odds stands for several keys.
+        nesting: see `Calibration`.
     """
     if count is None:
         count = max(int(np.count_nonzero(odds > -np.inf)), 1)
-    none = growth * math.log(count)
-    top = float(odds.max(initial=none))
-    total = np.exp(odds - top).sum() + math.exp(none - top)
-    probabilities: NDArray[np.float64] = odds - (top + np.log(total))
+    joint = log_odds_of_any(odds, nesting)
+    if joint == -np.inf:
+        return odds.copy()
+    any_right = joint - np.logaddexp(joint, growth * math.log(count))
+    probabilities: NDArray[np.float64] = (odds - joint) / nesting + any_right
     return probabilities
+
+
+def log_odds_of_any(odds: NDArray[np.float64], nesting: float) -> float:
+    """Return the log-odds that any of the keys is right, given theirs, (n,).
+
+    >>> odds = np.log([3.0, 4.0])
+    >>> [round(float(np.exp(log_odds_of_any(odds, nesting))), 3) for nesting in (1, 0.5, 0.01)]
+    [7.0, 5.0, 4.0]
+    """
+    top = float(odds.max())
+    if top == -np.inf:
+        return top
+    return top + nesting * math.log(np.exp((odds - top) / nesting).sum())
 
 
 # ---- reasons --------------------------------------------------------------------------------
@@ -185,7 +203,8 @@ class Reasons:
 
     def none(self) -> float:
         """Return the probability that no key is right."""
-        logs = log_probabilities(self.log_odds, self.calibration.growth, self.count)
+        growth, nesting = self.calibration.growth, self.calibration.nesting
+        logs = log_probabilities(self.log_odds, growth, self.count, nesting)
         return max(0.0, 1.0 - float(np.exp(logs).sum()))
 
     def parts(self, slot: int, probability: float) -> Parts:
@@ -432,7 +451,8 @@ def _judgement(
     _tell_apart(odds, query, features, keys)
     if others is not None:
         odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
-    logs = log_probabilities(odds, keys.calibration.growth, count)[: len(keys)].astype(np.float32)
+    growth, nesting = keys.calibration.growth, keys.calibration.nesting
+    logs = log_probabilities(odds, growth, count, nesting)[: len(keys)].astype(np.float32)
     top = logs.max()
     logs[logs > top - _TIE] = top
     has_vectors = keys.vectors.shape[1] > 0
@@ -529,9 +549,8 @@ def _log_odds_left_out(query: Query, others: OtherKeys) -> float:
     near = nearness([query], others.sample)[0].astype(np.float64)
     odds = np.asarray(_line(_evidence(others.sample.calibration, query.known).meaning, 0, near))
     odds[others.listed] = -np.inf
-    top = odds.max()
-    mean = np.exp(odds - top).sum() / (len(odds) - len(others.listed))
-    return float(top + np.log(others.left * mean))
+    nesting, sampled = others.sample.calibration.nesting, len(odds) - len(others.listed)
+    return log_odds_of_any(odds, nesting) + nesting * math.log(others.left / sampled)
 
 
 def weight_left_out(
@@ -630,6 +649,7 @@ class _Limits(NamedTuple):
 
     evidence: Evidence
     growth: float  # see `Calibration`
+    nesting: float  # see `Calibration`
     nearest: float  # of a key that is compared as a string, since it is near
     other: float  # of any other key
 
@@ -640,7 +660,7 @@ def _limits(calibration: Calibration, known: float, several: bool) -> _Limits:
     like, words = np.array(NEAREST_LIKENESS), np.array(NEAREST_LIKENESS if several else -np.inf)
     nearest = float(_highest(evidence, reach, like, words))
     other = float(_line(evidence.meaning, 0.0, reach))
-    return _Limits(evidence, calibration.growth, nearest, other)
+    return _Limits(evidence, calibration.growth, calibration.nesting, nearest, other)
 
 
 def _highest(
@@ -680,14 +700,12 @@ def _winner(
     best = int(low.argmax())
     least, rivals = low[best] - _MARGIN, high.copy()
     rivals[best] = -np.inf
-    others = count - len(low)
-    one, together = -math.inf, -math.inf
-    if others:
-        one, few = limits.nearest, limits.nearest + math.log(NEAREST)
-        together = np.logaddexp(few, limits.other + math.log(others))
-    if least <= rivals.max(initial=one):
+    others, nesting = count - len(low), limits.nesting
+    if least <= rivals.max(initial=limits.nearest if others else -math.inf):
         return None
-    most = np.logaddexp(np.logaddexp.reduce(rivals), together)
-    most = np.logaddexp(most, limits.growth * math.log(count))
-    reaches = cutoff <= 0 or least - np.logaddexp(least, most) >= math.log(cutoff)
-    return best if reaches else None
+    if others:  # the few that are near, and all others, as one key each
+        few = limits.nearest + nesting * math.log(NEAREST)
+        rivals = np.append(rivals, [few, limits.other + nesting * math.log(others)])
+    bounds = np.array([least, log_odds_of_any(rivals, nesting)])
+    logs = log_probabilities(bounds, limits.growth, count, nesting)
+    return best if cutoff <= 0 or logs[0] >= math.log(cutoff) else None

@@ -80,11 +80,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     noise = _gibberish(sets, embedding, seed=2)
     start = replace(_START, reach=embedding.calibration.reach)
     fitted = [*(a.question for a in asked if a.is_fitted), *noise]
-    calibration = calibrate(fitted, start, with_growth=True)
+    if options.encoder:  # the same line of meaning for all words
+        meaning = start.known.meaning
+        start = replace(start, unknown=replace(start.unknown, meaning=meaning), nesting=0.5)
+    calibration = calibrate(fitted, start, with_growth=True, of_texts=options.encoder)
 
     for name in ("known", "unknown"):
         print(f"{name}={_rounded(getattr(calibration, name))},")
     print(f"growth={calibration.growth:.2f},")
+    print(f"nesting={calibration.nesting:.2f},")
     held_out = [a for a in asked if not a.is_fitted]
     command = shown_command(*_COMMAND.split(), *_shown(options))
     print_report(
@@ -210,7 +214,7 @@ def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool
         odds = log_odds(question.features, question.known, calibration)
         if gone:
             odds[question.right] = -np.inf
-        logs = log_probabilities(odds, calibration.growth)
+        logs = log_probabilities(odds, calibration.growth, nesting=calibration.nesting)
         scores.append(float(np.exp(logs.max())))
         right.append(not gone and int(logs.argmax()) in question.right)
     return Best(np.array(scores), np.array(right))

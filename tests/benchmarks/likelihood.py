@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from fuzzydict.embedding.calibration import Calibration
 from fuzzydict.search.features import Features
-from fuzzydict.search.score import log_odds, log_odds_by_reason, log_probabilities
+from fuzzydict.search.score import log_odds, log_odds_by_reason, log_odds_of_any, log_probabilities
 
 __all__ = ["Question", "calibrate", "question_loss"]
 
 _PULL = 1e-4  # towards the start, for weights on which the questions have no bearing
+_LEAST_NESTING = 0.05  # where the best key alone decides whether any is right
 _WEIGHTS = 12  # of an `Evidence`: four for each of three reasons
 # Log-odds stay within what float32 resolves. The signs are those that `Evidence` documents.
 _BIAS, _FOR, _AGAINST, _NONE = (-30.0, 30.0), (0.0, 60.0), (-60.0, 0.0), (0.0, 0.0)
@@ -48,6 +49,7 @@ def calibrate(
     *,
     pull: float = _PULL,
     with_growth: bool = False,
+    of_texts: bool = False,
 ) -> Calibration:
     """Return the calibration with the greatest likelihood of the right answers.
 
@@ -60,26 +62,33 @@ def calibrate(
         pull: weight of the penalty on the squared distance from the start, relative to the mean
             loss. With few questions, give more.
         with_growth: whether to fit the growth, too. The questions should be to dicts of many sizes.
+        of_texts: whether the vectors are as good for words never seen. Then the weights of meaning
+            are the same for known and unknown words, as they are to be in the start, and the
+            nesting is fitted, too.
     """
     from scipy.optimize import minimize
 
-    first = np.append(start.weights(), start.growth)
+    first = np.append(start.weights(), [start.growth, start.nesting])
     total = sum(question.weight for question in questions)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         calibration, gradient = _calibration(weights, start.reach), np.zeros_like(weights)
         value = 0.0
         for question in questions:
-            nll, d_weights, d_growth = question_loss(question, calibration)
+            nll, d_weights, *d_ends = question_loss(question, calibration)
             shares = np.repeat([question.known, 1 - question.known], _WEIGHTS)
             value += question.weight * nll / total
-            gradient[:-1] += question.weight / total * shares * np.tile(d_weights, 2)
-            gradient[-1] += question.weight / total * d_growth
+            gradient[:-2] += question.weight / total * shares * np.tile(d_weights, 2)
+            gradient[-2:] += question.weight / total * np.array(d_ends)
+        if of_texts:  # equal steps from equal weights
+            both = gradient[:-2].reshape(2, 3, 4)
+            both[:, 1] = both[:, 1].mean(axis=0)
         value += pull * float(np.square(weights - first).sum())
         return value, gradient + 2 * pull * (weights - first)
 
     growth = (0.0, 1.0) if with_growth else (start.growth, start.growth)
-    bounds = [*_BOUNDS * 2, growth]
+    nesting = (_LEAST_NESTING, 1.0) if of_texts else (start.nesting, start.nesting)
+    bounds = [*_BOUNDS * 2, growth, nesting]
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds)
     return _calibration(found.x, start.reach)
 
@@ -91,11 +100,13 @@ class Loss(NamedTuple):
         value: the loss.
         d_weights: for the weights of the evidence, (12,).
         d_growth: for the growth.
+        d_nesting: for the nesting.
     """
 
     value: float
     d_weights: NDArray[np.float64]
     d_growth: float
+    d_nesting: float
 
 
 def question_loss(question: Question, calibration: Calibration) -> Loss:
@@ -108,31 +119,46 @@ def question_loss(question: Question, calibration: Calibration) -> Loss:
     odds = log_odds(features, question.known, calibration)
     reasons = log_odds_by_reason(features, question.known, calibration)
     shares = np.exp(reasons - odds[features.candidates])  # (3, c)
-    loss, d_odds, d_growth = _answer_loss(odds, right, calibration.growth)
-    if question.absent and len(right):
-        odds[right] = -np.inf
-        of_none = _answer_loss(odds, right[:0], calibration.growth)
-        loss, d_odds, d_growth = loss + of_none[0], d_odds + of_none[1], d_growth + of_none[2]
-    return Loss(loss, _weight_gradient(features, d_odds, shares), d_growth)
+    answers = [right, right[:0]] if question.absent and len(right) else [right]
+    value, d_growth, d_nesting, d_odds = 0.0, 0.0, 0.0, np.zeros(len(odds))
+    for there in answers:
+        if len(there) < len(right):
+            odds[right] = -np.inf
+        found = _answer_loss(odds, there, calibration)
+        value, d_odds = value + found[0], d_odds + found[1]
+        d_growth, d_nesting = d_growth + found[2], d_nesting + found[3]
+    return Loss(value, _weight_gradient(features, d_odds, shares), d_growth, d_nesting)
 
 
 def _answer_loss(
-    odds: NDArray[np.float64], right: NDArray[np.intp], growth: float
-) -> tuple[float, NDArray[np.float64], float]:
+    odds: NDArray[np.float64], right: NDArray[np.intp], calibration: Calibration
+) -> tuple[float, NDArray[np.float64], float, float]:
     """Return the negative log-likelihood of the right keys, or of "none", and its gradients.
 
-    The gradient for a log-odds, (n,), is the key's probability less its target; that for the
-    growth is the same of "none", times the logarithm of the number of keys.
+    They are for the log-odds, (n,), the growth and the nesting. With the log-odds ``o``, the
+    nesting ``t`` and ``s = softmax(o / t)``, that any key is right has the log-odds
+    ``t logsumexp(o / t)``, whose gradient is ``s``.
     """
-    logs = log_probabilities(odds, growth)
-    d_odds = np.exp(logs)
-    size = math.log(max(int(np.count_nonzero(odds > -np.inf)), 1))
-    none = max(1 - float(d_odds.sum()), 1e-12)
+    nesting, is_some = calibration.nesting, odds > -np.inf
+    if not is_some.any():
+        return 0.0, np.zeros(len(odds)), 0.0, 0.0
+    logs = log_probabilities(odds, calibration.growth, nesting=nesting)
+    size = math.log(np.count_nonzero(is_some))
+    joint = log_odds_of_any(odds, nesting)
+    any_right = math.exp(joint - np.logaddexp(joint, calibration.growth * size))
+    none = max(1 - any_right, 1e-12)
+    within = np.exp((odds - joint) / nesting)  # the keys' shares, if any is right
+    unlike = float(within[is_some] @ odds[is_some])
+    d_joint_nesting = (joint - unlike) / nesting
     if not len(right):
-        return -float(np.log(none)), d_odds, size * (none - 1)
+        loss, d_nesting = -math.log(none), any_right * d_joint_nesting
+        return loss, any_right * within, -any_right * size, d_nesting
     of_right = np.logaddexp.reduce(logs[right])
-    d_odds[right] -= np.exp(logs[right] - of_right)
-    return -float(of_right), d_odds, size * none
+    among = np.exp(logs[right] - of_right)
+    d_odds = within * (1 / nesting - none)
+    d_odds[right] -= among / nesting
+    d_shares = (float(among @ odds[right]) - unlike) / nesting**2
+    return -float(of_right), d_odds, size * none, d_shares - none * d_joint_nesting
 
 
 def _weight_gradient(

@@ -29,34 +29,36 @@ def test_shipped_weights_have_the_signs_that_bounds_rely_on(
 
 @SHIPPED
 def test_an_array_holds_a_calibration(calibration: Calibration) -> None:
-    changed = replace(calibration, growth=0.25)
+    changed = replace(calibration, growth=0.25, nesting=0.5)
     for one in (calibration, changed):
         assert Calibration.from_array(one.as_array()) == one
 
 
-def test_an_array_of_version_0_1_has_no_growth() -> None:
-    calibration = Calibration.from_array(OF_TEXTS.as_array()[:-1])
-    assert calibration == replace(OF_TEXTS, growth=1.0)
+def test_what_older_arrays_lack_is_1() -> None:
+    without_nesting = Calibration.from_array(OF_TEXTS.as_array()[:-1])
+    assert without_nesting == replace(OF_TEXTS, nesting=1.0)
+    of_version_0_1 = Calibration.from_array(OF_TEXTS.as_array()[:-2])
+    assert of_version_0_1 == replace(OF_TEXTS, growth=1.0, nesting=1.0)
 
 
 @pytest.mark.parametrize(
     ("place", "number"),
     [
         *((0, 0.0), (0, np.nan), (1, np.inf), (2, -1.0), (3, -1.0)),
-        *((6, 1.0), (7, -0.1), (24, -0.1), (25, -0.1), (25, 1.1)),
+        *((6, 1.0), (7, -0.1), (24, -0.1), (25, -0.1), (25, 1.1), (26, 0.0), (26, 1.1)),
     ],
     ids=repr,
 )
 def test_numbers_out_of_range_are_refused(place: int, number: float) -> None:
     weights = OF_TEXTS.as_array()
     weights[place] = number
-    with pytest.raises(ValueError, match=r"calibration is 26 finite numbers|wrong sign|growth"):
+    with pytest.raises(ValueError, match=r"is 27 finite numbers|wrong sign|growth|nesting"):
         Calibration.from_array(weights)
 
 
 def test_an_array_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"26 finite numbers, not \(24,\)"):
-        Calibration.from_array(OF_WORDS.as_array()[:-2])
+    with pytest.raises(ValueError, match=r"27 finite numbers, not \(24,\)"):
+        Calibration.from_array(OF_WORDS.as_array()[:-3])
 
 
 def test_a_query_half_known_is_judged_by_the_mean_of_both_weights() -> None:

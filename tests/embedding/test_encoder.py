@@ -15,6 +15,7 @@ from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVecto
 from fuzzydict.embedding.base import background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.encoder import Encoder, as_embedding
+from fuzzydict.evaluation.evaluate import expected_calibration_error
 
 WORDS = ["the", "red", "blue"]
 ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
@@ -214,6 +215,9 @@ def test_the_background_of_an_encoder_is_told_from_keys_that_of_words_from_the_v
     keys = np.random.default_rng(0).standard_normal((20, 2)).astype(np.float32)
     encoder, words = Encoder(Model().encode), WordVectors(WORDS, ROWS)
     assert encoder.background(keys) == background_of(keys)
+    alike = encoder.background(np.eye(20, dtype=np.float32))  # whose cosines hardly differ
+    assert alike.mean == background_of(np.eye(20, dtype=np.float32)).mean
+    assert alike.spread == pytest.approx(0.11 * (1 - alike.mean))
     assert words.background(keys) == words.background(keys[:0])
     assert words.background(keys) == pytest.approx(background_of(ROWS), rel=1e-5)
 
@@ -226,3 +230,82 @@ def test_the_background_of_words_is_that_of_words_known_well() -> None:
     assert rare.background(rows) == pytest.approx(
         background_of(rows[:3]), rel=1e-5
     )  # the best known there are
+
+
+# ---- what a dict makes of them --------------------------------------------------------------
+
+NATIVE = {
+    "Deutschland": "Germany",
+    "Suomi": "Finland",
+    "Hrvatska": "Croatia",
+    "Magyarország": "Hungary",
+    "Shqipëria": "Albania",
+    "Éire": "Ireland",
+    "Ellada": "Greece",
+    "Österreich": "Austria",
+}
+COUNTRIES = [*NATIVE.values(), "Norway", "Portugal", "Belgium", "Iceland", "Malta", "Cyprus"]
+
+
+def a_vector(text: str) -> Any:
+    """Return a vector of its own for each text; those of unrelated texts have cosines near 0.2."""
+    vector = np.random.default_rng(list(text.encode())).standard_normal(128)
+    return vector / np.linalg.norm(vector) + 0.5 * (np.arange(128) == 0)
+
+
+def geographer(texts: list[str]) -> Any:
+    """Encode texts so that names of a country lie together, with a cosine of 0.8 or so."""
+    return [0.5 * a_vector(text) + a_vector(NATIVE.get(text, text)) for text in texts]
+
+
+def test_an_encoder_that_knows_words_nobody_else_knows_is_believed() -> None:
+    d = FuzzyDict({name: name for name in COUNTRIES}, embedding=geographer)
+    for query, name in NATIVE.items():
+        assert not Brown().vocabulary.knows(query.lower())
+        assert d[query] == name
+        assert d.nearest(query).score > 0.9
+    assert d["Grmany"] == "Germany"
+    for query in ("Taycan", "xyzzy", "a cup of tea"):
+        assert d.get(query) is None
+
+
+def test_a_vector_counts_as_much_for_words_never_seen_as_for_others() -> None:
+    assert OF_TEXTS.known.meaning == OF_TEXTS.unknown.meaning
+
+
+@pytest.mark.parametrize("blur", [0.5, 1.0, 1.5])
+def test_scores_of_an_encoder_are_about_the_share_that_is_right(blur: float) -> None:
+    random = np.random.default_rng(3)
+    names = [f"{a}{b}" for a in ("bra", "lom", "tik", "ved", "zun") for b in ("go", "met", "sil")]
+    meant = {f"qx{i}": str(random.choice(names)) for i in range(300)}
+    gone = set(random.choice(sorted(meant), 60, replace=False))
+
+    def encode(texts: list[str]) -> Any:
+        return [
+            blur * a_vector(text) + a_vector(text if text in gone else meant.get(text, text))
+            for text in texts
+        ]
+
+    d = FuzzyDict(dict.fromkeys(names), embedding=encode)
+    found = [d.most_similar(query, topn=1)[0] for query in meant]
+    scores = [match.score for match in found]
+    right = [q not in gone and m.key == meant[q] for q, m in zip(meant, found, strict=True)]
+    assert expected_calibration_error(scores, right) < 0.15
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda texts: np.ones((len(texts), 4)),
+        lambda texts: np.zeros((len(texts), 4)),
+        lambda texts: [0.45 * a_vector(text) + 3 * (np.arange(128) == 0) for text in texts],
+        lambda texts: [a_vector(text) for text in texts],
+    ],
+    ids=["all the same", "all zero", "all cosines near 0.98", "nothing related"],
+)
+def test_with_an_encoder_that_tells_nothing_spelling_decides(encode: Any) -> None:
+    d = FuzzyDict({name: name for name in COUNTRIES}, embedding=encode)
+    assert d["Grmany"] == "Germany"
+    for query in ("a cup of tea", "xyzzy", "Deutschland"):
+        assert d.get(query) is None
+        assert 0 <= d.most_similar(query, topn=1)[0].score < 0.5

@@ -18,6 +18,7 @@ LINE = (-3.0, 8.0, 0.5, 0.0), (-3.0, -1.0, 1.0, 0.3), (-3.0, 8.0, 0.5, 0.0)
 START = Calibration(Evidence(*LINE), Evidence(*LINE))
 FITTED = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]  # without the squared nearness of spelling and words
 GROWTH = 0.7
+NESTING = 0.4
 
 
 def question(seed: int, right: list[int], *, known: float = 1.0, absent: bool = True) -> Question:
@@ -40,12 +41,13 @@ def test_the_gradient_of_the_calibration(right: list[int], absent: bool, known: 
     def loss(at: Mapping[str, Array]) -> float:
         moved = weights.copy()
         moved[FITTED] = at["weights"]
-        every = np.concatenate([[START.reach], moved, moved, at["growth"]])
+        every = np.concatenate([[START.reach], moved, moved, at["ends"]])
         return question_loss(asked, Calibration.from_array(every)).value
 
-    found = question_loss(asked, replace(START, growth=GROWTH))
-    gradients = {"weights": found.d_weights[FITTED], "growth": np.array([found.d_growth])}
-    check_gradients(loss, {"weights": weights[FITTED], "growth": np.array([GROWTH])}, gradients)
+    found = question_loss(asked, replace(START, growth=GROWTH, nesting=NESTING))
+    ends = np.array([found.d_growth, found.d_nesting])
+    at = {"weights": weights[FITTED], "ends": np.array([GROWTH, NESTING])}
+    check_gradients(loss, at, {"weights": found.d_weights[FITTED], "ends": ends})
 
 
 def test_a_calibration_makes_the_right_answers_more_probable() -> None:
@@ -64,3 +66,14 @@ def test_the_growth_is_fitted_where_it_is_asked_for() -> None:
     questions = [question(seed, [] if seed % 4 else [seed % 6]) for seed in range(12)]
     assert calibrate(questions, replace(START, growth=GROWTH)).growth == GROWTH
     assert calibrate(questions, replace(START, growth=GROWTH), with_growth=True).growth != GROWTH
+
+
+def test_of_texts_the_nesting_is_fitted_and_meaning_is_the_same_for_words_never_seen() -> None:
+    questions = [
+        question(seed, [] if seed % 4 else [seed % 6], known=seed % 3 / 2) for seed in range(24)
+    ]
+    assert calibrate(questions, START).nesting == START.nesting
+    found = calibrate(questions, replace(START, nesting=NESTING), of_texts=True)
+    assert found.nesting != NESTING
+    assert found.known.meaning == pytest.approx(found.unknown.meaning)
+    assert found.known.spelling != pytest.approx(found.unknown.spelling)

@@ -37,6 +37,7 @@ from tests.support.reference import assert_probabilities
 
 LOG_ODDS = st.lists(st.floats(-30, 30) | st.just(-math.inf), min_size=1, max_size=8)
 GROWTHS = st.floats(0, 1)
+NESTINGS = st.sampled_from([1.0, 0.5, 0.1])
 SHARES = st.floats(0, 1, width=32)
 SLOPES = st.floats(0, 30)
 GENTLE = SLOPES.map(lambda slope: slope / 10)
@@ -44,7 +45,7 @@ LINES = st.tuples(st.floats(-20, 10), SLOPES, GENTLE, st.just(0.0))
 MEANINGS = st.tuples(st.floats(-20, 10), st.just(0.0), GENTLE, GENTLE)
 EVIDENCE = st.builds(Evidence, LINES, MEANINGS, LINES)
 KNOWN = st.sampled_from([0, 0.25, 0.5, 1])
-CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE, growth=GROWTHS)
+CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE, growth=GROWTHS, nesting=NESTINGS)
 
 
 @st.composite
@@ -86,13 +87,25 @@ def test_before_anything_is_known_none_has_the_odds_of_its_growth(count: int) ->
     np.testing.assert_allclose(as_a_key, 1 / (count + 1))
 
 
-@given(LOG_ODDS, LOG_ODDS, GROWTHS)
+@given(LOG_ODDS, LOG_ODDS, GROWTHS, NESTINGS)
 def test_more_log_odds_never_raise_a_probability(
-    some: list[float], more: list[float], growth: float
+    some: list[float], more: list[float], growth: float, nesting: float
 ) -> None:
-    before = log_probabilities(np.array(some), growth)
-    after = log_probabilities(np.array([*some, *more]), growth)[: len(some)]
+    before = log_probabilities(np.array(some), growth, nesting=nesting)
+    after = log_probabilities(np.array([*some, *more]), growth, nesting=nesting)[: len(some)]
     assert (after <= before + 1e-12).all()
+
+
+@given(LOG_ODDS.filter(lambda logs: max(logs) > -math.inf), GROWTHS, NESTINGS)
+def test_a_nested_choice_is_first_whether_any_key_is_right_and_then_which(
+    logs: list[float], growth: float, nesting: float
+) -> None:
+    keys = [math.exp(number / nesting) for number in logs]
+    of_any = sum(keys) ** nesting
+    none = sum(number > -math.inf for number in logs) ** growth
+    expected = [number / sum(keys) * of_any / (of_any + none) for number in keys]
+    found = np.exp(log_probabilities(np.array(logs), growth, nesting=nesting))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("logs", [[1e4, 0.0], [-1e4, -2e4], [1e4, 1e4], [-math.inf, 1e300]])
@@ -162,7 +175,9 @@ def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
     top = 12 if which == "nearness" else 1
     raised[place] = data.draw(st.floats(max(float(raised[place]), -3 if top > 1 else 0), top))
     before, after = (
-        log_probabilities(log_odds(one, known, calibration), calibration.growth)
+        log_probabilities(
+            log_odds(one, known, calibration), calibration.growth, nesting=calibration.nesting
+        )
         for one in (alike, alike._replace(**{which: raised}))
     )
     others = np.arange(len(before)) != slot

@@ -116,9 +116,12 @@ class Reference:
 
     def probabilities(self, query: str) -> dict[str, float]:
         """Return the probability of each key to be the right one."""
+        calibration = self.embedding.calibration
         odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
-        none = len(self.keys) ** self.embedding.calibration.growth
-        return {key: odds[key] / (none + sum(odds.values())) for key in self.keys}
+        odds = {key: number ** (1 / calibration.nesting) for key, number in odds.items()}
+        of_any, none = sum(odds.values()), len(self.keys) ** calibration.growth
+        any_right = of_any**calibration.nesting / (of_any**calibration.nesting + none)
+        return {key: odds[key] / of_any * any_right for key in self.keys}
 
     def log_odds(self, query: str, key: str) -> list[float]:
         """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
