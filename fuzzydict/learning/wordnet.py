@@ -69,6 +69,8 @@ class Synset(NamedTuple):
     definition: str
     related: tuple[tuple[str, str], ...] = ()  # (kind, name of the other synset)
     derived: tuple[tuple[str, str, str], ...] = ()  # (lemma, name of the other synset, its lemma)
+    examples: tuple[str, ...] = ()
+    lexname: str = ""  # its lexicographer file: "noun.animal"
 
 
 class Pair(NamedTuple):
@@ -116,6 +118,8 @@ def _synset(synset: Any) -> Synset:
         synset.definition(),
         tuple((kind, other.name()) for kind, others in kinds.items() for other in others),
         tuple(derived),
+        tuple(synset.examples()),
+        synset.lexname(),
     )
 
 
@@ -257,9 +261,9 @@ def retrofit(
     word_weights = {w: weight for w, weight in word_weights.items() if weight < _FULL_WEIGHT}
     learner = _Learner(_inputs(vectors, texts, recipe.buckets, word_weights), recipe, random)
     words = _inputs(vectors, vectors.words, recipe.buckets, word_weights)
-    draw_words = _weighted_draw(np.sqrt(vectors.counts.astype(np.float64)), random)
-    right_keys = _RightKeys(rows, len(texts))
-    draw = _weighted_draw(np.ones(len(pairs)) if weights is None else np.asarray(weights), random)
+    draw_words = weighted_draw(np.sqrt(vectors.counts.astype(np.float64)), random)
+    right_keys = RightKeys(rows, len(texts))
+    draw = weighted_draw(np.ones(len(pairs)) if weights is None else np.asarray(weights), random)
     for step in range(recipe.steps):
         batch = rows[draw(recipe.batch)]
         swapped = random.random(len(batch)) < 0.5  # either text may be the query
@@ -299,7 +303,7 @@ class _Learner:
     def pair_gradients(
         self, batch: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NamedGradients:
-        """Return the gradients of the loss of pairs (B, 2), with right keys as `_RightKeys.of`."""
+        """Return the gradients of the loss of pairs (B, 2), with right keys as `RightKeys.of`."""
         unit, back = self._forward(self._texts.take(batch.T.ravel()))
         query, key = np.split(unit, 2)
         _, d = retrieval_loss(query, key, rows, columns, self._recipe.temperature)
@@ -335,7 +339,7 @@ class _Learner:
         self._adam.step(gradients)
 
 
-class _RightKeys:
+class RightKeys:
     """Which texts are paired, so that a batch does not treat a right key as wrong."""
 
     def __init__(self, pairs: NDArray[np.intp], texts: int) -> None:
@@ -358,7 +362,7 @@ class _RightKeys:
         return np.repeat(np.arange(count), np.diff(right.indptr)), right.indices
 
 
-def _weighted_draw(
+def weighted_draw(
     weights: NDArray[Any], random: np.random.Generator
 ) -> Callable[[int], NDArray[np.intp]]:
     """Return a function that draws so many places, with replacement, by their weights."""
