@@ -139,7 +139,7 @@ OF_TEXTS = Calibration(
     known=Evidence((-4.14, 7.34, 0.05, 0.0), (-0.71, 0.0, 0.52, 0.0), (-4.7, 9.63, 0.0, 0.0)),
     unknown=Evidence((-8.03, 16.45, 0.0, 0.0), (-0.71, 0.0, 0.52, 0.0), (-2.78, 12.11, 0.0, 0.0)),
     reach=30.0,
-    growth=0.0,
+    growth=0.1,
     nesting=0.27,
 )
 # For texts without vectors, of which no word is known: `python -m tests.benchmarks.identifiers`.

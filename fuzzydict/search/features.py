@@ -244,7 +244,8 @@ def word_coverage(query: Query, strings: list[str], keys: Keys) -> _Words:
     """Return how well the words of a query and of c keys cover each other.
 
     Phrases with a word in common are near for that alone. If each has other words as well that
-    the other has not, less of the nearness counts: "shoe size" does not mean "file size".
+    the other has not, less of the nearness counts: "shoe size" does not mean "file size". An
+    encoder, which gives no vectors of words, reads the whole text and needs no such rule.
     """
     split = [string.split()[:_WORDS] for string in strings]
     found = _Words(np.full(len(split), -np.inf, np.float32), np.ones(len(split), np.float32))
@@ -265,8 +266,9 @@ def word_coverage(query: Query, strings: list[str], keys: Keys) -> _Words:
     is_short = np.array([max(len(words), len(split[i])) <= _FEW for i in several])
     larger = np.where(is_short, shares.larger(), 1)
     found.coverage[several] = shares.mean() * np.minimum(1, larger / _TELLING) ** 2
-    have_some = [not set(words).isdisjoint(split[i]) for i in several]
-    found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - larger), 1)
+    if query.words.units.shape[1]:
+        have_some = [not set(words).isdisjoint(split[i]) for i in several]
+        found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - larger), 1)
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict
+from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.search import features
 from tests.support.reference import Reference, assert_probabilities
 
@@ -64,6 +65,22 @@ def test_an_embedding_whose_texts_lie_close_together_tells_them_apart_all_the_sa
 
     d = FuzzyDict(dict.fromkeys(names, 1), embedding=encode, score_cutoff=0)
     assert d.nearest("ωψξ").key == names[7]
+
+
+def test_words_in_common_take_nothing_from_the_nearness_of_whole_texts() -> None:
+    """An encoder reads "shoe size" as a whole; a mean of words is near "file size" for "size"."""
+
+    def encode(texts: list[str]) -> Any:
+        return [[1.0, 0.3 * ("size" in text), text.count("s") / 9] for text in texts]
+
+    names = ["shoe size", "file path", "user"]
+    explained = FuzzyDict(dict.fromkeys(names, 1), embedding=encode).explain("file size")
+    keys, query = np.array(encode(names)), np.array(encode(["file size"])[0])
+    mean, spread = Encoder(encode).background(keys.astype(np.float32))
+    cosine = keys[0] @ query / np.linalg.norm(keys[0]) / np.linalg.norm(query)
+    assert explained.best.key == names[0]
+    assert explained.best_parts is not None
+    assert explained.best_parts.nearness == pytest.approx((cosine - mean) / spread, rel=0.02)
 
 
 # ---- abbreviations ----------------------------------------------------------------------------

@@ -145,7 +145,8 @@ class Reference:
             shares = self.coverage(words[:WORDS], others[:WORDS])
             larger = max(shares) if max(len(words), len(others)) <= FEW else 1
             surface = sum(shares) / 2 * min(1, larger / TELLING) ** 2
-            if near > 0 and not set(words[:WORDS]).isdisjoint(others[:WORDS]):
+            have_some = not set(words[:WORDS]).isdisjoint(others[:WORDS])
+            if near > 0 and have_some and self.embedding.tells_words:
                 near *= 1 - SHARED * (1 - larger)
             by_words = [line("words", surface)] if surface >= LEAST_COVERAGE * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
