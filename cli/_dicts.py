@@ -11,11 +11,21 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict.embedding.encoder import ENGLISH
+from fuzzydict.embedding.word_vectors import English
 from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
-__all__ = ["cutoff_option", "dict_argument", "dict_options", "no_nan", "opens_dict"]
+__all__ = [
+    "VECTORS_HELP",
+    "cutoff_option",
+    "dict_argument",
+    "dict_options",
+    "embedding_of",
+    "no_nan",
+    "opens_dict",
+]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
 
@@ -41,6 +51,11 @@ _scorer_option = click.option(
     "and identifiers.",
 )
 
+VECTORS_HELP = (
+    f"Word vectors made by `fuzzydict train`, or `{ENGLISH}`, which is free for commercial use; by "
+    f"default the Brown vectors, which are not."
+)
+
 _OPTIONS = [
     click.option(
         "--format",
@@ -55,9 +70,16 @@ _OPTIONS = [
     click.option(
         "--vectors",
         type=click.Path(path_type=Path),
-        help="Word vectors made by `fuzzydict train`; by default the built-in ones.",
+        help=VECTORS_HELP,
     ),
 ]
+
+
+def embedding_of(vectors: Path | None) -> WordVectors | None:
+    """Return what ``--vectors`` names; None for the default."""
+    if vectors is None:
+        return None
+    return English() if str(vectors) == ENGLISH else WordVectors.load(vectors)
 
 
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -93,7 +115,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             format=format,
             key=key,
             value=value,
-            embedding=None if vectors is None else WordVectors.load(vectors),
+            embedding=embedding_of(vectors),
             scorer=scorer,
             score_cutoff=cutoff,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
+from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import (
     Report,
@@ -21,6 +21,7 @@ from fuzzydict.evaluation.evaluate import (
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
 
+from ._dicts import VECTORS_HELP, embedding_of
 from ._problems import Command
 from ._progress import progress_bar
 
@@ -36,7 +37,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 @click.option(
     "--vectors",
     type=click.Path(path_type=Path),
-    help="Word vectors made by `fuzzydict train`; by default the built-in ones.",
+    help=VECTORS_HELP,
 )
 @click.option("--identity", is_flag=True, help="Also measure FuzzyDict without its projections.")
 @click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
@@ -103,7 +104,7 @@ def _fuzzy_dicts(vectors: Path | None, identity: bool, encoder: bool) -> list[Sy
     if vectors is None:
         systems = [fuzzy_dict()]
     else:
-        systems = [fuzzy_dict(f"FuzzyDict, {vectors.name}", WordVectors.load(vectors))]
+        systems = [fuzzy_dict(f"FuzzyDict, {vectors.name}", embedding_of(vectors))]
     if identity:
         systems.append(fuzzy_dict("FuzzyDict, the vectors alone", projections="identity"))
     if encoder:

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, OptionError, WordVectors
+from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.errors import quoted
 from fuzzydict.io.examples import is_undecided, read_examples
 
-from ._dicts import dict_options
+from ._dicts import dict_options, embedding_of
 from ._problems import Command, check_ending, check_place
 from ._progress import progress_bar
 
@@ -131,7 +131,7 @@ def _fit_dict(
     from fuzzydict.io.dict_files import open_dict
     from fuzzydict.saving import check_items
 
-    embedding = None if vectors is None else WordVectors.load(vectors)
+    embedding = embedding_of(vectors)
     d = open_dict(dict_file, embedding=embedding, **reading)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
@@ -183,12 +183,12 @@ def _fit_wordnet(
     sources = excluded_by if vectors is None else (*excluded_by, vectors)
     check_place(output, sources)
     check_ending(output, "projections", "projections")
-    from fuzzydict import Brown, WordVectors
+    from fuzzydict import Brown
     from fuzzydict.evaluation.datasets import asked_pairs, read_sets
     from fuzzydict.learning.wordnet import Recipe, wordnet_projections
 
     excluded = asked_pairs(read_sets(excluded_by))
-    embedding = Brown() if vectors is None else WordVectors.load(vectors)
+    embedding = embedding_of(vectors) or Brown()
     click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
     with progress_bar("learning") as progress:
         projections = wordnet_projections(

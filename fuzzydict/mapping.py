@@ -107,7 +107,8 @@ class FuzzyDict(IndexedDict[V]):
         data: what a dict takes: a mapping, or pairs.
         mode: "nearest": ``d[query]`` is the value of the nearest key; "pool": ``d[query]`` is the
             mean of all values, weighted by attention.
-        embedding: what gives texts their vectors; by default the shipped Brown vectors. A
+        embedding: what gives texts their vectors; by default the shipped Brown vectors, which are
+            for non-commercial use. "english", a table of words that is free for commercial use; a
             `WordVectors`, gensim ``KeyedVectors``, ``{word: vector}``, an object with
             ``encode(texts)``, or such a function.
         scorer: what compares the vectors of a query and a key: a scorer, its lower-case name, or
@@ -119,8 +120,8 @@ class FuzzyDict(IndexedDict[V]):
         score_cutoff: the least score of a match; by default 0.5 for the default score, so that the
             key is more likely right than not, and 0.02 to pool; none for a scorer that compares
             vectors. Above 1, only equal keys and aliases match by the default score.
-        projections: learned Q, K and V: what `fit` learned; "wordnet", the default for the Brown
-            vectors; or "identity" for none.
+        projections: learned Q, K and V: what `fit` learned; "english", the default for the Brown
+            vectors, or "wordnet", the same without the table of words; or "identity" for none.
         index: what finds keys among many: "exact" compares a query with all keys; "usearch" (extra
             ``usearch``), for hundreds of thousands of keys, with those that a graph finds.
 
@@ -348,7 +349,7 @@ class FuzzyDict(IndexedDict[V]):
                 digits, or the dict has no key that has some; and no key equals it.
 
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
-        >>> e = d.explain("colour")
+        >>> e = d.explain("collor")
         >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
         ('color', 'brand', True, True)
         """
@@ -730,6 +731,8 @@ class FuzzyDict(IndexedDict[V]):
     def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
         """Open a dict that `save` wrote; ``embedding`` is the one with which it was made.
 
+        It may be left out for the Brown vectors and for "english".
+
         Vectors of over 64 MB stay in the file: if they are damaged, fuzzy reads raise the error.
 
         Raises:
@@ -739,7 +742,7 @@ class FuzzyDict(IndexedDict[V]):
         """
         items, aliases, options, keys = read_saved(path)
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
-        new._configure({"embedding": embedding, **options})
+        new._configure(options if embedding is None else {**options, "embedding": embedding})
         for name, value in options.items():
             if value is None and getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, None)

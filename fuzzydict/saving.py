@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._files import DTYPES, as_format_errors, read_arrays, write_arrays
-from fuzzydict.embedding.encoder import require_same
+from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
 from fuzzydict.embedding.projections import (
     DEFAULT,
     PROJECTED,
@@ -56,6 +56,7 @@ _ALIASES = "aliases"
 _LEARNED = "projections "  # the names of the arrays of projections begin with it
 _DEFAULT = "default projections"  # those of the Brown vectors when the file was written
 _FIRST_DEFAULT = "wordnet"  # in files that do not name them
+_EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -94,6 +95,7 @@ def write_saved(
         "options": _encoded_options(writer, options),
         "embedding": embedding.fingerprint(),
         _DEFAULT: DEFAULT,
+        _EMBEDDING: name_of(options["embedding"]),
     }
     projections, alive = options["projections"], keys.alive
     learned = projections.arrays() if isinstance(projections, Projections) else {}
@@ -142,6 +144,9 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         if options["projections"] is None and PROJECTED in embedding["name"] and default != DEFAULT:
             as_projections(default)  # or raise
             options["projections"] = default
+        if (name := meta.get(_EMBEDDING)) is not None:
+            as_embedding(name)  # or raise
+            options["embedding"] = name
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
             return Saved(items, aliases, options, None)
         saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)

@@ -106,7 +106,7 @@ def _evidence(weights: NDArray[Any]) -> Evidence:
 
 
 # Fitted by maximum likelihood on held-out data: `python -m tests.benchmarks.calibration`.
-#: For the shipped word vectors.
+#: For the shipped Brown vectors.
 OF_WORDS = Calibration(
     known=Evidence(
         spelling=(-2.56, 9.12, 1.28, 0.0),
@@ -119,7 +119,7 @@ OF_WORDS = Calibration(
         words=(0.48, 13.45, 0.0, 0.0),
     ),
 )
-#: For the shipped word vectors with the projections learned from WordNet.
+#: For the Brown vectors with the projections learned from WordNet.
 OF_WORDNET = Calibration(
     known=Evidence(
         spelling=(-3.65, 7.77, 0.54, 0.0),
@@ -133,6 +133,10 @@ OF_WORDNET = Calibration(
     ),
     growth=0.79,
 )
+#: For the table of English words alone.
+OF_ENGLISH = OF_WORDNET
+#: For the Brown vectors with the projections learned from WordNet, and the table beside them.
+OF_BROWN_AND_ENGLISH = OF_WORDNET
 #: For models that encode whole texts: `data/README.md` says on what they were fitted. Meaning has
 #: the same weights for words never seen, whose vectors are as good as any.
 OF_TEXTS = Calibration(

@@ -12,7 +12,7 @@ from fuzzydict._arrays import as_floats
 from fuzzydict.embedding.base import Background, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
-from fuzzydict.embedding.word_vectors import Brown, WordVectors
+from fuzzydict.embedding.word_vectors import Brown, English, WordVectors, is_english
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Encoder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words of the Brown corpus, since the model does not tell which words it knows."""
-        vocabulary = Brown().vocabulary
+        """The words of `English`, since the model does not tell which words it knows."""
+        vocabulary = English().vocabulary
         return vocabulary.with_learned(self._learned) if self._learned else vocabulary
 
     def with_learned(self, words: Collection[str]) -> Encoder:
@@ -146,6 +146,8 @@ def _close(a: Any, b: Any) -> bool:
     return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
 
 
+#: The name of `English` as a value of ``embedding=``.
+ENGLISH = "english"
 #: An embedding that has no projections.
 Unprojected: TypeAlias = WordVectors | Encoder
 
@@ -154,9 +156,9 @@ def as_embedding(embedding: Any) -> Unprojected:
     """Return the embedding that an ``embedding=`` argument means.
 
     Args:
-        embedding: ``None`` (the shipped Brown vectors), a `WordVectors`, a gensim ``KeyedVectors``
-            (or a model that has one as ``wv``), a mapping ``{word: vector}``, an object with
-            ``encode(list of texts)``, or such a function.
+        embedding: ``None`` (the shipped Brown vectors), ``"english"`` (the table `English`), a
+            `WordVectors`, a gensim ``KeyedVectors`` (or a model that has one as ``wv``), a mapping
+            ``{word: vector}``, an object with ``encode(list of texts)``, or such a function.
 
     Raises:
         ArgumentTypeError: it is none of these.
@@ -166,6 +168,8 @@ def as_embedding(embedding: Any) -> Unprojected:
     """
     if embedding is None or embedding is Brown:
         return Brown()
+    if name_of(embedding) == ENGLISH:
+        return English()
     if isinstance(embedding, WordVectors | Encoder):
         return embedding
     vectors = getattr(embedding, "wv", embedding)
@@ -179,6 +183,18 @@ def as_embedding(embedding: Any) -> Unprojected:
         if callable(embedding):
             return Encoder(embedding)
     raise ArgumentTypeError(
-        f"embedding: expected None, WordVectors, gensim KeyedVectors, a mapping from words to "
-        f"vectors, an object with encode(texts), or a function of texts; got {embedding!r}"
+        f"embedding: expected None, 'english', WordVectors, gensim KeyedVectors, a mapping from "
+        f"words to vectors, an object with encode(texts), or a function of texts; "
+        f"got {embedding!r}"
     )
+
+
+def name_of(embedding: Any) -> str | None:
+    """Return the name of an embedding that `as_embedding` takes; None if it has none.
+
+    >>> name_of(English()), name_of(None)
+    ('english', None)
+    """
+    if isinstance(embedding, str):
+        return embedding
+    return ENGLISH if embedding is English or is_english(embedding) else None

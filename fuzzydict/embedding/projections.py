@@ -21,9 +21,10 @@ from fuzzydict.embedding.base import (
     background_of,
     background_of_cosines,
 )
-from fuzzydict.embedding.calibration import OF_WORDNET, Calibration
+from fuzzydict.embedding.calibration import OF_BROWN_AND_ENGLISH, OF_WORDNET, Calibration
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.embedding.word_vectors import (
+    English,
     JoinedVectors,
     WordEmbedding,
     WordVectors,
@@ -186,9 +187,9 @@ def _shown(projection: Array | Factors | Subwords) -> str:
 # ---- Q, K and V -----------------------------------------------------------------------------
 
 ROLES = ("query", "key", "value")
-_SHIPPED = ("wordnet",)
+_SHIPPED = ("english", "wordnet")
 #: The projections of the Brown vectors, where none are given.
-DEFAULT = "wordnet"
+DEFAULT = "english"
 _BESIDE_WEIGHT = 1.0  # of the vectors beside projected ones; both are of length one
 #: The values of ``projections=`` that are names: the projections that ship, and none at all.
 NAMES = (*_SHIPPED, "identity")
@@ -354,9 +355,10 @@ class Projections:
     @classmethod
     @cache
     def shipped(cls, name: str) -> Projections:
-        """Return projections that ship with the package: "wordnet", for the Brown vectors.
+        """Return projections that ship with the package, for the Brown vectors.
 
-        They are learned from WordNet 3.0; ``data/README.md`` describes how, and the licence.
+        "wordnet" was learned from WordNet 3.0. "english" is the same with the table `English`
+        beside it. ``data/README.md`` describes how they were made, and the licences.
 
         Raises:
             OptionError: there are none of this name.
@@ -368,8 +370,10 @@ class Projections:
         if name not in _SHIPPED:
             raise OptionError(f"projections must be one of {', '.join(_SHIPPED)}, got {name!r}")
         (folder,) = import_module("fuzzydict.data").__path__
-        new = cls.load(f"{folder}/{name}.projections")
+        new = cls.load(f"{folder}/wordnet.projections")
         new.__dict__.update(name=name, calibration=OF_WORDNET)
+        if name == "english":
+            new.__dict__.update(beside=English(), calibration=OF_BROWN_AND_ENGLISH)
         return new
 
     def calibrated(self, calibration: Calibration | None) -> Projections:

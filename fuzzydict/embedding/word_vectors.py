@@ -16,7 +16,7 @@ from fuzzydict._arrays import as_floats, different, slices, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
-from fuzzydict.embedding.calibration import OF_WORDS, Calibration
+from fuzzydict.embedding.calibration import OF_ENGLISH, OF_WORDS, Calibration
 from fuzzydict.embedding.vocabulary import (
     FEW,
     FoundWords,
@@ -659,6 +659,29 @@ def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns o
 def is_brown(embedding: object) -> bool:
     """Tell whether these are the `Brown` vectors, without opening them."""
     return Brown.cache_info().currsize > 0 and embedding is Brown()
+
+
+@cache
+def English() -> WordVectors:  # noqa: N802 - likewise
+    """Return a table of English words that is free for commercial use, mapped and opened once.
+
+    It was made so that the vectors of a text's words lie, summed, where the sentence encoder
+    all-MiniLM-L6-v2 puts the text. Nothing of the Brown corpus is in it. ``data/README.md``
+    describes how it was made.
+
+    >>> vectors = English()
+    >>> mobile, shrimp = vectors.encode(["mobile", "shrimp"]) @ vectors.encode(["phone"])[0]
+    >>> bool(mobile > shrimp)
+    True
+    """
+    vectors = WordVectors.shipped("english")
+    vectors.calibration = OF_ENGLISH
+    return vectors
+
+
+def is_english(embedding: object) -> bool:
+    """Tell whether this is the table `English`, without opening it."""
+    return English.cache_info().currsize > 0 and embedding is English()
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:

@@ -62,7 +62,7 @@ class Explanation:
         query: the query.
         words: the words of the query, each a `Word`.
         tells_words: whether the embedding tells which words it knows. Other people's encoders do
-            not: then a word is known if it is in the Brown corpus, and there are no stand-ins.
+            not: then a word is known if `English` has it, and there are no stand-ins.
         best: the `Match` of the best key, whether it reaches the cutoff or not.
         best_parts: the parts of its score. ``spelling``, ``meaning`` and ``words`` are the
             probabilities that the key is right for this reason, and sum to the score. They are
@@ -202,7 +202,7 @@ def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
 
 def _what_is_known(word: Word, *, tells_words: bool) -> str:
     if not tells_words:
-        return "in the Brown corpus" if word.known else "not in the Brown corpus"
+        return "an English word" if word.known else "no English word that is known"
     if word.known:
         return "known" if word.trust == 1 else f"known (trust {word.trust:.2f})"
     if not word.stand_ins:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import UserDict
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +14,9 @@ from gensim.models import KeyedVectors, Word2Vec
 
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
 from fuzzydict.embedding.base import background_of
-from fuzzydict.embedding.calibration import OF_TEXTS
-from fuzzydict.embedding.encoder import Encoder, as_embedding
+from fuzzydict.embedding.calibration import OF_ENGLISH, OF_TEXTS, OF_WORDS
+from fuzzydict.embedding.encoder import Encoder, as_embedding, name_of
+from fuzzydict.embedding.word_vectors import English
 from fuzzydict.evaluation.evaluate import expected_calibration_error
 
 WORDS = ["the", "red", "blue"]
@@ -45,6 +47,33 @@ class Model:
 
 def test_nothing_means_the_brown_vectors() -> None:
     assert as_embedding(None) is Brown()
+
+
+def test_english_is_the_table_of_words_with_a_calibration_of_its_own() -> None:
+    table = English()
+    assert as_embedding("english") is as_embedding(English) is as_embedding(table) is table
+    assert [name_of(e) for e in ("english", English, table)] == ["english"] * 3
+    assert [name_of(e) for e in (None, Brown(), {"red": [1.0]})] == [None] * 3
+    assert table.calibration is table.with_learned(["zzz"]).calibration is OF_ENGLISH
+    assert Brown().calibration is OF_WORDS
+    assert {"smartphone", "colour", "color", "the"} <= set(table.words)
+    assert len(table) == len(set(table.words)) == len(table.counts)
+    assert (np.diff(table.counts) <= 0).all()
+
+
+def test_a_dict_with_the_english_table_is_saved_copied_and_pickled(tmp_path: Path) -> None:
+    for embedding in ("english", English()):
+        d = FuzzyDict({"color": 1, "price": 2}, embedding=embedding)
+        d.save(tmp_path / "d")
+        assert (tmp_path / "d").stat().st_size < 100_000
+        loaded: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
+        assert loaded.embedding == "english"
+        explicit: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d", embedding="english")
+        for again in (d.copy(), loaded, explicit):
+            assert again.most_similar("hue") == d.most_similar("hue")
+    named = FuzzyDict({"color": 1}, embedding="english")
+    assert len(pickle.dumps(named)) < 100_000
+    assert pickle.loads(pickle.dumps(named)).embedding == "english"
 
 
 def test_word_vectors_and_encoders_are_taken_as_they_are() -> None:
@@ -143,7 +172,7 @@ def test_changes_of_a_mapping_stay_there() -> None:
     "embedding", ["brown", b"brown", 3, [1.0], np.zeros((2, 2)), object(), Model, str, {"red"}]
 )
 def test_anything_else_is_told_what_can_be_taken(embedding: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="expected None, WordVectors, gensim KeyedVectors"):
+    with pytest.raises(ArgumentTypeError, match="expected None, 'english', WordVectors"):
         as_embedding(embedding)
 
 
@@ -196,7 +225,7 @@ def test_functions_that_give_no_vectors(given: Any, kind: type[Exception], messa
 # ---- what the default score asks of them --------------------------------------------------
 
 
-def test_an_encoder_has_the_words_of_brown_and_no_vectors_of_single_words() -> None:
+def test_an_encoder_has_the_words_of_english_and_no_vectors_of_single_words() -> None:
     asked: list[list[str]] = []
 
     def encode(texts: list[str]) -> Any:
@@ -204,7 +233,7 @@ def test_an_encoder_has_the_words_of_brown_and_no_vectors_of_single_words() -> N
         return [[len(text), 1.0] for text in texts]
 
     encoder = Encoder(encode)
-    assert encoder.vocabulary is Brown().vocabulary
+    assert encoder.vocabulary is English().vocabulary
     assert encoder.trust(["red", "xyzzy"]).tolist() == [1, 1]
     assert encoder.word_features(["red", "xyzzy"], of_query=True).units.shape == (2, 0)
     assert asked == []  # for a call may cost much

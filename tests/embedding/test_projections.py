@@ -30,7 +30,7 @@ from fuzzydict.embedding.projections import (
     project_forward,
     with_projections,
 )
-from fuzzydict.embedding.word_vectors import JoinedVectors
+from fuzzydict.embedding.word_vectors import English, JoinedVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -169,20 +169,40 @@ def test_learned_words_are_known_and_trusted() -> None:
 
 def test_the_brown_vectors_have_projections_that_ship_unless_others_are_named() -> None:
     default = with_projections(Brown(), None)
-    named = with_projections(Brown(), as_projections("wordnet"))
-    assert default.encode(["color"]).tolist() == named.encode(["color"]).tolist()
+    english, wordnet = (
+        with_projections(Brown(), as_projections(name)) for name in ("english", "wordnet")
+    )
+    (one,), (same,), (other,) = (e.encode(["color"]) for e in (default, english, wordnet))
+    assert one.tolist() == same.tolist()
+    np.testing.assert_allclose(one[: len(other)], units(other[None])[0], rtol=1e-5)
+    table = units(English().encode(["color"]))[0]
+    np.testing.assert_allclose(one[len(other) :], table, rtol=1e-5)
     assert with_projections(Brown(), as_projections("identity")) is Brown()
-    other = WordVectors(["red"], [[1.0]])
-    assert with_projections(other, None) is other
+    own = WordVectors(["red"], [[1.0]])
+    assert with_projections(own, None) is own
+
+
+def test_a_word_of_the_table_alone_is_known_by_its_ngrams_and_the_table() -> None:
+    default = with_projections(Brown(), None)
+    assert Brown().vocabulary.row("smartphone") is None
+    assert default.vocabulary.known_share("smartphone jury") == 1
+    assert default.trust(["smartphone"]).tolist() == [1]
+    vector = default.encode(["smartphone"])[0]
+    assert not vector[: Brown().size].any()
+    assert vector[Brown().size :].any()
+    assert not default.vocabulary.knows("smartfone")
+    best = default.vocabulary.stand_ins("smartfone").rows[0]
+    assert default.vocabulary.word(best) == "smartphone"
 
 
 def test_the_shipped_projections_are_used_without_hashing_the_vectors() -> None:
     program = (
         "import hashlib; hashlib.blake2b = None; from fuzzydict import FuzzyDict;"
-        "print(FuzzyDict({'color': 1}, projections='wordnet')['colour'])"
+        "print(FuzzyDict({'color': 1}, projections='wordnet')['colour']);"
+        "print(FuzzyDict({'color': 1})['colours'])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (found.stdout, found.stderr) == ("1\n", "")
+    assert (found.stdout, found.stderr) == ("1\n1\n", "")
 
 
 def test_projections_of_another_embedding_are_refused() -> None:

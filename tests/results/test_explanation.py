@@ -61,8 +61,8 @@ def test_parts_add_up_to_the_score_and_all_keys_and_none_to_one(query: str, embe
 
 def test_the_parts_tell_what_they_were_told_from() -> None:
     d = FuzzyDict({"color": 1, "top speed": 2})
-    slip, phrase = d.explain(["colour", "speed top"])
-    assert slip.best_parts.likeness == pytest.approx(likeness("colour", "color"))
+    slip, phrase = d.explain(["coluor", "speed top"])
+    assert slip.best_parts.likeness == pytest.approx(likeness("coluor", "color"))
     assert slip.best_parts.spelling == max(slip.best_parts[:3])
     assert (slip.best_parts.coverage, slip.best_parts.words) == (None, 0)  # two single words
     assert phrase.best.key == "top speed"
@@ -94,10 +94,10 @@ def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
 
 def test_keys_that_are_gone_are_not_explained() -> None:
     d = FuzzyDict(dict.fromkeys(["color", "colors", "collar", "brand"], 1))
-    assert d.explain("colour").best.key == "color"
+    assert d.explain("coluor").best.key == "color"
     del d["color"]
-    e = d.explain("colour")
-    assert [e.best, e.runner_up] == d.most_similar("colour", topn=2)
+    e = d.explain("coluor")
+    assert [e.best, e.runner_up] == d.most_similar("coluor", topn=2)
     assert "color" not in {e.best.key, e.runner_up.key}
 
 
@@ -122,27 +122,27 @@ def test_more_keys_of_equal_words_than_are_compared_as_strings() -> None:
 
 
 def test_words_are_known_or_others_stand_in_for_them() -> None:
-    known, unknown, nothing, code = explain("top colour zqxjkvw 747x").words
+    known, unknown, nothing, code = explain("top coluor zqxjkvw 747x").words
     assert known == ("top", True, (), 1.0, 1.0)
-    assert (unknown.text, unknown.known) == ("colour", False)
+    assert (unknown.text, unknown.known) == ("coluor", False)
     assert unknown.stand_ins[0][0] == "color"
     assert sum(weight for _, weight in unknown.stand_ins) == pytest.approx(1)
-    assert unknown.likeness == pytest.approx(likeness("colour", "color"))
+    assert unknown.likeness == pytest.approx(likeness("coluor", "color"))
     for word in (nothing, code):
         assert (word.known, word.stand_ins, word.trust) == (False, (), 0.0)
 
 
 def test_what_stands_in_makes_the_vector() -> None:
-    (word,) = explain("colour").words
+    (word,) = explain("colour", projections="wordnet").words
     assert word.trust == 1
     mixed = sum(weight * Brown().encode([name])[0] for name, weight in word.stand_ins)
     np.testing.assert_allclose(Brown().encode(["colour"])[0], mixed, rtol=1e-3, atol=1e-3)
 
 
 def test_no_stand_ins_are_told_of_an_encoder_that_has_none() -> None:
-    e = explain("top colour", embedding=function)
+    e = explain("top coluor", embedding=function)
     assert not e.tells_words
-    assert [word[:3] for word in e.words] == [("top", True, ()), ("colour", False, ())]
+    assert [word[:3] for word in e.words] == [("top", True, ()), ("coluor", False, ())]
     assert "the encoder does not tell which words it knows" in str(e)
     assert "stand" not in str(e)
     assert "color " not in str(e).split("probability")[0]
