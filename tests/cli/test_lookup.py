@@ -295,6 +295,11 @@ def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
     assert done.stderr == b""
 
 
+def test_the_table_of_english_words(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.embedding.encoder.Brown", lambda: pytest.fail("it was opened"))
+    assert lookup(car, "hue", "--vectors", "english").output == "black\n"
+
+
 def test_vectors_of_ones_own_and_a_cutoff(car: Path, tmp_path: Path) -> None:
     axes = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "hue": [0.9, 0.1]}
     WordVectors.from_mapping(axes).save(tmp_path / "mine.vectors")
