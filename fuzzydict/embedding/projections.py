@@ -330,9 +330,9 @@ class Projections:
         if self.beside is None:
             return project(vectors, projection, role, texts)
         x = as_floats(vectors=vectors)[0]
-        parts = x[..., : -self.beside.size], x[..., -self.beside.size :]
-        projected = units(project(parts[0], projection, role, texts))
-        return np.concatenate([projected, _BESIDE_WEIGHT * units(parts[1])], axis=-1)
+        own, beside = x[..., : -self.beside.size], x[..., -self.beside.size :]
+        projected = units(project(own, projection, role, texts))
+        return np.concatenate([projected, _BESIDE_WEIGHT * units(beside)], axis=-1)
 
     def joined(self, embedding: Unprojected) -> Unprojected | JoinedVectors:
         """Return the embedding whose vectors these projections take: joined with those beside."""

@@ -50,6 +50,7 @@ class Listed:
             (twice, _), *_ = Counter(self.words).most_common(1)
             raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
         together = "".join(self.words)
+        self.has_phrases = " " in together or "_" in together
         if not together.isascii() or together != together.lower():  # else all are plain already
             for row, word in enumerate(self.words):
                 if not (word.isascii() and word.islower()):
@@ -110,6 +111,7 @@ class Mapped:
                 raise ValueError(f"it has {each.shape} checksums or rows for {len(self)} words")
         if rows.max() >= len(self):
             raise ValueError("its rows are not those of its words")
+        self.has_phrases = bool((text == ord(" ")).any() or (text == ord("_")).any())
         self._asked = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -200,6 +202,11 @@ class Vocabulary:
         """The words, most frequent first."""
         return self._words.words
 
+    @property
+    def has_phrases(self) -> bool:
+        """Whether a word may be several, written with blanks or underscores."""
+        return self._words.has_phrases
+
     def word(self, row: int) -> str:
         """Return the word of a row."""
         return self._words[row]
@@ -244,6 +251,8 @@ class Vocabulary:
         beginning of a long text is read.
         """
         text = text[:LONGEST]
+        if " " in text and not self.has_phrases:
+            return words_of(text)
         row = self.row
         if row(text) is not None:
             return [text]
@@ -367,6 +376,11 @@ class JoinedVocabulary(Vocabulary):
     def words(self) -> list[str]:
         """The words of the first, and those of the second; what both have comes twice."""
         return self._first.words + self._second.words
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether a word may be several, written with blanks or underscores."""
+        return self._first.has_phrases or self._second.has_phrases
 
     def word(self, row: int) -> str:
         """Return the word of a row."""

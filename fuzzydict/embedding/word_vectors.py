@@ -564,10 +564,6 @@ class WordVectors(WordEmbedding):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
-    def known_vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vector of each of n words, (n, E); zero for a word never seen."""
-        return self._matrix.rows_or_zeros(self.vocabulary.rows(words))
-
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         vectors = self._matrix.rows(found.rows)
         if found.unseen:
@@ -612,13 +608,16 @@ class JoinedVectors(WordEmbedding):
         return self.parts[0].some_words()
 
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        each = []
-        for part, unseen in zip(self.parts, self._unseen, strict=True):
-            vectors = part.known_vectors(found.words)
+        first, second = self.parts
+        of_second = np.where(found.rows < len(second), found.rows, -1)
+        rows = first.vocabulary.rows(found.words), of_second
+        vectors = np.empty((len(found.words), self.size), np.float32)
+        halves = vectors[:, : first.size], vectors[:, first.size :]
+        for part, half, unseen, places in zip(self.parts, halves, self._unseen, rows, strict=True):
+            half[:] = part._matrix.rows_or_zeros(places)
             if found.unseen:
-                vectors[found.places] = unseen.vectors(found)
-            each.append(vectors)
-        return np.concatenate(each, axis=1)
+                half[found.places] = unseen.vectors(found)
+        return vectors
 
     @cached_property
     def _unseen(self) -> list[Unseen]:
