@@ -556,7 +556,7 @@ class WordVectors(WordEmbedding):
         return f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.vocabulary)
 
     def __deepcopy__(self, memo: object) -> WordVectors:
         return self  # it never changes

@@ -419,6 +419,13 @@ def test_loaded_vectors_are_mapped_until_all_are_asked_for(tmp_path: Path) -> No
     assert loaded.vectors.flags.owndata
 
 
+def test_few_words_are_looked_up_without_reading_all(tmp_path: Path) -> None:
+    SMALL.save(tmp_path / "v")
+    joined = JoinedVectors(NEW, WordVectors.load(tmp_path / "v"))
+    joined.encode(["red speed", "phone"])
+    assert not {"words", "_rows"} & vars(vars(joined.parts[1].vocabulary)["_words"]).keys()
+
+
 def test_nobody_else_can_change_the_vectors() -> None:
     rows = np.eye(2, dtype=np.float32)
     vectors = WordVectors(["red", "blue"], rows)
