@@ -83,7 +83,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.encoder:  # the same line of meaning for all words
         meaning = start.known.meaning
         start = replace(start, unknown=replace(start.unknown, meaning=meaning), nesting=0.5)
-    calibration = calibrate(fitted, start, with_growth=True, of_texts=options.encoder)
+    calibration = calibrate(
+        fitted, start, with_growth=True, with_nesting=True, of_texts=options.encoder
+    )
 
     for name in ("known", "unknown"):
         print(f"{name}={_rounded(getattr(calibration, name))},")
