@@ -192,6 +192,8 @@ def spelled_alike(
     query: Query, keys: Keys, shared: NDArray[np.float32] | None = None
 ) -> NDArray[np.intp]:
     """Return the slots that share the most n-grams with a query."""
+    if len(keys) <= SPELLED_ALIKE:
+        return np.arange(len(keys))
     if shared is None:
         shared = keys.ngrams.similarities(query.text)
     if len(keys.dead):
