@@ -190,7 +190,7 @@ ROLES = ("query", "key", "value")
 _SHIPPED = ("english", "wordnet")
 #: The projections of the Brown vectors, where none are given.
 DEFAULT = "english"
-_BESIDE_WEIGHT = 1.0  # of the vectors beside projected ones; both are of length one
+_BESIDE_WEIGHT = 2.0  # length of the vectors beside projected ones, which have length one
 #: The values of ``projections=`` that are names: the projections that ship, and none at all.
 NAMES = (*_SHIPPED, "identity")
 

@@ -1,8 +1,9 @@
 """Fits the weights of the default score, and shows what its probabilities and cutoff are worth.
 
 The questions are made from codespell's lists and from WordNet, less what is excluded: to
-dictionaries of words drawn at random, and to small ones of one field. Half of the dictionaries are
-fitted on, and the other half is measured.
+dictionaries of words drawn at random, and to small ones of one field. To these come the questions
+of `everyday_questions.json`, written by hand for dictionaries of 44 fields. Half of the
+dictionaries are fitted on, and the other half is measured.
 
     python -m tests.benchmarks.calibration [--exclude FILE...] [--measured FILE...] [--encoder]
 """
@@ -10,6 +11,7 @@ fitted on, and the other half is measured.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import string
 from collections.abc import Collection, Iterable, Sequence
@@ -25,6 +27,7 @@ from fuzzydict.embedding.calibration import Calibration, Evidence
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projections import NAMES, as_projections, with_projections
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
+from fuzzydict.evaluation.datasets import Query as AskedQuery
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
 from fuzzydict.search.features import Query, compare, encode, nearness
@@ -42,6 +45,9 @@ __all__ = ["main"]
 _COMMAND = "python -m tests.benchmarks.calibration"
 _CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
 _WEIGHTS = {**KINDS, **FIELD_KINDS}
+_MOST = 100  # queries of a kind, drawn at random
+_EVERYDAY = "everyday"
+_OF_EVERYDAY = 2.0  # what everyday questions count, where all others together count 1
 _GIBBERISH, _NOISE = 300, 0.5  # queries of random letters, and what all of them count
 _MANY, _LARGE = 1000, 3.0  # so many keys are the harder case, of which there are few dictionaries
 # Where the fit starts: spelling that must be close, meaning that says little.
@@ -76,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         embedding = _embedding(options)
     except (FuzzyDictError, OSError) as error:
         parser.error(str(error))
-    asked = [question for one in sets for question in _asked(one, embedding)]
+    asked = [question for one in sets for question in _asked(_some(one), embedding)]
+    asked += _everyday(embedding, sum(one.question.weight for one in asked))
     noise = _gibberish(sets, embedding, seed=2)
     start = replace(_START, reach=embedding.calibration.reach)
     fitted = [*(a.question for a in asked if a.is_fitted), *noise]
@@ -96,7 +103,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     print_report(
         f"What the score is worth on the other half of the questions. Made by `{command}`",
         ("questions", "queries", "hit@1", "AUROC", "calibration error"),
-        [_worth(kind, [a for a in held_out if a.kind == kind], calibration) for kind in _WEIGHTS]
+        [
+            _worth(kind, [a for a in held_out if a.kind == kind], calibration)
+            for kind in (*_WEIGHTS, _EVERYDAY)
+        ]
         + [_worth("all", held_out, calibration)],
     )
     print_report(
@@ -130,8 +140,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--projections",
         choices=NAMES,
-        default="wordnet",
+        default="english",
         help="what the vectors are seen through",
+    )
+    parser.add_argument(
+        "--english", action="store_true", help="fit the weights for the table of words alone"
     )
     parser.add_argument(
         "--encoder", action="store_true", help="fit the weights for a sentence encoder"
@@ -142,8 +155,9 @@ def _parser() -> argparse.ArgumentParser:
 def _shown(options: argparse.Namespace) -> list[str | Path]:
     exclude = ["--exclude", *options.exclude] if options.exclude else []
     exclude += ["--measured", *options.measured] if options.measured else []
-    seen = [] if options.projections == "wordnet" else ["--projections", options.projections]
-    return [*exclude, *seen, *(["--encoder"] if options.encoder else [])]
+    seen = [] if options.projections == "english" else ["--projections", options.projections]
+    of = [f"--{name}" for name in ("encoder", "english") if getattr(options, name)]
+    return [*exclude, *seen, *of]
 
 
 def _sets(
@@ -153,6 +167,27 @@ def _sets(
     # The projections were learned without the pairs of these.
     synonyms = pairs_of(one for one in sets if one.name in ("synonyms", "phrases"))
     return [_without(one, measured) for one in (*sets, *field_sets(excluded, synonyms))]
+
+
+def _some(one: RetrievalSet) -> RetrievalSet:
+    """Return a set with at most `_MOST` of its queries."""
+    rng, share = random.Random(1), _MOST / len(one.queries)
+    some = [
+        Dictionary(keys, [query for query in queries if rng.random() < share])
+        for keys, queries in one.dictionaries
+    ]
+    return RetrievalSet(one.name, [dictionary for dictionary in some if dictionary.queries])
+
+
+def _everyday(embedding: Embedding, others: float) -> Iterable[Asked]:
+    """Yield the everyday questions; every second dictionary is fitted on."""
+    given = json.loads((Path(__file__).parent / "everyday_questions.json").read_text("utf-8"))
+    dictionaries = given["dictionaries"]
+    weight = _OF_EVERYDAY * others / sum(len(one["queries"]) for one in dictionaries)
+    for i, one in enumerate(dictionaries):
+        queries = [AskedQuery(q["query"], frozenset(q["accept"])) for q in one["queries"]]
+        for question in _questions(Dictionary(one["keys"], queries), embedding, weight):
+            yield Asked(question._replace(absent=False), _EVERYDAY, i % 2 == 0)
 
 
 def _without(one: RetrievalSet, pairs: Collection[frozenset[str]]) -> RetrievalSet:
@@ -168,6 +203,8 @@ def _without(one: RetrievalSet, pairs: Collection[frozenset[str]]) -> RetrievalS
 def _embedding(options: argparse.Namespace) -> Embedding:
     if options.encoder:
         return as_embedding(sentence_encoder())
+    if options.english:
+        return as_embedding("english")
     return with_projections(Brown(), as_projections(options.projections))
 
 

@@ -4,8 +4,8 @@
 
 Opposites are the antonyms of WordNet 3.0, but not the indirect ones, which an adjective has by
 being similar to another. Irregular forms are WordNet's exceptions for nouns, verbs and
-adjectives, as far as no rule of `fuzzydict.text.forms` finds the base and Brown has it. Common
-words are short ones that are frequent in WordNet's tagged texts.
+adjectives, as far as no rule of `fuzzydict.text.forms` finds the base and the table of English
+words has it. Common words are short ones that are frequent in WordNet's tagged texts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from fuzzydict import Brown, MissingCorpusError
+from fuzzydict import MissingCorpusError
+from fuzzydict.embedding.word_vectors import English
 from fuzzydict.text.forms import regular_bases
 
 __all__ = ["common_words", "irregular_forms", "main", "opposite_pairs"]
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         lists = {
             "opposites.txt": opposite_pairs(),
-            "irregular.txt": irregular_forms(set(Brown().words)),
+            "irregular.txt": irregular_forms(set(English().words)),
             "common.txt": common_words(),
         }
     except LookupError as error:
