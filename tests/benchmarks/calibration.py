@@ -47,7 +47,7 @@ _CUTOFFS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 0.9)
 _WEIGHTS = {**KINDS, **FIELD_KINDS}
 _MOST = 100  # queries of a kind, drawn at random
 _EVERYDAY = "everyday"
-_OF_EVERYDAY = 2.0  # what everyday questions count, where all others together count 1
+_OF_EVERYDAY = 1.0  # what everyday questions count, where all others together count 1
 _GIBBERISH, _NOISE = 300, 0.5  # queries of random letters, and what all of them count
 _MANY, _LARGE = 1000, 3.0  # so many keys are the harder case, of which there are few dictionaries
 # Where the fit starts: spelling that must be close, meaning that says little.
