@@ -136,34 +136,34 @@ OF_WORDNET = Calibration(
 #: For the table of English words alone.
 OF_ENGLISH = Calibration(
     known=Evidence(
-        spelling=(-4.88, 10.26, 0.43, 0.0),
-        meaning=(-3.05, -0.1, 1.01, 0.13),
-        words=(-1.68, 8.54, 0.04, 0.0),
+        spelling=(-4.49, 9.51, 0.41, 0.0),
+        meaning=(-2.44, -1.41, 1.05, 0.0),
+        words=(-1.8, 8.72, 0.0, 0.0),
     ),
     unknown=Evidence(
-        spelling=(-6.09, 15.41, 0.34, 0.0),
-        meaning=(-4.23, -0.33, 0.9, 0.0),
-        words=(-0.12, 12.55, 0.0, 0.0),
+        spelling=(-6.12, 15.3, 0.24, 0.0),
+        meaning=(-3.88, -0.41, 0.72, 0.0),
+        words=(-0.16, 12.61, 0.0, 0.0),
     ),
-    reach=5.0,
-    growth=0.58,
-    nesting=0.64,
+    reach=12.0,
+    growth=0.56,
+    nesting=0.6,
 )
 #: For the Brown vectors with the projections learned from WordNet, and the table beside them.
 OF_BROWN_AND_ENGLISH = Calibration(
     known=Evidence(
-        spelling=(-4.95, 10.31, 0.4, 0.0),
-        meaning=(-3.09, -0.08, 1.16, 0.09),
-        words=(-1.57, 8.4, 0.03, 0.0),
+        spelling=(-4.41, 9.29, 0.44, 0.0),
+        meaning=(-2.17, -1.69, 0.99, 0.0),
+        words=(-1.67, 8.63, 0.0, 0.0),
     ),
     unknown=Evidence(
-        spelling=(-6.3, 15.64, 0.34, 0.0),
-        meaning=(-4.02, -0.37, 0.84, 0.0),
-        words=(-0.07, 12.4, 0.0, 0.0),
+        spelling=(-6.24, 15.45, 0.23, 0.0),
+        meaning=(-3.68, -0.46, 0.67, 0.0),
+        words=(-0.09, 12.47, 0.0, 0.0),
     ),
-    reach=5.0,
-    growth=0.57,
-    nesting=0.63,
+    reach=12.0,
+    growth=0.56,
+    nesting=0.58,
 )
 #: For models that encode whole texts: `data/README.md` says on what they were fitted. Meaning has
 #: the same weights for words never seen, whose vectors are as good as any.
