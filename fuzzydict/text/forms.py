@@ -1,4 +1,4 @@
-"""The forms of English words: plurals, tenses, comparatives, and words derived from one stem."""
+"""The forms of English words: plurals, tenses, British spellings, words derived from one stem."""
 
 from __future__ import annotations
 
@@ -14,6 +14,82 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+
+# ---- British and American spellings ----------------------------------------------------------
+
+_AFTER_L = "(?:ed|ings?|[eo]rs?|ation|ous|ments?|ful|ity)"
+# What the British write, what Americans do, and what stands before it and after it. The letters
+# before it keep short words apart: "four" and "for", "prise" and "prize", "filler" and "filer".
+_SPELLINGS = (
+    ("our", "or", "...", ""),  # colour, neighbourhood
+    ("is", "iz", "...", "(?=(?:e[drs]?|ers|ings?|ations?|ational|able)$)"),
+    ("ys", "yz", "..l", "(?=(?:e[drs]?|ers|ing)$)"),  # analyse
+    ("re", "er", "..[bgt]|..uv", "(?=s?$)(?<!timbre)"),  # centre, manoeuvre
+    ("red", "ered", "..[bgt]", "$"),
+    ("ogue", "og", "..", "(?=s?$)"),
+    ("ence", "ense", "..", "(?=[ds]?$)"),  # licence
+    ("ae", "e", ".", "(?=[^lr])"),  # anaemia, but Michael and aerial
+    ("oe", "e", ".", "(?=dem|str|soph|uv)"),
+    ("oe", "e", "f|rrh|^am|^hom", ""),  # foetus, but poet and shoes
+    ("oe", "e", "^", "(?=dem|str|soph)"),
+    ("ae", "e", "^", "(?=sth|tio|on)"),
+    ("ll", "l", "..[^aeiou][aeiou]|.[aeiou][aeiou]", f"(?={_AFTER_L}?$)"),  # travelled, dialled
+    ("skil", "skill", "^", "(?=ful)"),
+    ("wil", "will", "^", "(?=ful)"),
+    ("odour", "odor", "^", ""),
+    ("tyre", "tire", "^", "(?=s?$)"),
+    ("programme", "program", "^", "(?=s?$)"),
+    ("chequer", "checker", "^", ""),
+    ("cheque", "check", "^", ""),
+    ("grey", "gray", "", ""),
+    ("aluminium", "aluminum", "", ""),
+    ("sulph", "sulf", "", ""),
+    ("mould", "mold", "", ""),
+    ("moult", "molt", "^", ""),
+    ("plough", "plow", "", ""),
+    ("draught", "draft", "", ""),
+    ("sceptic", "skeptic", "^", ""),
+    ("jewellery", "jewelry", "^", ""),
+    ("woollen", "woolen", "^", ""),
+    ("moustache", "mustache", "^", ""),
+    ("pyjama", "pajama", "^", ""),
+    ("yoghurt", "yogurt", "^", ""),
+    ("doughnut", "donut", "^", ""),
+    ("practise", "practice", "^", ""),
+    ("cosy", "cozy", "^", "$"),
+    ("artefact", "artifact", "^", ""),
+    ("mollusc", "mollusk", "^", ""),
+    ("liquorice", "licorice", "^", ""),
+    ("carburett", "carburet", "^", ""),
+    ("omelette", "omelet", "^", ""),
+    ("enquir", "inquir", "^", ""),
+    ("ageing", "aging", "^", "$"),
+    ("kerb", "curb", "^", "(?=s?$)"),
+    ("dgement", "dgment", "..", ""),  # judgement
+)
+
+
+def _spelled_as(british: str, before: str, after: str) -> str:
+    """Return a pattern that begins with letters, so that it is sought quickly."""
+    parts = "|".join(f"(?<={part}{british})" for part in before.split("|")) if before else ""
+    return f"{british}(?:{parts}){after}"
+
+
+_BRITISH = re.compile("|".join(_spelled_as(one, *around) for one, _, *around in _SPELLINGS))
+_AMERICAN = {british: american for british, american, *_ in _SPELLINGS}
+
+
+@lru_cache(maxsize=1 << 14)
+def american(word: str) -> str:
+    """Return a plain word in one spelling for British and American English.
+
+    The result is what spellings of one word have in common; it need not be a word.
+
+    >>> american("colour"), american("organisation"), american("centre"), american("four")
+    ('color', 'organization', 'center', 'four')
+    """
+    return _BRITISH.sub(lambda part: _AMERICAN[part[0]], word)
 
 
 # ---- inflected words ----------------------------------------------------------------------------
@@ -52,15 +128,17 @@ _NO_ENDINGS = ("ss", "us", "is", "eed")  # "address", "status", "analysis", "spe
 
 
 def same_form(a: str, b: str) -> bool:
-    """Tell whether two plain words are forms of one word, or one is the base of the other.
+    """Tell whether two plain words are forms or spellings of one word, or one is a form's base.
 
-    Only words with the same first letter are.
+    Forms of one word have the same first letter.
 
     >>> [same_form("caching", word) for word in ("cache", "caches", "cached", "cash")]
     [True, True, True, False]
     >>> same_form("https", "http"), same_form("status", "stat"), same_form("mice", "mouse")
     (False, False, True)
     """
+    if american(a) == american(b):
+        return True
     return a[0] == b[0] and not base_forms(a).isdisjoint(base_forms(b))
 
 
@@ -70,8 +148,11 @@ def base_forms(word: str) -> frozenset[str]:
 
     >>> sorted(base_forms("proxies")), sorted(base_forms("stopped"))
     (['proxi', 'proxie', 'proxies', 'proxy'], ['stop', 'stopp', 'stoppe', 'stopped'])
+    >>> "color" in base_forms("colours"), base_forms("centre") & base_forms("centers")
+    (True, frozenset({'center'}))
     """
-    return regular_bases(word).union(_irregular().get(word, ()))
+    bases = regular_bases(word).union(_irregular().get(word, ()))
+    return bases.union(map(american, bases))
 
 
 def regular_bases(word: str) -> frozenset[str]:
@@ -131,7 +212,7 @@ def stem(word: str) -> str:
     >>> stem("irrigation") == stem("irrigated"), stem("station")
     (True, '')
     """
-    left = _DERIVED.sub("", word).removesuffix("e")
+    left = _DERIVED.sub("", american(word)).removesuffix("e")
     left = left[:-1] if left[-2:-1] == left[-1:] else left
     return left if len(left) >= _SHORTEST_STEM else ""
 
@@ -139,15 +220,19 @@ def stem(word: str) -> str:
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words are as forms of one word, (n,); otherwise 0.
 
-    Only words with the same first letter are compared.
+    Two spellings of one word are equal: 1. Its forms have the same first letter.
 
+    >>> print(form_likeness("colour", ["color", "colors"]).round(2))
+    [1.   0.95]
     >>> print(form_likeness("irrigated", ["irrigate", "irrigator", "irritation"]).round(2))
     [0.95 0.85 0.  ]
     """
     alike = np.zeros(len(others), np.float32)
-    first, of, from_stem = word[:1], base_forms(word), stem(word)
+    first, spelled, of, from_stem = word[:1], american(word), base_forms(word), stem(word)
     for i, other in enumerate(others):
-        if other[:1] == first:
+        if spelled == american(other):
+            alike[i] = 1
+        elif other[:1] == first:
             if not of.isdisjoint(base_forms(other)):
                 alike[i] = _OF_INFLECTED
             elif from_stem and from_stem == stem(other):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzydict.text.forms import base_forms, compared, form_likeness, stem
+from fuzzydict.text.forms import base_forms, compared, form_likeness, same_form, stem
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,41 @@ def test_short_remains_are_no_stem(a: str, b: str) -> None:
 def test_stems_are_long_or_none() -> None:
     assert stem("fertilizer") == stem("fertilized") == "fertil"
     assert stem("thing") == ""
+
+
+SPELLINGS = [
+    *(("colour", "color"), ("neighbourhoods", "neighborhoods"), ("favourite", "favorite")),
+    *(("organise", "organize"), ("organising", "organizing"), ("realisation", "realization")),
+    *(("analysed", "analyzed"), ("centre", "center"), ("kilometres", "kilometers")),
+    *(("catalogue", "catalog"), ("dialogues", "dialogs"), ("licence", "license")),
+    *(("anaemia", "anemia"), ("foetus", "fetus"), ("oestrogen", "estrogen")),
+    *(("travelled", "traveled"), ("counsellor", "counselor"), ("fuelled", "fueled")),
+    *(("fulfil", "fulfill"), ("skilful", "skillful"), ("manoeuvre", "maneuver")),
+    *(("grey", "gray"), ("tyres", "tires"), ("cheque", "check"), ("aluminium", "aluminum")),
+]
+
+
+@pytest.mark.parametrize(("british", "american"), SPELLINGS)
+def test_british_and_american_spellings_are_one_word(british: str, american: str) -> None:
+    assert same_form(british, american)
+    assert same_form(american, british)
+    assert form_likeness(british, [american])[0] == form_likeness(american, [british])[0] == 1
+
+
+@pytest.mark.parametrize(("a", "b"), [("colours", "color"), ("organised", "organize")])
+def test_forms_of_two_spellings_are_forms_of_one_word(a: str, b: str) -> None:
+    assert same_form(a, b)
+    assert 0.9 < form_likeness(a, [b])[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        *(("four", "for"), ("rise", "rize"), ("wise", "wize"), ("prise", "prize")),
+        *(("poet", "pet"), ("shoe", "she"), ("filler", "filer"), ("acre", "acer")),
+        *(("timbre", "timber"), ("rogue", "rog"), ("michael", "michel"), ("course", "corse")),
+    ],
+)
+def test_other_words_are_no_spellings(a: str, b: str) -> None:
+    assert not same_form(a, b)
+    assert form_likeness(a, [b])[0] == 0
