@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FEW = 2  # words of a text in which an opposite decides, whatever the other words are
+_MOST_APART = 4  # words that are in one text alone, if a negation or an opposite decides
 
 
 class _Text(NamedTuple):
@@ -50,9 +51,10 @@ class _Text(NamedTuple):
 def contradictions(query: str, strings: Sequence[str]) -> NDArray[np.bool_]:
     """Return whether a query and each of n texts contradict each other, (n,).
 
-    They do if what they differ in are opposites ("max speed", "min speed"), a word and its
-    negation, other members of a closed class (days, months, sizes, ordinals), other units, other
-    numbers, or codes with other letters. All texts are plain.
+    They do if what they differ in, and in hardly anything else, are opposites ("max speed", "min
+    speed"), or a word and its negation. They do if they name other members of a closed class
+    (days, months, sizes, ordinals), other units, other numbers, or codes with other letters. All
+    texts are plain.
 
     >>> contradictions("max speed", ["min speed", "maximum speed", "speed"]).tolist()
     [True, False, False]
@@ -74,13 +76,14 @@ def _contradict(a: _Text, b: _Text) -> bool:
         return True
     if a.members and b.members and _name_others(a, b):
         return True
-    return bool(a.units - b.units and b.units - a.units)
+    return bool(a.units and b.units) and _have_other_units(a, b)
 
 
 @lru_cache(maxsize=2048)
 def _text(text: str) -> _Text:
     for written, meant in (*_LONG_SIZES, _PER_CENT):
         text = text.replace(written, meant)
+    text = _PARTED_SYMBOL.sub(r"\1\2", text)
     words = tuple(text.split())
     each = tuple(map(_bases, words))
     every = frozenset().union(*each)
@@ -132,14 +135,28 @@ def _has_opposites(a: _Text, b: _Text) -> bool:
     """Tell whether the texts differ by opposites, and are short or have a word in common."""
     ours, theirs = _apart(a, b), _apart(b, a)
     is_short = max(len(a.words), len(b.words)) <= _FEW
-    if not (is_short or len(ours) < len(a.words)):
+    if not (is_short or len(ours) < len(a.words)) or not _differ_in_little(a, b):
         return False
     return any(
         not opposites(a.words[i]).isdisjoint(b.bases[j] | compared(b.words[j]))
         and a.bases[i].isdisjoint(a.negated) == b.bases[j].isdisjoint(b.negated)
         for i in ours
         for j in theirs
+        if not (_is_listed(a.words, i) or _is_listed(b.words, j))
     )
+
+
+def _is_listed(words: Sequence[str], place: int) -> bool:
+    """Tell whether a word is one of several, of which another may be meant: "red and black"."""
+    return not _LISTING.isdisjoint(words[max(place - 1, 0) : place + 2])
+
+
+def _differ_in_little(a: _Text, b: _Text) -> bool:
+    """Tell whether few words that say something are in one of the texts alone."""
+    if len(a.words) + len(b.words) <= _MOST_APART:
+        return True
+    apart = [a.words[i] for i in _apart(a, b)] + [b.words[i] for i in _apart(b, a)]
+    return sum(word not in _SAYING_LITTLE for word in apart) <= _MOST_APART
 
 
 def _apart(a: _Text, b: _Text) -> list[int]:
@@ -158,6 +175,18 @@ _PASSED_OVER = frozenset(
 _COUNTS = frozenset(
     ["number", "num", "nr", "nos", "count", "quantity", "qty"]
 )  # what "no" may stand for
+_LISTING = frozenset(["and", "or"])
+_SAYING_LITTLE = (
+    _NEGATIONS
+    | _PASSED_OVER
+    | _LISTING
+    | frozenset(["at", "by", "do", "does", "from", "in", "of", "on", "with"])
+)
+# Before "free" these do not name what is missing, nor does anything before what costs nothing.
+_NOT_MISSING = "are break buy call feel get go keep my our run set this try was were win your"
+_BEFORE_FREE = _SAYING_LITTLE.union(_NOT_MISSING.split())
+_COSTS = "access admission delivery download entry gift parking returns sample shipping trial wifi"
+_FREE_OF_CHARGE = frozenset(_COSTS.split())
 _NEGATIVE_PREFIXES = ("un", "non", "mis")
 _SHORTEST = 3  # letters of a word after such a prefix
 
@@ -168,15 +197,17 @@ def _negated(words: Sequence[str]) -> frozenset[str]:
     for i, word in enumerate(words):
         rest = [other for other in words[i + 1 :] if other not in _PASSED_OVER]
         if (word in _NEGATIONS or word.endswith("n't")) and rest:
+            if words[i - 1 : i] == ("or",):  # "whether or not paid"
+                continue
             if word != "no" or not (rest[0] == "of" or rest[0].isdigit()):
                 found.update(_bases(rest[0]))
         elif word.endswith("less"):
             found.update(_bases(word.removesuffix("less")))
+        elif word == "free" and i and _FREE_OF_CHARGE.isdisjoint(words[i + 1 : i + 2]):
+            found.update(_bases(words[i - 1]) if words[i - 1] not in _BEFORE_FREE else ())
         for prefix in _NEGATIVE_PREFIXES:
             if word.startswith(prefix) and len(word) >= len(prefix) + _SHORTEST:
                 found.update(_bases(word.removeprefix(prefix)))
-    if len(words) > 1 and words[-1] == "free":
-        found.update(_bases(words[-2]))
     return frozenset(found)
 
 
@@ -192,7 +223,9 @@ def _negates(a: _Text, b: _Text) -> bool:
     if "no" in a.words and not _COUNTS.isdisjoint(b.words):  # cust_no, "no_items"
         return False
     # "not null or empty" and "not null": the negation itself is in both.
-    return not any(word in _NEGATIONS and word in b.words for word in a.words)
+    if any(word in _NEGATIONS and word in b.words for word in a.words):
+        return False
+    return _differ_in_little(a, b)
 
 
 # ---- closed classes ----------------------------------------------------------------------------
@@ -299,17 +332,26 @@ _PREFIXES = "kilo mega giga tera peta milli micro nano pico centi deci hecto kib
 _PREFIXED = (
     "meter gram second watt volt ampere byte bit joule newton hertz liter pascal calorie ohm"
 )
+_LONG_TIMES = "day week fortnight month quarter year decade century"
 _PLAIN = (
+    f"{_LONG_TIMES} minute hour "
     "inch foot feet yard mile acre hectare pound ounce ton tonne stone pint gallon quart cup "
-    "teaspoon tablespoon minute hour day week fortnight month quarter year decade century celsius "
-    "fahrenheit kelvin bar psi horsepower knot lumen lux candela mole dozen pixel percent decibel "
-    "square cubic euro dollar cent penny rupee yen franc"
+    "teaspoon tablespoon celsius fahrenheit kelvin bar psi horsepower knot lumen lux candela "
+    "mole dozen pixel percent decibel square cubic euro dollar cent penny rupee yen franc"
 )
 # Letters and words that are units after a number, after "per" or "in", or at the end.
 _AMBIGUOUS = {"m": "meter", "g": "gram", "s": "second", "l": "liter", "w": "watt", "v": "volt"}
 _AMBIGUOUS |= {"b": "byte", "c": "celsius", "f": "fahrenheit", "k": "kelvin", "min": "minute"}
 _AMBIGUOUS |= {"t": "ton", "hp": "horsepower"}
 _BEFORE_UNIT = frozenset(["per", "in"])
+_BEFORE_RATE = frozenset(["per", "a", "an", "each", "every"])
+_RATE = "per "
+_CALENDAR = frozenset(_LONG_TIMES.split())
+_HOW_OFTEN = {"hourly": "hour", "daily": "day", "annual": "year", "annually": "year"}
+_HOW_OFTEN |= {f"{unit}ly": unit for unit in ("week", "fortnight", "month", "quarter", "year")}
+_OF_SPACE = frozenset(["square", "cubic"])  # no units by themselves
+# "kWh" and "MHz", which are parted like words in camel case
+_PARTED_SYMBOL = re.compile(r"(?<![a-z])([kmgtpd]) (wh?|v|hz|b|j|ah?|pa|cal)\b")
 
 
 @cache
@@ -323,6 +365,7 @@ def _units_by_word() -> dict[str, tuple[str, ...]]:
         for name in names
         if name.endswith(end)
     }
+    found |= {word: (unit,) for word, unit in _HOW_OFTEN.items()}
     found |= {symbol: tuple(of) for symbol, *of in word_list("units")}
     return found
 
@@ -332,26 +375,56 @@ def _is_unit(word: str) -> bool:
 
 
 def _units(words: Sequence[str]) -> frozenset[str]:
-    """Return the expressions of units in a text, each as sorted names: "kilometers per hour"."""
-    table, found, run = _units_by_word(), set[str](), list[str]()
+    """Return the expressions of units in a text, each as sorted names: "kilometers per hour".
+
+    How often something is stands for itself: "salary per year", "annual salary".
+    """
+    table, found, run, is_rate = _units_by_word(), set[str](), list[str](), False
     for i, word in enumerate((*words, "")):
         named = _unit(word, words, i, table) if word else ()
-        if named:
-            run += named
-        elif run and not (word in ("per", "an") or (word == "a" and i < len(words) - 1)):
-            found.add(" ".join(sorted(run)))
+        is_link = word in ("per", "an") or (word == "a" and i < len(words) - 1)
+        if run and not is_link and (not named or _begins_amount(word, words[i - 1])):
+            found.add(_expression(run, is_rate=is_rate))
             run = []
-    return frozenset(found)
+        if named and not run:
+            is_rate = word in _HOW_OFTEN or (i > 0 and words[i - 1] in _BEFORE_RATE)
+        run += named
+    return frozenset(found - _OF_SPACE)
+
+
+def _expression(names: list[str], *, is_rate: bool) -> str:
+    """Return an expression of units; of a time by itself, whether it is how often."""
+    is_time = len(names) == 1 and names[0] in _HOW_OFTEN.values()
+    return _RATE + names[0] if is_rate and is_time else " ".join(sorted(names))
+
+
+def _begins_amount(word: str, before: str) -> bool:
+    """Tell whether a unit after another one is no part of it: "kg 5m", "year month"."""
+    return word[0].isdigit() or (word in _CALENDAR and _is_unit(before))
+
+
+def _have_other_units(a: _Text, b: _Text) -> bool:
+    """Tell whether each text has a unit, or a rate, that the other has not.
+
+    An amount is not compared with a rate: "annual leave", "days of leave". How units are joined
+    makes no difference: "weekly hours", "hours week".
+    """
+    ours, theirs = a.units - b.units, b.units - a.units
+    kinds = ({unit.startswith(_RATE) for unit in units} for units in (ours, theirs))
+    if set.isdisjoint(*kinds):
+        return False
+    first, second = (sorted(" ".join(units).split()) for units in (ours, theirs))
+    return first != second
 
 
 def _unit(
     word: str, words: Sequence[str], place: int, table: dict[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Return the units that a word names, of which there may be none."""
+    before = words[place - 1] if place else ""
     for one in (word, word.lstrip("0123456789"), *base_forms(word)):
         if one in table:
             return table[one]
-    before = words[place - 1] if place else ""
     symbol = word.lstrip("0123456789")
     is_last = 0 < place == len(words) - 1
     if symbol in _AMBIGUOUS and (

@@ -22,6 +22,7 @@ OPPOSED = [
     *(("paid", "unpaid"), ("smoker", "non-smoker"), ("sugar free", "sugar"), ("wire", "wireless")),
     *(("isn't active", "active"), ("first name", "last name"), ("src ip", "dst ip")),
     *(("match", "mismatch"), ("no smoking", "smoking"), ("ascending", "desc")),
+    *(("sugar free gum", "gum with sugar"), ("shipping included", "shipping not included")),
     *(("not for sale", "sale"), ("not for sale", "for sale")),
     *(("monday", "tue"), ("jan 2020", "feb 2020"), ("first floor", "2nd floor")),
     *(("XXS", "XS"), ("M", "large"), ("extra large", "large"), ("vitamin c", "vitamin d")),
@@ -30,6 +31,7 @@ OPPOSED = [
     *(("f47ac10b", "f47ac10c"), ("Q1", "Q2"), ("HTTP 404", "HTTP 403"), ("ps4", "ps5")),
     *(("kilowatt", "kilowatt hour"), ("meter", "square meter"), ("metre", "km")),
     *(("mb", "gb"), ("size in kg", "size (g)"), ("km", "km/h"), ("seconds", "milliseconds")),
+    *(("weekly rent", "rent per month"), ("hourly wage", "annual wage"), ("daily", "weekly")),
     *(("price per week", "price per month"), ("5 m", "5 km"), ("celsius", "fahrenheit")),
 ]
 
@@ -46,6 +48,14 @@ COMPATIBLE = [
     *(("weight in kg", "weight"), ("weight_kg", "weight in kilograms"), ("min price", "minimum")),
     *(("ipv4", "ip v4"), ("km/h", "kilometres an hour"), ("per cent", "percent")),
     *(("a mail", "mail"), ("e-mail", "email"), ("t-shirt", "shirt"), ("year", "year of birth")),
+    *(("hours per week", "weekly hours"), ("rate per day", "daily rate"), ("week", "weekly")),
+    *(("hours week", "weekly hours"), ("annual leave", "days of leave"), ("year", "annual")),
+    *(("New Year's Day", "New Year"), ("month/day/year", "year")),
+    *(("kilowatt hours", "usage (kWh)"), ("2.4 GHz", "2.4 gigahertz"), ("5 kW", "5 kilowatts")),
+    *(("Cu pipe", "copper pipe 15mm"), ("cu 15mm", "15mm"), ("cu ft", "cubic feet")),
+    *(("beer without alcohol", "alcohol-free beer"), ("free shipping", "shipping")),
+    *(("30 day free trial", "30 day trial"), ("is free", "is"), ("with free wifi", "wifi")),
+    *(("primary schools", "elementary and secondary schools"), ("strung", "strung or not")),
     *(("nonprofit", "not for profit"), ("profit", "profit per cent")),
 ]
 
@@ -62,7 +72,32 @@ def test_what_may_mean_the_same_does_not_contradict(a: str, b: str) -> None:
     assert not contradict(b, a)
 
 
-SOME = "max min not no free with without 1 2 3 2023 b5 a5 m l kg gram per hour day"
+TITLE = "jackets tailored, cut and sewn for men and boys, "
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (f"{TITLE} (except fur)", "fur apparel, cut and sewn by contractors of women's clothing"),
+        (f"{TITLE} unlined, short", "long trousers of wool, cut and sewn, with lined pockets"),
+        ("knitted wool", f"{TITLE} (not knitted or crocheted), of silk"),
+    ],
+)
+def test_what_long_texts_differ_in_among_much_else_does_not_contradict(a: str, b: str) -> None:
+    assert not contradict(a, b)
+    assert not contradict(b, a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("with fur", "without fur"), ("lined", "unlined"), ("knitted", "not knitted")],
+)
+def test_what_long_texts_alone_differ_in_contradicts(a: str, b: str) -> None:
+    assert contradict(TITLE + a, TITLE + b)
+    assert contradict(TITLE + b, TITLE + a)
+
+
+SOME = "max min not no or free with without 1 2 3 2023 b5 a5 m l kg gram per hour day daily cu"
 TEXTS = st.lists(st.sampled_from(SOME.split()), min_size=1, max_size=4).map(" ".join)
 
 
