@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding, WordFeatures
     from fuzzydict.search.key_index import Keys
+    from fuzzydict.text.similarity import Coverage
 
 
 SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
@@ -41,8 +42,9 @@ NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they sha
 _WORDS = 32  # the first words of a text are compared one by one
 _SAME_WORD = 12.0  # nearness at which two words count as the same
 _FEW = 3  # words of a short text
-_TELLING = 0.7  # coverage below which words that are not covered tell short texts apart
-_SHARED = 0.25  # share of the nearness of phrases that words in common explain, at most
+_TELLING = 0.6  # coverage below which words that are not covered tell short texts apart
+_HALF = 0.5  # share of the nearness of short texts that is that of the words they differ in
+_COUNTERPART = 0.5  # likeness from which on a word of one text is one of the other
 _SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
 _RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
 _UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
@@ -161,11 +163,11 @@ def compare(
     slots = np.concatenate([spelled, nearest[~is_spelled[nearest]]])
     strings = [keys.plain[slot] for slot in slots.tolist()]
     spelling = spelling_likeness(query, strings, keys)
-    words, meant = word_coverage(query, strings, keys)
+    words, near_slots = compare_words(query, strings, near[slots], keys)
     for alike in (spelling[len(spelled) :], words[len(spelled) :]):
         np.minimum(alike, NEAREST_LIKENESS, out=alike)
     near = near.copy()
-    near[slots] *= np.where(near[slots] > 0, meant, 1)
+    near[slots] = near_slots
     return Features(near, slots, spelling, words, contradictions(query.text, strings))
 
 
@@ -176,16 +178,22 @@ def nearness(
 
     See `Features.nearness`.
     """
-    mean, spread = keys.background
     vectors = np.array([query.vector for query in queries])
     trust = np.array([query.trust for query in queries], np.float32)
-    near: NDArray[np.float32] = units(vectors) @ keys.vectors[slots].T
-    near *= keys.inverse_lengths[slots]
-    near -= np.float32(mean)
-    near *= keys.trust[slots] / np.float32(spread)
-    near *= trust[:, None]
+    cosines: NDArray[np.float32] = units(vectors) @ keys.vectors[slots].T
+    cosines *= keys.inverse_lengths[slots]
+    return _standardized(cosines, trust[:, None] * keys.trust[slots], keys)
+
+
+def _standardized(
+    cosines: NDArray[np.float32], trust: NDArray[np.float32], keys: Keys
+) -> NDArray[np.float32]:
+    """Return the nearness of texts, of the shape of their cosines, which are overwritten."""
+    mean, spread = keys.background
+    cosines -= np.float32(mean)
+    cosines *= trust / np.float32(spread)
     reach = np.float32(keys.calibration.reach)
-    return np.where(near > 0, reach * np.tanh(near / reach), near)
+    return np.where(cosines > 0, reach * np.tanh(cosines / reach), cosines)
 
 
 def spelled_alike(
@@ -231,47 +239,92 @@ def _or_derived(
 
 
 class _Words(NamedTuple):
-    """How well the words of a query and of c keys cover each other.
+    """How alike a query and c keys are, word by word.
 
     Attributes:
         coverage: see `Features.words`, (c,).
-        meant: the share of nearness that words which both have do not explain, (c,).
+        nearness: see `Features.nearness`, (c,), of what differs.
     """
 
     coverage: NDArray[np.float32]
-    meant: NDArray[np.float32]
+    nearness: NDArray[np.float32]
 
 
-def word_coverage(query: Query, strings: list[str], keys: Keys) -> _Words:
-    """Return how well the words of a query and of c keys cover each other.
+def compare_words(
+    query: Query, strings: list[str], near: NDArray[np.float32], keys: Keys
+) -> _Words:
+    """Return how well the words of a query and of c keys cover each other, and how near they are.
 
-    Phrases with a word in common are near for that alone. If each has other words as well that
-    the other has not, less of the nearness counts: "shoe size" does not mean "file size". An
-    encoder, which gives no vectors of words, reads the whole text and needs no such rule.
+    Short texts with a word in common are near for that alone. If each has other words that the
+    other has not, half of the nearness is that of those: of "shoe" and "file" for "shoe size" and
+    "file size". An encoder, which gives no vectors of words, reads the whole text and needs no such
+    rule.
+
+    Args:
+        query: the query, with its vector and words.
+        strings: the plain words of the c keys.
+        near: the nearness of the whole texts, (c,).
+        keys: all keys.
     """
     split = [string.split()[:_WORDS] for string in strings]
-    found = _Words(np.full(len(split), -np.inf, np.float32), np.ones(len(split), np.float32))
+    found = _Words(np.full(len(split), -np.inf, np.float32), near.copy())
     words = query.text.split()[:_WORDS]
     several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
     if not several:
         return found
     columns, different = _columns([split[i] for i in several])
     features = keys.word_features(different)
+    asked = query.words._replace(weights=query.words.weights * keys.rarity(words))
+    features = features._replace(weights=features.weights * keys.rarity(different))
     shares = coverage(
-        _words_alike(words, query.words, different, features, keys),
-        query.words.weights * keys.rarity(words),
+        _words_alike(words, asked, different, features, keys),
+        asked.weights,
         columns,
-        features.weights * keys.rarity(different),
+        features.weights,
         runs_of(words, [split[i] for i in several]),
     )
+    found.coverage[several] = shares.mean()
     # In a short text each word tells; "birth date" is not "start date".
-    is_short = np.array([max(len(words), len(split[i])) <= _FEW for i in several])
-    larger = np.where(is_short, shares.larger(), 1)
-    found.coverage[several] = shares.mean() * np.minimum(1, larger / _TELLING) ** 2
-    if query.words.units.shape[1]:
-        have_some = [not set(words).isdisjoint(split[i]) for i in several]
-        found.meant[several] = np.where(have_some, 1 - _SHARED * (1 - larger), 1)
+    short = np.flatnonzero(np.maximum((columns >= 0).sum(axis=1), len(words)) <= _FEW)
+    if len(short):
+        some = np.array(several)[short]
+        few = shares.of(short)
+        found.coverage[some] *= np.minimum(1, few.larger() / _TELLING) ** 2
+        found.nearness[some] = _of_differences(
+            near[some], asked, features, columns[short], few, keys
+        )
     return found
+
+
+def _of_differences(
+    near: NDArray[np.float32],
+    asked: WordFeatures,
+    features: WordFeatures,
+    columns: NDArray[np.intp],
+    shares: Coverage,
+    keys: Keys,
+) -> NDArray[np.float32]:
+    """Return the nearness of c keys, (c,), half of it that of the words without a counterpart."""
+    if not asked.units.shape[1]:
+        return near
+    lacks = shares.of_query.T < _COUNTERPART  # (c, m)
+    rows, places = np.nonzero((shares.of_keys < _COUNTERPART) & (columns >= 0))
+    words = columns[rows, places]
+    theirs = np.zeros((len(columns), len(features.weights)), np.float32)
+    theirs[rows, words] = features.weights[words]
+    differ = lacks.any(axis=1) & ~lacks.all(axis=1) & theirs.any(axis=1)
+    ours, theirs = _shares(asked.weights * lacks[differ]), _shares(theirs[differ])
+    cosines = np.einsum("ce,ce->c", units(ours @ asked.units), units(theirs @ features.units))
+    trust = (ours @ asked.trust) * (theirs @ features.trust)
+    limited = near.copy()
+    of_others = _standardized(cosines, np.ones_like(trust), keys)
+    limited[differ] -= _HALF * trust * np.maximum(near[differ] - of_others, 0)
+    return limited
+
+
+def _shares(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the weights, (c, n), so that those of each row sum to 1."""
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
 
 
 # ---- spelling alone ---------------------------------------------------------------------------

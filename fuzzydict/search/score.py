@@ -20,11 +20,11 @@ from fuzzydict.search.features import (
     Features,
     compare,
     compare_spelling,
+    compare_words,
     encode,
     nearness,
     spelled_alike,
     spelling_likeness,
-    word_coverage,
 )
 from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.similarity import written_alike
@@ -607,8 +607,7 @@ def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding
     if best is None and may_win_encoded:
         encode([query], embedding)
         near = nearness([query], keys, slots)[0]
-        words, meant = word_coverage(query, strings, keys)
-        near = np.where(near > 0, near * meant, near)
+        words, near = compare_words(query, strings, near, keys)
         contradicted = contradictions(query.text, strings)
         features = Features(near, np.arange(len(near)), spelling, words, contradicted)
         odds = log_odds(features, query.known, keys.calibration)

@@ -250,18 +250,31 @@ class Coverage(NamedTuple):
     Attributes:
         found: the weighted share of the words of the query that each key has, (c,).
         covered: the weighted share of the words of each key that the query has, (c,).
+        of_query: how alike each word of the query is to its counterpart in each key, (m, c).
+        of_keys: how alike each word of each key is to its counterpart in the query, (c, longest).
     """
 
     found: NDArray[np.float32]
     covered: NDArray[np.float32]
+    of_query: NDArray[np.float32]
+    of_keys: NDArray[np.float32]
 
     def mean(self) -> NDArray[np.float32]:
-        """Return the mean of the two shares, (c,)."""
-        return np.asarray((self.found + self.covered) / 2, np.float32)
+        """Return the mean of the two shares, (c,), of which that of the query counts twice.
+
+        What is asked for must be found; a key may say more.
+        """
+        return np.asarray((2 * self.found + self.covered) / 3, np.float32)
 
     def larger(self) -> NDArray[np.float32]:
         """Return the larger share, (c,): less than 1 if each has words that the other has not."""
         return np.maximum(self.found, self.covered)
+
+    def of(self, keys: NDArray[np.intp]) -> Coverage:
+        """Return the coverage of some of the keys."""
+        return Coverage(
+            self.found[keys], self.covered[keys], self.of_query[:, keys], self.of_keys[keys]
+        )
 
 
 def coverage(
@@ -292,6 +305,7 @@ def coverage(
     for key, rows, places, likeness_of_run in runs:
         of_run = pairs[rows, key, places]
         np.maximum(of_run, likeness_of_run, out=of_run)
-    found = query_weights @ pairs.max(axis=2) / query_weights.sum()
-    covered = (pairs.max(axis=0) * weights).sum(axis=1) / weights.sum(axis=1)
-    return Coverage(found, covered)
+    of_query, of_keys = pairs.max(axis=2), pairs.max(axis=0)
+    found = query_weights @ of_query / query_weights.sum()
+    covered = (of_keys * weights).sum(axis=1) / weights.sum(axis=1)
+    return Coverage(found, covered, of_query, of_keys)

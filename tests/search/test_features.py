@@ -9,7 +9,10 @@ import pytest
 
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict.embedding.encoder import Encoder
+from fuzzydict.embedding.projections import with_projections
 from fuzzydict.search import features
+from fuzzydict.search.features import Query, encode, nearness
+from fuzzydict.search.key_index import Keys
 from tests.support.reference import Reference, assert_probabilities
 
 WORDS = ["color", "colour", "the", "engine"]
@@ -81,6 +84,23 @@ def test_words_in_common_take_nothing_from_the_nearness_of_whole_texts() -> None
     assert explained.best.key == names[0]
     assert explained.best_parts is not None
     assert explained.best_parts.nearness == pytest.approx((cosine - mean) / spread, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("query", "key"), [("birth date", "start date"), ("home phone", "work phone")]
+)
+def test_words_that_differ_take_from_the_nearness_of_short_texts(query: str, key: str) -> None:
+    embedding = with_projections(Brown(), None)
+    asked = Query.of(query, embedding)
+    encode([asked], embedding)
+    keys = Keys.of(embedding, [key], *embedding.encode_with_trust([key]))
+    whole = float(nearness([asked], keys)[0, 0])
+    parts = FuzzyDict({key: 1}).explain(query).best_parts
+    of_words = FuzzyDict({key.split()[0]: 1}).explain(query.split()[0]).best_parts
+    assert parts
+    assert of_words
+    assert of_words.nearness < parts.nearness < whole
+    assert parts.nearness == pytest.approx((whole + of_words.nearness) / 2, rel=0.05)
 
 
 # ---- abbreviations ----------------------------------------------------------------------------

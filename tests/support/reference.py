@@ -20,8 +20,8 @@ from fuzzydict.text.similarity import sounds
 from fuzzydict.text.words import plain
 
 # The constants of the score, as `search.features` has them.
-WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, SHARED = 32, 12.0, 4, 0.4, 0.97, 0.25
-FEW, TELLING = 3, 0.7
+WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, COUNTERPART = 32, 12.0, 4, 0.4, 0.97, 0.5
+FEW, HALF, OF_QUERY, TELLING = 3, 0.5, 2, 0.6
 
 __all__ = [
     "Reference",
@@ -142,12 +142,13 @@ class Reference:
         likeness = surface = self.looks_alike(plain(query), plain(key))
         words, others, by_words = plain(query).split(), plain(key).split(), []
         if len(words) > 1 or len(others) > 1:
-            shares = self.coverage(words[:WORDS], others[:WORDS])
-            larger = max(shares) if max(len(words), len(others)) <= FEW else 1
-            surface = sum(shares) / 2 * min(1, larger / TELLING) ** 2
-            have_some = not set(words[:WORDS]).isdisjoint(others[:WORDS])
-            if near > 0 and have_some and self.embedding.tells_words:
-                near *= 1 - SHARED * (1 - larger)
+            words, others = words[:WORDS], others[:WORDS]
+            alike = self.alike(words, others)
+            shares = self.coverage(alike, words, others)
+            surface = (OF_QUERY * shares[0] + shares[1]) / (OF_QUERY + 1)
+            if max(len(words), len(others)) <= FEW:
+                surface *= min(1, max(shares) / TELLING) ** 2
+                near -= self.excess(near, alike, words, others)
             by_words = [line("words", surface)] if surface >= LEAST_COVERAGE * (1 - known) else []
         spelling = SAME if likeness == 1 else line("spelling", likeness)
         lost = CONTRADICTED * float(contradictions(plain(query), [plain(key)])[0])
@@ -179,28 +180,59 @@ class Reference:
         (vector,), _ = self.embedding.encode_with_trust([query], of_queries=True)
         cosine = cosine_of(vector, self.vectors[key])
         trust, trust_in_key = map(float, self.embedding.trust([query, key]))
-        near = (cosine - self.mean) / self.spread * trust * trust_in_key
+        return self.standardized(cosine, trust * trust_in_key)
+
+    def standardized(self, cosine: float, trust: float) -> float:
+        """Return the nearness that a cosine stands for."""
+        near = (cosine - self.mean) / self.spread * trust
         reach = self.embedding.calibration.reach
         return reach * math.tanh(near / reach) if near > 0 else near
 
-    def coverage(self, words: list[str], others: list[str]) -> tuple[float, float]:
-        """Return how far each word of one has its like in the other."""
-        weight = self.embedding.vocabulary.weight
+    def excess(
+        self, near: float, alike: list[list[float]], words: list[str], others: list[str]
+    ) -> float:
+        """Return what is taken from the nearness of texts whose other words are less near."""
+        ours = [word for word, row in zip(words, alike, strict=True) if max(row) < COUNTERPART]
+        columns = zip(*alike, strict=True)
+        theirs = [word for word, row in zip(others, columns, strict=True) if max(row) < COUNTERPART]
+        if not ours or not theirs or len(ours) == len(words):
+            return 0.0
+        (vector, trust), (other, trust_in_other) = (
+            self.mixture(some, of_query=some is ours)
+            for some in (ours, list(dict.fromkeys(theirs)))
+        )
+        if not len(vector):
+            return 0.0
+        of_others = self.standardized(cosine_of(vector, other), 1.0)
+        return HALF * trust * trust_in_other * max(near - of_others, 0)
+
+    def mixture(self, words: list[str], *, of_query: bool) -> tuple[Any, float]:
+        """Return the weighted means of the words' vectors of length one and of their trust."""
+        features = self.embedding.word_features(words, of_query=of_query)
+        weights = [self.weight(word) for word in words]
+        trust = np.average(features.trust, weights=weights)
+        return np.average(features.units, axis=0, weights=weights), float(trust)
+
+    def alike(self, words: list[str], others: list[str]) -> list[list[float]]:
+        """Return how alike each word of a text is to each of another."""
         alike = [[self.words_alike(word, other) for other in others] for word in words]
         for _, rows, places, of_run in runs_of(words, [others]):
             for row, place in product(range(*rows.indices(99)), range(*places.indices(99))):
                 alike[row][place] = max(alike[row][place], of_run)
-        return coverage_of(
-            alike,
-            [weight(word) * self.rarity(word) for word in words],
-            range(len(others)),
-            [weight(other) * self.rarity(other) for other in others],
-        )
+        return alike
 
-    def rarity(self, word: str) -> float:
-        """Return how rare a word is among the keys."""
+    def coverage(
+        self, alike: list[list[float]], words: list[str], others: list[str]
+    ) -> tuple[float, float]:
+        """Return how far each word of one has its like in the other."""
+        ours, theirs = ([self.weight(word) for word in some] for some in (words, others))
+        return coverage_of(alike, ours, range(len(others)), theirs)
+
+    def weight(self, word: str) -> float:
+        """Return how much a word counts: less if it is frequent, in English or among the keys."""
         total, holders = len(self.keys), sum(word in plain(key).split() for key in self.keys)
-        return max(math.log((total + 1) / max(holders, 1)) / math.log(total + 1), 0.05)
+        rarity = max(math.log((total + 1) / max(holders, 1)) / math.log(total + 1), 0.05)
+        return self.embedding.vocabulary.weight(word) * rarity
 
     def words_alike(self, a: str, b: str) -> float:
         """Return how alike two words are, in spelling or in meaning."""

@@ -199,16 +199,21 @@ def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]
     found = coverage(alike, weights, columns_of(keys), key_weights)
     shares = np.array([coverage_of(alike, weights, key, key_weights) for key in keys])
     assert found.mean().dtype == np.float32
-    np.testing.assert_allclose(found.mean(), shares.mean(axis=1), rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(found.larger(), shares.max(axis=1), rtol=1e-5, atol=1e-7)
-    assert ((found.mean() >= 0) & (found.larger() <= 1 + 1e-6)).all()
+    np.testing.assert_allclose(found.mean(), shares @ [2 / 3, 1 / 3], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.found, shares[:, 0], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.covered, shares[:, 1], rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(found.larger(), np.maximum(found.found, found.covered))
+    best = [alike[:, key].max(axis=1) for key in keys], [alike[:, key].max(axis=0) for key in keys]
+    np.testing.assert_array_equal(found.of_query.T, best[0])
+    for row, of_key in zip(found.of_keys, best[1], strict=True):
+        np.testing.assert_array_equal(row[: len(of_key)], of_key)
 
 
 def test_a_word_that_weighs_little_is_hardly_missed() -> None:
     alike = np.array([[1, 0, 0]], np.float32)  # "speed" in "speed of" and in "speed limit"
     weights = np.array([1, 0.03, 1], np.float32)
     found = coverage(alike, np.ones(1, np.float32), columns_of([[0, 1], [0, 2]]), weights)
-    assert found.mean().tolist() == pytest.approx([(1 + 1 / 1.03) / 2, 0.75])
+    assert found.mean().tolist() == pytest.approx([(2 + 1 / 1.03) / 3, 2.5 / 3])
 
 
 def test_the_order_of_words_does_not_matter() -> None:
