@@ -103,7 +103,7 @@ def counted_words(
     chosen = [word for word in first if words_of(word) == [word] and re.search("[a-z]", word)]
     others = [w for w in counts.keys() - set(chosen) if words_of(w) == [w] and w.isalpha()]
     others.sort(key=lambda word: (-counts[word], word))
-    chosen += others[: size - len(chosen)]
+    chosen += others[: max(0, size - len(chosen))]
     chosen.sort(key=lambda word: (-counts.get(word, least), word))
     return {word: counts.get(word, least) for word in chosen}
 

@@ -113,3 +113,10 @@ def test_the_package_says_what_it_is_and_how_its_data_may_be_used() -> None:
     facts = metadata.metadata("fuzzydict")
     assert facts["Version"] == fuzzydict.__version__
     assert facts["License-Expression"] == "MIT"
+
+
+def test_the_package_takes_30_megabytes_at_most() -> None:
+    folders = [MODULES[name].parent for name in ("fuzzydict", "fuzzydict.cli", "fuzzydict.data")]
+    found = {file for folder in folders for file in folder.rglob("*") if file.is_file()}
+    sizes = [file.stat().st_size for file in found if "__pycache__" not in file.parts]
+    assert sum(sizes) <= 30e6
