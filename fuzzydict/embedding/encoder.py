@@ -110,8 +110,8 @@ class Encoder:
         """Return the cosines to expect of unrelated texts, estimated from those of keys, (n, E).
 
         >>> encoder = Encoder(lambda texts: [[9.0, len(text)] for text in texts])
-        >>> encoder.background(np.eye(20, dtype=np.float32)).spread  # with a mean of nearly 0
-        0.1097...
+        >>> round(encoder.background(np.eye(20, dtype=np.float32)).spread, 2)  # of a mean near 0
+        0.11
         """
         mean, spread = background_of(keys)
         return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))

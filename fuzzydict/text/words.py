@@ -112,7 +112,7 @@ def word_list(name: str) -> list[list[str]]:
     """Return the words of each line of a list that ships with the package.
 
     >>> word_list("irregular")[0]
-    ['abode', 'abide']
+    ['aardwolves', 'aardwolf']
     """
     text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
     return [line.split() for line in text.splitlines()]

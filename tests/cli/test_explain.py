@@ -59,11 +59,11 @@ def test_keys_are_scored_by_the_scorer_that_is_named(car: Path) -> None:
 
 
 def test_json_has_all_numbers_an_object_a_line(car: Path) -> None:
-    result = explain(car, "--json", "colour", "?!", "color")
+    result = explain(car, "--json", "colourr", "?!", "color")
     assert result.exit_code == 1
     colour, marks, color = map(json.loads, result.stdout.splitlines())
-    e = FuzzyDict(CAR).explain("colour")
-    assert (colour["query"], colour["matches"], colour["equal"]) == ("colour", True, False)
+    e = FuzzyDict(CAR).explain("colourr")
+    assert (colour["query"], colour["matches"], colour["equal"]) == ("colourr", True, False)
     for name, match, parts in (
         ("best", e.best, e.best_parts),
         ("runner_up", e.runner_up, e.runner_up_parts),
@@ -76,7 +76,7 @@ def test_json_has_all_numbers_an_object_a_line(car: Path) -> None:
     assert colour["margin"] == pytest.approx(e.margin)
     assert colour["cutoff"] == e.cutoff
     (word,) = colour["words"]
-    assert (word["text"], word["known"], word["stand_ins"][0][0]) == ("colour", False, "color")
+    assert (word["text"], word["known"], word["stand_ins"][0][0]) == ("colourr", False, "colour")
     assert marks == {"query": "?!", "matches": False, "best": None}
     assert (color["equal"], color["best"]["score"]) == (True, 1.0)
 

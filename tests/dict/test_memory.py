@@ -105,8 +105,8 @@ def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: 
     monkeypatch.setattr("fuzzydict.embedding.vocabulary.likenesses", counted)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = [f"colo{a}{b}" for a in letters for b in letters]
-    words = [word for word in words if Brown().vocabulary.row(word) is None]
-    Brown().vocabulary.stand_ins.cache_clear()
+    vocabulary = FuzzyDict({}).embedding.vocabulary
+    words = [word for word in words if vocabulary.row(word) is None]
     keys = [f"{word} {other}" for word in words for other in ("color", "speedd")]
     d = FuzzyDict(dict.fromkeys(keys, 0), scorer="cosine")
     assert len(d.attend("speed").names) == len(d)

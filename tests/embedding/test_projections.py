@@ -176,7 +176,7 @@ def test_the_brown_vectors_have_projections_that_ship_unless_others_are_named() 
     assert one.tolist() == same.tolist()
     np.testing.assert_allclose(one[: len(other)], units(other[None])[0], rtol=1e-5)
     table = units(English().encode(["color"]))[0]
-    np.testing.assert_allclose(one[len(other) :], table, rtol=1e-5)
+    np.testing.assert_allclose(units(one[None, len(other) :])[0], table, rtol=1e-5)
     assert with_projections(Brown(), as_projections("identity")) is Brown()
     own = WordVectors(["red"], [[1.0]])
     assert with_projections(own, None) is own
@@ -227,14 +227,15 @@ WORDS = WordVectors(["red", "blue", "sky"], drawn(3, 4))
 TABLE = WordVectors(["red", "phone"], [[3.0, 4.0], [0.0, 2.0]])
 
 
-def test_vectors_beside_projected_ones_are_of_length_one_for_each_text() -> None:
+def test_vectors_beside_projected_ones_are_of_one_length_for_each_text() -> None:
     matrix = drawn(4, 3)
     projected = Projected(WORDS, Projections(matrix, matrix, beside=TABLE))
     texts = ["red", "red phone", "blue sky"]
     found, trust = projected.encode_with_trust(texts, of_queries=True)
     joined = JoinedVectors(WORDS, TABLE).encode(texts)
     np.testing.assert_allclose(found[:, :3], units(joined[:, :4] @ matrix), rtol=1e-5)
-    np.testing.assert_allclose(found[:, 3:], units(joined[:, 4:]), rtol=1e-5)
+    np.testing.assert_allclose(units(found[:, 3:]), units(joined[:, 4:]), rtol=1e-5)
+    assert np.ptp(np.linalg.norm(found[:2, 3:], axis=1)) < 1e-5
     assert not found[2, 3:].any()
     assert trust.tolist() == [1, 1, 1]
     assert projected.vocabulary.known_share("phone sky hue") == 2 / 3

@@ -465,13 +465,12 @@ def test_answers_are_compared(set_file: Path, capsys: pytest.CaptureFixture[str]
 # ---- the table of English words -----------------------------------------------------------
 
 
-class _Teacher:
+class _Teacher(english.Teacher):
     """Knows 20 words; of a text it hears some words more than others."""
 
     def __init__(self) -> None:
         random = np.random.default_rng(0)
         self.words = [first + second for first in "bdfgk" for second in ("ab", "eck", "ill", "ox")]
-        self.pieces = ["[UNK]", "##s", *self.words]
         self._vectors = dict(zip(self.words, random.standard_normal((20, 8)), strict=True))
         self._loudness = dict(zip(self.words, random.uniform(0.1, 3, 20), strict=True))
 

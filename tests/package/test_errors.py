@@ -105,7 +105,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.ArgumentTypeError,
         lambda _: FuzzyDict(CAR, embedding="glove"),
         "got 'glove'",
-        "expected None, WordVectors, gensim KeyedVectors, a mapping",
+        "expected None, 'english', WordVectors, gensim KeyedVectors, a mapping",
         "embedding",
     ),
     (
