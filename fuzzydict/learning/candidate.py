@@ -285,7 +285,8 @@ class Candidate:
         """
         found = zip(self._log_weights(queries, vectors), right, strict=True)
         if self._is_probability:
-            return [_probable_answer(logs, keys) for logs, keys in found]
+            nesting = self.keys.calibration.nesting
+            return [_probable_answer(logs, keys, nesting) for logs, keys in found]
         return [_answer(scores, scores / self._temperature, keys) for scores, keys in found]
 
     def nearest(
@@ -323,7 +324,7 @@ def _joined(first: Projections, layer: Projections) -> Projections:
     return Projections(layer.query, layer.key, layer.value, base=first, words=words)
 
 
-def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp]) -> Answer:
+def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp], nesting: float) -> Answer:
     """Return the answer from log-probabilities, of which "none" has the rest."""
     scores = np.exp(logs)
     answer, none = _answer(scores, logs, right), max(1 - scores.sum(), np.exp(_LEAST))
@@ -332,8 +333,19 @@ def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp]) -> Answ
     probability = scores[right].sum()
     return answer._replace(
         log_probability=max(float(np.log(probability)), _LEAST),
-        otherwise=float(answer.otherwise / max(1 - probability, none)),
+        otherwise=_best_of(np.delete(logs, right), logs, float(np.log(none)), nesting),
     )
+
+
+def _best_of(
+    others: NDArray[np.float64], logs: NDArray[np.float64], none: float, nesting: float
+) -> float:
+    """Return the best score of the other keys if they were all, as `log_probabilities` has it."""
+    left, every = np.logaddexp.reduce(others), np.logaddexp.reduce(logs)
+    if left == -np.inf:
+        return -np.inf
+    any_right = every - none + nesting * (left - every)  # as log-odds
+    return float(np.exp(others.max() - left - np.logaddexp(0, -any_right)))
 
 
 def _answer(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict, mapping
+from fuzzydict.embedding.projections import with_projections
 from fuzzydict.search import lookup
 from fuzzydict.text import ngrams
 from fuzzydict.text.similarity import likenesses
@@ -105,8 +106,9 @@ def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: 
     monkeypatch.setattr("fuzzydict.embedding.vocabulary.likenesses", counted)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = [f"colo{a}{b}" for a in letters for b in letters]
-    vocabulary = FuzzyDict({}).embedding.vocabulary
+    vocabulary = with_projections(Brown(), None).vocabulary
     words = [word for word in words if vocabulary.row(word) is None]
+    vocabulary.stand_ins.cache_clear()
     keys = [f"{word} {other}" for word in words for other in ("color", "speedd")]
     d = FuzzyDict(dict.fromkeys(keys, 0), scorer="cosine")
     assert len(d.attend("speed").names) == len(d)

@@ -230,7 +230,7 @@ def test_invariants_that_do_not_hold_are_noticed() -> None:
         (index._inverse_lengths, "rows", index._inverse_lengths.rows * 2),
         (index._alive, "rows", np.array([True, False, True])),
         (index._ngrams, "strings", ["color", "brand", "sped"]),
-        (index._ngrams, "_parts", 2 * index._ngrams._parts),
+        (index._ngrams, "_parts", 2 * index._ngrams.parts()),
     ]
     for where, name, spoiled in spoilers:
         kept = getattr(where, name)

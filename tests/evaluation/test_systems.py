@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from fuzzydict import Brown, FuzzyDict, MissingCorpusError, MissingExtraError
+from fuzzydict import FuzzyDict, MissingCorpusError, MissingExtraError
 from fuzzydict.evaluation import systems
 from fuzzydict.evaluation.systems import (
     ENCODER_NAME,

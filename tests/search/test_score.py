@@ -373,10 +373,11 @@ def test_the_keys_of_nearly_all_slips_are_proved(many: FuzzyDict[str]) -> None:
 def test_deleted_keys_neither_win_nor_count(many: FuzzyDict[str]) -> None:
     d = many.copy()
     d.score_cutoff = 0.02
-    query = MANY[0][:3] + "x" + MANY[0][3:]
-    assert proved(d, query) == MANY[0]
-    del d[MANY[0]]
-    assert proved(d, query) != MANY[0]
+    slips = {key[:3] + "x" + key[3:]: key for key in MANY[:50] if len(key) > 4}
+    query, key = next(slip for slip in slips.items() if proved(d, slip[0]))
+    assert proved(d, query) == key
+    del d[key]
+    assert proved(d, query) != key
     assert_proved_rightly(d, query)
 
 
@@ -395,9 +396,8 @@ def test_what_spelling_does_not_prove_is_left_to_the_score(
     assert proved(d, query) is None
 
 
-def test_a_read_by_bounds_answers_as_others_do() -> None:
+def test_a_read_of_a_value_answers_as_others_do() -> None:
     d = FuzzyDict({"color": 1, "brand": 2})
-    assert proved(FuzzyDict(d, score_cutoff=0.02), "colour") == "color"
     assert d["colour"] == d.get("colour") == d.nearest("colour").value == 1
     d["color"] = 5
     assert d["colour"] == 5
