@@ -86,6 +86,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _systems(encoder: bool) -> Iterator[System]:
     yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9), False)
     yield System("FuzzyDict", _by_dict, (0.02, 0.3, 0.5, 0.9))
+    of_english = partial(_by_dict, embedding="english")
+    yield System('FuzzyDict, embedding="english"', of_english, (0.02, 0.3, 0.5, 0.9))
     by_spelling = partial(_by_dict, scorer="spelling")
     yield System('FuzzyDict, scorer="spelling"', by_spelling, (0.02, 0.3, 0.5, 0.9))
     if encoder:
