@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
+    from fuzzydict.embedding.calibration import Calibration
     from fuzzydict.learning.projections import Epoch, Settings
 
 
@@ -285,8 +286,8 @@ class Candidate:
         """
         found = zip(self._log_weights(queries, vectors), right, strict=True)
         if self._is_probability:
-            nesting = self.keys.calibration.nesting
-            return [_probable_answer(logs, keys, nesting) for logs, keys in found]
+            calibration = self.keys.calibration
+            return [_probable_answer(logs, keys, calibration) for logs, keys in found]
         return [_answer(scores, scores / self._temperature, keys) for scores, keys in found]
 
     def nearest(
@@ -324,7 +325,9 @@ def _joined(first: Projections, layer: Projections) -> Projections:
     return Projections(layer.query, layer.key, layer.value, base=first, words=words)
 
 
-def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp], nesting: float) -> Answer:
+def _probable_answer(
+    logs: NDArray[np.float64], right: NDArray[np.intp], calibration: Calibration
+) -> Answer:
     """Return the answer from log-probabilities, of which "none" has the rest."""
     scores = np.exp(logs)
     answer, none = _answer(scores, logs, right), max(1 - scores.sum(), np.exp(_LEAST))
@@ -333,18 +336,20 @@ def _probable_answer(logs: NDArray[np.float64], right: NDArray[np.intp], nesting
     probability = scores[right].sum()
     return answer._replace(
         log_probability=max(float(np.log(probability)), _LEAST),
-        otherwise=_best_of(np.delete(logs, right), logs, float(np.log(none)), nesting),
+        otherwise=_best_of(np.delete(logs, right), logs, calibration),
     )
 
 
 def _best_of(
-    others: NDArray[np.float64], logs: NDArray[np.float64], none: float, nesting: float
+    others: NDArray[np.float64], logs: NDArray[np.float64], calibration: Calibration
 ) -> float:
     """Return the best score of the other keys if they were all, as `log_probabilities` has it."""
     left, every = np.logaddexp.reduce(others), np.logaddexp.reduce(logs)
     if left == -np.inf:
         return -np.inf
-    any_right = every - none + nesting * (left - every)  # as log-odds
+    none = np.log(max(-np.expm1(every), np.finfo(np.float64).eps))
+    any_right = every - none + calibration.nesting * (left - every)  # as log-odds
+    any_right += calibration.growth * np.log(len(logs) / len(others))
     return float(np.exp(others.max() - left - np.logaddexp(0, -any_right)))
 
 

@@ -61,8 +61,8 @@ def test_performance_is_learned_from_a_dozen_examples(taught: tuple[FuzzyDict[in
     d, report = taught
     before, after = (x.attend("performance") for x in (car(), d))
     was, now = (dict(zip(a.names, a.weights, strict=True)) for a in (before, after))
-    assert was["color"] > 0.05
-    assert now["color"] < 0.05
+    assert min(was[key] for key in SPORT) < 0.05  # it knew one of the three
+    assert min(now[key] for key in SPORT) > 0.2
     assert sum(now[key] for key in SPORT) > 0.8
     assert report.kept
     assert report.training_after.log_probability > report.training_before.log_probability
@@ -183,7 +183,7 @@ def test_a_fit_starts_afresh_or_goes_on(taught: tuple[FuzzyDict[int], Any]) -> N
     first = d.projections
     d.fit(["paint"], ["color"], validation=0, remember=False)
     assert d.projections.base == first.base  # not on top of the first
-    assert d.most_similar("maker")[0].key != "brand"  # which the first had taught
+    assert d.most_similar("maker")[0].score < 0.5 < taught[0].most_similar("maker")[0].score  # not taught again
     d.fit(["maker"], ["brand"], warm_start=True, validation=0, remember=False)
     assert d.projections.base == first.base  # still one layer
     assert (d.nearest("maker").key, d.nearest("paint").key) == ("brand", "color")
