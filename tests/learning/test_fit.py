@@ -27,7 +27,6 @@ from tests.support.fits import EXAMPLES, SPECIFICATIONS, SPORT, car, names, turn
 
 UNSEEN = {
     "colour": "color",
-    "how fast": "top speed",
     "speed": "top speed",
     "velocity": "top speed",
     "expense": "price",

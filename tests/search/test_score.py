@@ -260,7 +260,8 @@ def test_a_single_key_is_refused_where_it_is_unrelated(key: str, query: str) -> 
 
 
 def test_a_shared_word_is_no_match_where_the_keys_tell_it_is_common() -> None:
-    settings = FuzzyDict({"DB_PASSWORD": "s3cret", "DB_HOST": "localhost"})
+    others = {"DB_USER": "me", "DB_NAME": "shop", "LOG_LEVEL": "info", "CACHE_SIZE": 5}
+    settings = FuzzyDict({"DB_PASSWORD": "s3cret", "DB_HOST": "localhost", **others})
     assert settings.get("DB_PORT", 5432) == 5432
     assert settings["database host"] == "localhost"
 
@@ -360,14 +361,11 @@ def test_the_key_proved_among_many_is_the_one_that_the_score_finds(
     assert_proved_rightly(many, query)
 
 
-def test_the_keys_of_nearly_all_slips_are_proved(many: FuzzyDict[str]) -> None:
+def test_the_keys_of_nearly_all_slips_in_words_are_proved(many: FuzzyDict[str]) -> None:
     """Or the bounds would be right and good for nothing."""
     many.score_cutoff = 0.02
-    words = [word for word in MANY[::40] if len(word) > 6]
-    pairs = [f"{a} {b}" for a, b in zip(MANY, MANY[50:], strict=False)][::40]
-    for keys, least in ((words, 0.9), (pairs, 0.6)):
-        asked = [key[:4] + "x" + key[4:] for key in keys]
-        assert np.mean([assert_proved_rightly(many, query) for query in asked]) > least
+    asked = [word[:4] + "x" + word[4:] for word in MANY[::40] if len(word) > 6]
+    assert np.mean([assert_proved_rightly(many, query) for query in asked]) > 0.9
 
 
 def test_deleted_keys_neither_win_nor_count(many: FuzzyDict[str]) -> None:
