@@ -109,6 +109,7 @@ def test_keys_are_those_before_or_after_a_write() -> None:
     d._check()
 
 
+@pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 def test_every_kind_of_write_beside_every_kind_of_read() -> None:
     d: FuzzyDict[float] = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot)
 
