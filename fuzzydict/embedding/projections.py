@@ -222,7 +222,8 @@ class Projections:
         calibration: calibration for projected vectors; None for the embedding's own.
         words: words unknown to the embedding whose meaning was learned.
         beside: word vectors (V, Eb) whose vector of each text is put beside the projected one,
-            both of length one. What is projected is then (n, E + Eb), as `JoinedVectors` gives.
+            which has length one; this one has length two. What is projected is then (n, E + Eb), as
+            `JoinedVectors` gives.
 
     Raises:
         ShapeError: a matrix does not have two axes, or holds NaN or infinity, or Q and K lead to
@@ -481,7 +482,7 @@ class Projections:
                 words=words,
                 beside=WordVectors.from_arrays(table) if table else None,
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 
     # ---- as a value -----------------------------------------------------------------------
@@ -693,6 +694,11 @@ def with_projections(embedding: Unprojected, projections: Projections | None) ->
         if not is_brown(embedding):
             return embedding
         projections = Projections.shipped(DEFAULT)
+    if projections.beside is not None and not isinstance(embedding, WordVectors):
+        raise OptionError(
+            f"projections: these have word vectors beside them and take word vectors, and the "
+            f"embedding is {embedding!r}; give word vectors, or other projections"
+        )
     # The name of an embedding is a hash of its vectors, which takes a while to compute.
     if projections.embedding and not (is_brown(embedding) and projections.name):
         name = embedding.fingerprint()["name"]

@@ -140,7 +140,7 @@ class Mapped:
 
     def row(self, word: str) -> int | None:
         """Return the row of a word; None if it has none."""
-        if self._asked == _MANY:
+        if self._asked >= _MANY:  # threads may step past it
             return self._rows.get(word)
         self._asked += 1
         code = word.encode("utf-8", "surrogatepass")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -308,7 +307,8 @@ class WordEmbedding(ABC):
 
     def with_learned(self, words: Collection[str]) -> Self:
         """Return these vectors with a vocabulary that also knows these words."""
-        new = copy(self)
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
         new.__dict__.pop("_word_cache", None)
         new.vocabulary = self.vocabulary.with_learned(words)
         return new
@@ -561,6 +561,11 @@ class WordVectors(WordEmbedding):
     def __deepcopy__(self, memo: object) -> WordVectors:
         return self  # it never changes
 
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        if is_brown(self) or is_english(self):  # the same object again, in another process too
+            return (Brown if is_brown(self) else English), ()
+        return super().__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
@@ -579,7 +584,7 @@ class JoinedVectors(WordEmbedding):
     """Two word vectors side by side: those of the first, (E1,), then those of the second, (E2,).
 
     The words of both are known. A word that one of them does not know is zero there. What stands
-    in for a word that neither knows is looked for once, among the words of both.
+    in for a word that neither knows is looked for once, among the words of the second.
 
     >>> one = WordVectors(["red", "hue"], [[1.0], [2.0]])
     >>> both = JoinedVectors(one, WordVectors(["red", "phone"], [[3.0], [4.0]]))

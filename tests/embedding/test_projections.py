@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import Brown, WordVectors
+from fuzzydict import Brown, FuzzyDict, WordVectors
 from fuzzydict._arrays import Array, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.calibration import OF_WORDS
@@ -308,3 +308,10 @@ def test_their_repr_tells_what_they_are() -> None:
     assert repr(Projections()) == "Projections()"
     shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
     assert repr(some()) == shown + "value=<identity and rank 1 (2, 2)>)"
+
+
+def test_projections_with_vectors_beside_them_take_word_vectors() -> None:
+    d = FuzzyDict({"a": 1}, embedding=lambda texts: [[1.0] * 510 for _ in texts])
+    d.projections = Projections(beside=English())
+    with pytest.raises(OptionError, match="give word vectors"):
+        d["b"]

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ from fuzzydict import (
     ArgumentTypeError,
     Brown,
     FileFormatError,
+    FuzzyDict,
     MissingCorpusError,
     ShapeError,
     WordVectors,
@@ -30,6 +32,7 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.vocabulary import _Spellings
 from fuzzydict.embedding.word2vec import words_of_sentence
 from fuzzydict.embedding.word_vectors import (
+    English,
     JoinedVectors,
     brown_sentences,
     ngram_vector,
@@ -561,3 +564,13 @@ def test_a_corpus_that_is_there_is_not_downloaded(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(nltk, "download", lambda *_, **__: pytest.fail("it was downloaded"))
     monkeypatch.setattr(nltk.corpus, "brown", SimpleNamespace(sents=lambda: [("One", ".")]))
     assert brown_sentences(download=True) == [["One", "."]]
+
+
+@pytest.mark.parametrize("shipped", [Brown, English])
+def test_the_vectors_that_ship_are_pickled_by_name(shipped: Callable[[], WordVectors]) -> None:
+    pickled = pickle.dumps(shipped())
+    assert len(pickled) < 200
+    assert pickle.loads(pickled) is shipped()
+    d = pickle.loads(pickle.dumps(FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())))
+    other = FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())
+    assert d.nearest("mobile").score == pytest.approx(other.nearest("mobile").score)
