@@ -75,6 +75,10 @@ class WordFeatures(NamedTuple):
     trust: NDArray[np.float32]
     units: NDArray[np.float32]
 
+    def weighed(self, factors: NDArray[np.float32]) -> WordFeatures:
+        """Return the same features with each weight multiplied by its factor, (n,)."""
+        return WordFeatures(self.known, self.weights * factors, self.trust, self.units)
+
 
 _KEPT = 1 << 13  # words; the words of keys are compared with every query
 

@@ -336,10 +336,19 @@ class Projections:
         return np.concatenate([projected, _BESIDE_WEIGHT * units(beside)], axis=-1)
 
     def joined(self, embedding: Unprojected) -> Unprojected | JoinedVectors:
-        """Return the embedding whose vectors these projections take: joined with those beside."""
-        if self.beside is not None and isinstance(embedding, WordVectors):
-            return _joined(embedding, self.beside)
-        return embedding if self.base is None else self.base.joined(embedding)
+        """Return the embedding whose vectors these projections take: joined with those beside.
+
+        Raises:
+            OptionError: there are vectors beside, and the embedding is no word vectors.
+        """
+        if self.beside is None:
+            return embedding if self.base is None else self.base.joined(embedding)
+        if not isinstance(embedding, WordVectors):
+            raise OptionError(
+                f"projections: these have word vectors beside them and take word vectors, and the "
+                f"embedding is {embedding!r}; give word vectors, or other projections"
+            )
+        return _joined(embedding, self.beside)
 
     def project_values(self, values: ArrayLike) -> Array:
         """Return ``values V`` for values (..., Ev): (..., Ev').
@@ -694,11 +703,6 @@ def with_projections(embedding: Unprojected, projections: Projections | None) ->
         if not is_brown(embedding):
             return embedding
         projections = Projections.shipped(DEFAULT)
-    if projections.beside is not None and not isinstance(embedding, WordVectors):
-        raise OptionError(
-            f"projections: these have word vectors beside them and take word vectors, and the "
-            f"embedding is {embedding!r}; give word vectors, or other projections"
-        )
     # The name of an embedding is a hash of its vectors, which takes a while to compute.
     if projections.embedding and not (is_brown(embedding) and projections.name):
         name = embedding.fingerprint()["name"]

@@ -594,6 +594,7 @@ class JoinedVectors(WordEmbedding):
 
     def __init__(self, first: WordVectors, second: WordVectors) -> None:
         self.parts = first, second
+        # A word of both has the weight that the second, which has more words, gives it.
         self.vocabulary = JoinedVocabulary(second.vocabulary, first.vocabulary)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -273,9 +273,8 @@ def compare_words(
     if not several:
         return found
     columns, different = _columns([split[i] for i in several])
-    features = keys.word_features(different)
-    asked = query.words._replace(weights=query.words.weights * keys.rarity(words))
-    features = features._replace(weights=features.weights * keys.rarity(different))
+    features = keys.word_features(different).weighed(keys.rarity(different))
+    asked = query.words.weighed(keys.rarity(words))
     shares = coverage(
         _words_alike(words, asked, different, features, keys),
         asked.weights,
@@ -284,7 +283,7 @@ def compare_words(
         runs_of(words, [split[i] for i in several]),
     )
     found.coverage[several] = shares.mean()
-    # In a short text each word tells; "birth date" is not "start date".
+    # In a short text each word tells: "birth date" asks for another thing than "start date".
     short = np.flatnonzero(np.maximum((columns >= 0).sum(axis=1), len(words)) <= _FEW)
     if len(short):
         some = np.array(several)[short]

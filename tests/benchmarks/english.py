@@ -44,6 +44,7 @@ from .development import pairs_in
 
 _WORDS = 90_000
 _SPANS = 80_000
+_DRAWS = 100  # for each part of a text that is wanted, at most
 _SMOOTHING = 1e-3  # as in `Vocabulary.weight`
 _TOTAL = 1e9  # what the counts add up to, about
 _SMALL = """
@@ -141,7 +142,9 @@ def texts_to_learn(
 def _spans(texts: Sequence[str], count: int) -> list[str]:
     """Return different parts of texts, of two to six words, with no small word at either end."""
     rng, found = random.Random(1), dict[str, None]()
-    while len(found) < count:
+    for _ in range(_DRAWS * count):  # short texts may have fewer parts
+        if len(found) == count:
+            break
         words = re.findall("[A-Za-z][A-Za-z'-]*", rng.choice(texts))
         length = rng.choice([2, 2, 3, 3, 4, 5, 6])
         if len(words) >= length:
