@@ -197,6 +197,7 @@ def scores(d: FuzzyDict[Any], query: str) -> dict[str, float]:
 
 
 @given(KEYS, TEXTS)
+@example(["color", "color color", "colour"], "color")
 @settings(max_examples=40)
 def test_the_score_is_that_of_the_slow_reference(keys: list[str], query: str) -> None:
     d = FuzzyDict(dict.fromkeys(keys, 1.0))

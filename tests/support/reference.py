@@ -16,12 +16,12 @@ from fuzzydict.search.score import CONTRADICTED, LEAST_COVERAGE, SAME
 from fuzzydict.text.abbreviations import abbreviation_likeness, runs_of
 from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.forms import form_likeness
-from fuzzydict.text.similarity import sounds
+from fuzzydict.text.similarity import sounds, written_alike
 from fuzzydict.text.words import plain
 
-# The constants of the score, as `search.features` has them.
+# The constants of the score, as `search.features` and `search.score` have them.
 WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, COUNTERPART = 32, 12.0, 4, 0.4, 0.97, 0.5
-FEW, HALF, OF_QUERY, TELLING = 3, 0.5, 2, 0.6
+FEW, HALF, OF_QUERY, TELLING, WRITTEN_LESS_ALIKE = 3, 0.5, 2, 0.6, 10.0
 
 __all__ = [
     "Reference",
@@ -116,12 +116,20 @@ class Reference:
 
     def probabilities(self, query: str) -> dict[str, float]:
         """Return the probability of each key to be the right one."""
-        calibration = self.embedding.calibration
+        calibration, less = self.embedding.calibration, self.written_less_alike(query)
         odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
+        odds = {key: number * math.exp(-less.get(key, 0.0)) for key, number in odds.items()}
         odds = {key: number ** (1 / calibration.nesting) for key, number in odds.items()}
         of_any, none = sum(odds.values()), len(self.keys) ** calibration.growth
         any_right = of_any**calibration.nesting / (of_any**calibration.nesting + none)
         return {key: odds[key] / of_any * any_right for key in self.keys}
+
+    def written_less_alike(self, query: str) -> dict[str, float]:
+        """Return the log-odds that keys of the query's words lose for how they are written."""
+        same = [key for key in self.keys if self.looks_alike(plain(query), plain(key)) == 1]
+        alike = {key: written_alike(query, key) for key in same}
+        less = {key: max(alike.values()) - one for key, one in alike.items()}
+        return {key: WRITTEN_LESS_ALIKE * (1 + one) for key, one in less.items() if one > 0}
 
     def log_odds(self, query: str, key: str) -> list[float]:
         """Return the log-odds of a key for each reason: spelling, meaning, and maybe words."""
