@@ -12,6 +12,7 @@ from rapidfuzz.distance import LCSseq
 
 from fuzzydict.text.forms import base_forms
 from fuzzydict.text.similarity import Run
+from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
@@ -89,43 +90,103 @@ def is_conventional(word: str, other: str) -> bool:
     )
 
 
+class Abbreviations:
+    """What n texts abbreviate and are abbreviated by, for comparison with a text.
+
+    Args:
+        texts: n words or phrases; more may be appended to the list. All are plain and not empty.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts, self._letters = texts, Sketches(texts, _letters)
+        self._listed = Sketches(texts, _listed)
+
+    def likeness(
+        self,
+        word: str,
+        places: NDArray[np.intp],
+        may_abbreviate: Callable[[str], bool] = lambda _: True,
+    ) -> NDArray[np.float32]:
+        """Return how alike a text and each of c are if one abbreviates the other, (c,).
+
+        An abbreviation is conventional ("qty"); the beginning of a word, with its vowels or without
+        ("temp", "spd"); a contraction that keeps the first and the last letter ("govt"); or the
+        initials of a phrase, which may leave out its small words ("dob", "rd"). The likeness is 0
+        where neither text is one of the other, or the shorter one has a digit: 902 is no
+        abbreviation of 90210.
+
+        Args:
+            word: a word or a phrase, plain and not empty.
+            places: the places of the c texts among the n.
+            may_abbreviate: tells whether a word may abbreviate one by rule. A frequent word is
+                unlikely to: "car" is not short for "carpet".
+
+        >>> texts = Abbreviations(["temperature", "govt", "attempt", "date of birth"])
+        >>> print(texts.likeness("temp", np.arange(4)).round(2))
+        [0.95 0.   0.   0.  ]
+        >>> print(texts.likeness("government", np.arange(4)).round(2))
+        [0.   0.95 0.   0.  ]
+        >>> print(texts.likeness("dob", np.arange(4)).round(2))
+        [0.   0.   0.   0.95]
+        """
+        alike = np.zeros(len(places), np.float32)
+        found = self._letters.nested(_letters(word), places)
+        if listed := _listed(word):
+            found += self._listed.sharing(listed, places)
+        for i in found:
+            alike[i] = _likeness(word, self._texts[places[i]], may_abbreviate)
+        return alike
+
+
 def abbreviation_likeness(
     word: str, others: Sequence[str], may_abbreviate: Callable[[str], bool] = lambda _: True
 ) -> NDArray[np.float32]:
     """Return how alike a text and each of n are if one abbreviates the other, (n,).
 
-    An abbreviation is conventional ("qty"); the beginning of a word, with its vowels or without
-    ("temp", "spd"); a contraction that keeps the first and the last letter ("govt"); or the
-    initials of a phrase, which may leave out its small words ("dob", "rd"). The likeness is 0
-    where neither text is one of the other, or the shorter one has a digit: 902 is no abbreviation
-    of 90210. All texts are plain and not empty.
-
-    Args:
-        word: a word or a phrase.
-        others: n words or phrases.
-        may_abbreviate: tells whether a word may abbreviate one by rule. A frequent word is
-            unlikely to: "car" is not short for "carpet".
-
-    >>> print(abbreviation_likeness("temp", ["temperature", "attempt", "temp"]).round(2))
-    [0.95 0.   0.  ]
-    >>> print(abbreviation_likeness("government", ["govt", "govern", "governor"]).round(2))
-    [0.95 0.   0.  ]
-    >>> print(abbreviation_likeness("spd", ["speed", "spider", "sped"]).round(2))
-    [0.95 0.9  0.95]
-    >>> print(abbreviation_likeness("dob", ["date of birth", "dumb waiter"]).round(2))
-    [0.95 0.  ]
+    See `Abbreviations`.
     """
-    alike = np.zeros(len(others), np.float32)
-    first, length, elsewhere = word[0], len(word), _begin_otherwise()
-    for i, other in enumerate(others):
-        if other[0] != first:  # as most do
-            if (other in elsewhere or word in elsewhere) and is_conventional(word, other):
-                alike[i] = _CONVENTIONAL
-        elif other != word:
-            short, long = (word, other) if length < len(other) else (other, word)
-            if " " not in short:
-                alike[i] = _one_way(short, long, may_abbreviate)
-    return alike
+    return Abbreviations(others).likeness(word, np.arange(len(others)), may_abbreviate)
+
+
+def _likeness(word: str, other: str, may_abbreviate: Callable[[str], bool]) -> float:
+    if other[0] != word[0]:
+        elsewhere = _begin_otherwise()
+        listed = other in elsewhere or word in elsewhere
+        return _CONVENTIONAL if listed and is_conventional(word, other) else 0.0
+    short, long = (word, other) if len(word) < len(other) else (other, word)
+    if other == word or " " in short:
+        return 0.0
+    return _one_way(short, long, may_abbreviate)
+
+
+_NO_LETTER, _FIRST, _FIRSTS = 26, 27, 16  # bits: of other characters, and of the first one
+_IS_PHRASE, _IS_LETTER = 1 << 43, 1 << 44  # these abbreviate nothing by rule
+
+
+@lru_cache(maxsize=1 << 14)
+def _letters(text: str) -> int:
+    """Return the letters of a word, or the initials of a phrase, and which is the first, as bits.
+
+    Those of a word that abbreviates a text by rule are among those of the text.
+    """
+    parts = text.split()
+    kind = _IS_PHRASE if len(parts) > 1 else _IS_LETTER if len(text) == 1 else 0
+    kind |= 1 << _FIRST + ord(text[0]) % _FIRSTS
+    for letter in {part[0] for part in parts} if len(parts) > 1 else set(text):
+        kind |= 1 << (ord(letter) - 97 if "a" <= letter <= "z" else _NO_LETTER)
+    return kind
+
+
+@lru_cache(maxsize=1 << 14)
+def _listed(word: str) -> int:
+    """Return bits that two words share if one is a conventional abbreviation of the other."""
+    return bits_of(expansions(word) | (base_forms(word) & _abbreviated()))
+
+
+@cache
+def _abbreviated() -> frozenset[str]:
+    """Return the words that have a conventional abbreviation."""
+    return frozenset().union(*_conventional().values())
 
 
 @cache

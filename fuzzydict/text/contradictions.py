@@ -11,6 +11,7 @@ import numpy as np
 from fuzzydict.text.abbreviations import expansions
 from fuzzydict.text.forms import base_forms, compared
 from fuzzydict.text.similarity import other_numbers
+from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
@@ -48,21 +49,43 @@ class _Text(NamedTuple):
     has_digits: bool
 
 
-def contradictions(query: str, strings: Sequence[str]) -> NDArray[np.bool_]:
-    """Return whether a query and each of n texts contradict each other, (n,).
+class Contradictions:
+    """What n texts say that others may contradict, for comparison with a query.
 
-    They do if what they differ in, and in hardly anything else, are opposites ("max speed", "min
-    speed"), or a word and its negation. They do if they name other members of a closed class
-    (days, months, sizes, ordinals), other units, other numbers, or codes with other letters. All
-    texts are plain.
-
-    >>> contradictions("max speed", ["min speed", "maximum speed", "speed"]).tolist()
-    [True, False, False]
-    >>> contradictions("room 12b", ["room 12c", "room 12b left", "room"]).tolist()
-    [True, False, False]
+    Args:
+        texts: n plain texts; more may be appended to the list.
     """
-    asked = _text(query)
-    return np.array([_contradict(asked, _text(string)) for string in strings], np.bool_)
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts, self._sketches = texts, Sketches(texts, _told)
+
+    def of(self, query: str, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether a query and each of c texts contradict each other, (c,).
+
+        They do if what they differ in, and in hardly anything else, are opposites ("max speed",
+        "min speed"), or a word and its negation. They do if they name other members of a closed
+        class (days, months, sizes, ordinals), other units, other numbers, or codes with other
+        letters.
+
+        Args:
+            query: a plain text.
+            places: the places of the c texts among the n.
+
+        >>> texts = Contradictions(["min speed", "maximum speed", "speed", "room 12c", "room"])
+        >>> texts.of("max speed", np.array([0, 1, 2])).tolist()
+        [True, False, False]
+        >>> texts.of("room 12b", np.array([3, 4])).tolist()
+        [True, False]
+        """
+        contradicted = np.zeros(len(places), np.bool_)
+        for i in self._sketches.sharing(_asked(query), places):
+            contradicted[i] = _contradict(_text(query), _text(self._texts[places[i]]))
+        return contradicted
+
+
+def contradictions(query: str, strings: Sequence[str]) -> NDArray[np.bool_]:
+    """Return whether a query and each of n texts contradict each other, see `Contradictions`."""
+    return Contradictions(strings).of(query, np.arange(len(strings)))
 
 
 def _contradict(a: _Text, b: _Text) -> bool:
@@ -81,10 +104,7 @@ def _contradict(a: _Text, b: _Text) -> bool:
 
 @lru_cache(maxsize=2048)
 def _text(text: str) -> _Text:
-    for written, meant in (*_LONG_SIZES, _PER_CENT):
-        text = text.replace(written, meant)
-    text = _PARTED_SYMBOL.sub(r"\1\2", text)
-    words = tuple(text.split())
+    words = _words(text)
     each = tuple(map(_bases, words))
     every = frozenset().union(*each)
     return _Text(
@@ -96,14 +116,69 @@ def _text(text: str) -> _Text:
         _negated(words),
         _members(words),
         _units(words),
-        any(map(str.isdigit, text)),
+        any(map(_has_digit, words)),
     )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    for written, meant in (*_LONG_SIZES, _PER_CENT):
+        text = text.replace(written, meant)
+    return tuple(_PARTED_SYMBOL.sub(r"\1\2", text).split())
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 @lru_cache(maxsize=8192)
 def _bases(word: str) -> frozenset[str]:
     """Return what a word may be a form or an abbreviation of."""
     return base_forms(word) | expansions(word)
+
+
+# ---- what may contradict at all ---------------------------------------------------------------
+
+
+def _told(text: str) -> int:
+    """Return what others may contradict in a text, as bits."""
+    return _sketch(text)[0]
+
+
+def _asked(text: str) -> int:
+    """Return the bits, one of which a text that this one contradicts has."""
+    return _sketch(text)[1]
+
+
+@lru_cache(maxsize=8192)
+def _sketch(text: str) -> tuple[int, int]:
+    words, told, asked = _words(text), 0, 0
+    for word in words:
+        of_word = _sketch_of(word)
+        told, asked = told | of_word[0], asked | of_word[1]
+    if not _DENYING.isdisjoint(words) or "n't" in text:
+        negated = _negated(words)
+        told, asked = told | bits_of(negated, *_DENIED), asked | bits_of(negated, *_NAMED)
+    return told, asked
+
+
+# The bits of a sketch: the number of those for a kind of words, and which is the first.
+_HAVE_DIGITS, _HAVE_UNITS, _OF_CLASSES = 1, 2, 2  # a bit for each closed class
+_OPPOSED, _NAMED, _DENIED = (17, 10), (28, 27), (8, 55)
+
+
+@lru_cache(maxsize=1 << 14)
+def _sketch_of(word: str) -> tuple[int, int]:
+    """Return what a word contributes to `_told` and `_asked`, but for what denies others."""
+    bases, negated = _bases(word), _negated((word,))
+    both = _HAVE_DIGITS * _has_digit(word) | _HAVE_UNITS * _may_be_unit(word)
+    for kind in _members((word,)):
+        both |= 1 << _OF_CLASSES + [*_CLASSES, "letter"].index(kind)
+    graded = (bases | compared(word)) & _opposites().keys()
+    told = both | bits_of(graded, *_OPPOSED) | bits_of(bases, *_NAMED) | bits_of(negated, *_DENIED)
+    asked = (
+        bits_of(opposites(word), *_OPPOSED) | bits_of(negated, *_NAMED) | bits_of(bases, *_DENIED)
+    )
+    return told, asked | both
 
 
 # ---- opposites --------------------------------------------------------------------------------
@@ -187,6 +262,7 @@ _NOT_MISSING = "are break buy call feel get go keep my our run set this try was 
 _BEFORE_FREE = _SAYING_LITTLE.union(_NOT_MISSING.split())
 _COSTS = "access admission delivery download entry gift parking returns sample shipping trial wifi"
 _FREE_OF_CHARGE = frozenset(_COSTS.split())
+_DENYING = _NEGATIONS | {"free"}  # these deny other words
 _NEGATIVE_PREFIXES = ("un", "non", "mis")
 _SHORTEST = 3  # letters of a word after such a prefix
 
@@ -303,7 +379,7 @@ def _have_other_codes(a: _Text, b: _Text) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    return any(map(str.isdigit, word)) and not word.isdigit()
+    return _has_digit(word) and not word.isdigit()
 
 
 def _is_other_code(runs: list[str], others: list[str]) -> bool:
@@ -372,6 +448,11 @@ def _units_by_word() -> dict[str, tuple[str, ...]]:
 
 def _is_unit(word: str) -> bool:
     return word in _AMBIGUOUS or any(one in _units_by_word() for one in base_forms(word))
+
+
+def _may_be_unit(word: str) -> bool:
+    symbol = word.lstrip("0123456789")
+    return _is_unit(word) or symbol in _AMBIGUOUS or symbol in _units_by_word()
 
 
 def _units(words: Sequence[str]) -> frozenset[str]:

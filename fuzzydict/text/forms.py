@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
@@ -217,24 +218,54 @@ def stem(word: str) -> str:
     return left if len(left) >= _SHORTEST_STEM else ""
 
 
-def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
-    """Return how alike a word and each of n words are as forms of one word, (n,); otherwise 0.
+class Forms:
+    """The forms of n words, for comparison with a word.
 
-    Two spellings of one word are equal: 1. Its forms have the same first letter.
-
-    >>> print(form_likeness("colour", ["color", "colors"]).round(2))
-    [1.   0.95]
-    >>> print(form_likeness("irrigated", ["irrigate", "irrigator", "irritation"]).round(2))
-    [0.95 0.85 0.  ]
+    Args:
+        words: n words; more may be appended to the list.
     """
-    alike = np.zeros(len(others), np.float32)
-    first, spelled, of, from_stem = word[:1], american(word), base_forms(word), stem(word)
-    for i, other in enumerate(others):
-        if spelled == american(other):
-            alike[i] = 1
-        elif other[:1] == first:
-            if not of.isdisjoint(base_forms(other)):
-                alike[i] = _OF_INFLECTED
-            elif from_stem and from_stem == stem(other):
-                alike[i] = _OF_DERIVED
-    return alike
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words, self._sketches = words, Sketches(words, _sketch)
+
+    def likeness(self, word: str, places: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return how alike a word and each of c words are as forms of one word, (c,); otherwise 0.
+
+        Two spellings of one word are equal: 1. Its forms have the same first letter.
+
+        Args:
+            word: a plain word.
+            places: the places of the c words among the n.
+
+        >>> forms = Forms(["color", "colors", "irrigate", "irrigator", "irritation"])
+        >>> print(forms.likeness("colour", np.array([0, 1, 2])).round(2))
+        [1.   0.95 0.  ]
+        >>> print(forms.likeness("irrigated", np.array([2, 3, 4])).round(2))
+        [0.95 0.85 0.  ]
+        """
+        alike = np.zeros(len(places), np.float32)
+        for i in self._sketches.sharing(_sketch(word), places):
+            alike[i] = _likeness(word, self._words[places[i]])
+        return alike
+
+
+def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike a word and each of n words are as forms of one word, (n,), see `Forms`."""
+    return Forms(others).likeness(word, np.arange(len(others)))
+
+
+def _likeness(word: str, other: str) -> float:
+    if american(word) == american(other):
+        return 1.0
+    if word[:1] != other[:1]:
+        return 0.0
+    if not base_forms(word).isdisjoint(base_forms(other)):
+        return _OF_INFLECTED
+    from_stem = stem(word)
+    return _OF_DERIVED if from_stem and from_stem == stem(other) else 0.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _sketch(word: str) -> int:
+    """Return bits that two words share if they are forms of one."""
+    return bits_of(base_forms(word)) | bits_of([f"{stem(word)}-"] if stem(word) else [])

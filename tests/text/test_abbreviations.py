@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.abbreviations import abbreviation_likeness, expansions, runs_of
+from fuzzydict.text.abbreviations import (
+    Abbreviations,
+    abbreviation_likeness,
+    expansions,
+    runs_of,
+)
 from tests.support.reference import shortened_of
+from tests.support.rules import PHRASES, asked_of_each, shuffled
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -95,3 +101,11 @@ def test_words_without_a_run_have_none() -> None:
 def test_no_text_has_no_likeness() -> None:
     assert abbreviation_likeness("temp", []).tolist() == []
     assert abbreviation_likeness("temp", ["attempt"]).dtype == np.float32
+
+
+@given(PHRASES | TEXTS, st.lists(PHRASES | TEXTS, min_size=1))
+def test_many_texts_are_compared_as_each_is(text: str, others: list[str]) -> None:
+    places = shuffled(len(others))
+    found = Abbreviations(others).likeness(text, places).tolist()
+    with asked_of_each():
+        assert found == Abbreviations(others).likeness(text, places).tolist()

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.contradictions import contradictions
+from fuzzydict.text.contradictions import Contradictions, contradictions
 from fuzzydict.text.words import plain
+from tests.support.rules import PHRASES, asked_of_each, shuffled
 
 
 def contradict(a: str, b: str) -> bool:
@@ -106,3 +107,14 @@ def test_it_is_the_same_both_ways_and_one_by_one(text: str, others: list[str]) -
     found = contradictions(text, others).tolist()
     assert found == [contradictions(other, [text])[0] for other in others]
     assert not contradictions(text, [text])[0]
+
+
+SEVERAL = PHRASES | st.sampled_from([plain(text) for pair in OPPOSED for text in pair])
+
+
+@given(SEVERAL, st.lists(SEVERAL, min_size=1))
+def test_many_texts_contradict_as_each_does(text: str, others: list[str]) -> None:
+    places = shuffled(len(others))
+    found = Contradictions(others).of(text, places).tolist()
+    with asked_of_each():
+        assert found == Contradictions(others).of(text, places).tolist()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fuzzydict.text.forms import base_forms, compared, form_likeness, same_form, stem
+from fuzzydict.text.forms import Forms, base_forms, compared, form_likeness, same_form, stem
+from tests.support.rules import TELLING_WORDS, asked_of_each, shuffled
 
 
 @pytest.mark.parametrize(
@@ -98,3 +101,11 @@ def test_forms_of_two_spellings_are_forms_of_one_word(a: str, b: str) -> None:
 def test_other_words_are_no_spellings(a: str, b: str) -> None:
     assert not same_form(a, b)
     assert form_likeness(a, [b])[0] == 0
+
+
+@given(TELLING_WORDS | st.text(max_size=6), st.lists(TELLING_WORDS | st.text(max_size=6)))
+def test_many_words_are_compared_as_each_is(word: str, others: list[str]) -> None:
+    places = shuffled(len(others))
+    found = Forms(others).likeness(word, places).tolist()
+    with asked_of_each():
+        assert found == Forms(others).likeness(word, places).tolist()

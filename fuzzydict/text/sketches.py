@@ -1,0 +1,96 @@
+"""Which of n strings a rule may apply to, found without a look at each: 63 bits of every string."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+
+_BITS = 63
+_MISSING = np.uint64(2**64 - 1)  # passes every filter, and then is made
+
+
+def bits_of(items: Iterable[str], count: int = _BITS, shift: int = 0) -> int:
+    """Return a set of strings as bits, one for each string: what sets have in common, bits have.
+
+    Args:
+        items: the strings.
+        count: the number of different bits.
+        shift: the number of the first of them.
+    """
+    found = 0
+    for item in items:
+        found |= 1 << hash(item) % count
+    return found << shift
+
+
+class Sketches:
+    """The sketches of n strings: 63 bits each, of what a rule asks of a string.
+
+    A sketch tells which strings a rule may apply to, never too few (as a filter of B. H. Bloom,
+    1970, "Space/time trade-offs in hash coding with allowable errors"), and the rule itself is
+    asked of these few. A sketch is made when its string is first compared. Threads may share
+    sketches: what two of them make is the same.
+
+    Args:
+        strings: n strings; more may be appended to the list.
+        sketch: returns the bits of a string, the last 63 of an integer.
+    """
+
+    def __init__(self, strings: Sequence[str], sketch: Callable[[str], int]) -> None:
+        self._strings, self._sketch = strings, sketch
+        self._bits = np.full(len(strings), _MISSING)
+
+    def sharing(self, bits: int, places: NDArray[np.intp]) -> list[int]:
+        """Return which of c strings share a bit, as places in ``places``, rising.
+
+        >>> sketches = Sketches(["red", "green", "blue"], lambda word: 1 << len(word))
+        >>> sketches.sharing(1 << 3 | 1 << 4, np.array([2, 1, 0]))
+        [0, 2]
+        """
+        asked = np.uint64(bits)
+        while True:
+            (found,) = (self._of(places) & asked).nonzero()
+            if not self._make(places, found):
+                return found.tolist()
+
+    def nested(self, bits: int, places: NDArray[np.intp]) -> list[int]:
+        """Return which of c strings have all of the bits, or no others.
+
+        >>> sketches = Sketches(["111", "001", "110"], lambda digits: int(digits, 2))
+        >>> sketches.nested(0b011, np.arange(3))
+        [0, 1]
+        """
+        asked = np.uint64(bits)
+        while True:
+            theirs = self._of(places)
+            both = theirs & asked
+            is_nested: NDArray[np.bool_] = (both == asked) | (both == theirs)
+            (found,) = is_nested.nonzero()
+            if not self._make(places, found):
+                return found.tolist()
+
+    def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """Return the sketches of c strings, (c,), some of which may be missing."""
+        if len(self._bits) < len(self._strings):  # since it grew
+            more = np.full(len(self._strings) - len(self._bits), _MISSING)
+            self._bits = np.concatenate([self._bits, more])
+        return self._bits[places]
+
+    def _make(self, places: NDArray[np.intp], found: NDArray[np.intp]) -> bool:
+        """Make what is missing of the sketches found; return whether any was."""
+        if not len(found):
+            return False
+        bits, some = self._bits, places[found]
+        missing = some[bits[some] == _MISSING]
+        if not len(missing):
+            return False
+        made = [self._sketch(self._strings[place]) for place in missing.tolist()]
+        bits[missing] = np.array(made, np.uint64)
+        return True
