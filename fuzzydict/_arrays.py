@@ -1,4 +1,4 @@
-"""Array helpers: conversion and checks of arguments, broadcasting, and linear maps.
+"""Array helpers: conversion and checks of arguments, broadcasting, linear maps, growing rows.
 
 Each axis has one letter in the whole package: L queries, S keys, E the size of a query and a key,
 Ev the size of a value, A the size of a hidden layer, H heads. ``...`` stands for batch axes, which
@@ -8,7 +8,7 @@ broadcast.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -192,3 +192,36 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
         raise ArgumentTypeError(f"dtype must be a floating dtype such as float32, got {dtype!r}")
     limit = (6 / (rows + columns)) ** 0.5
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
+
+
+_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
+
+
+class Rows:
+    """Rows in a buffer with room for more, so that appending seldom copies.
+
+    >>> column = Rows(np.zeros(0))
+    >>> column.extend(np.ones(2)); column.extend(np.zeros(1))
+    >>> column.rows.tolist()
+    [1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self._buffer = self.rows = rows
+
+    def __copy__(self) -> Self:
+        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
+
+    def extend(self, new: NDArray[Any]) -> None:
+        """Append rows of the same shape."""
+        used = len(self.rows)
+        total = used + len(new)
+        if not used:
+            self._buffer = self.rows = new
+            return
+        if total > len(self._buffer):
+            room = max(total, int(len(self._buffer) * _GROWTH) + 8)
+            self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
+            self._buffer[:used] = self.rows
+        self._buffer[used:total] = new
+        self.rows = self._buffer[:total]

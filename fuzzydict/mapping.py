@@ -189,10 +189,8 @@ class FuzzyDict(IndexedDict[V]):
     def _find(self, query: Any, cutoff: float, lookup: Lookup) -> str | Scored:
         """Return the nearest key; with its score if it does not match."""
         _require_texts([query])
-        found = lookup.find(query, cutoff)
-        if isinstance(found, Scored) and is_match(query, *found, cutoff):
-            return found.name
-        return found
+        (found,) = lookup.nearest([query])
+        return found.name if is_match(query, *found, cutoff) else found
 
     def _remember(self, query: Any, found: str | Scored, reader: _Reader) -> None:
         """Remember the key of a short query, or that none matches."""

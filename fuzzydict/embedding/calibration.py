@@ -81,7 +81,7 @@ class Calibration:
         if weights.shape != (27,) or not np.isfinite(weights).all() or not weights[0] > 0:
             raise ValueError(f"a calibration is 27 finite numbers, not {weights.shape}")
         lines, (growth, nesting) = weights[1:-2].reshape(2, 3, 4), weights[-2:].tolist()
-        # The bounds on a score rely on these signs.
+        # What is more alike, or nearer, is never less likely.
         if (lines[:, :, 1] * _SIGNS < 0).any() or (lines[:, :, 2:] < 0).any():
             raise ValueError("the weights of likeness and nearness have the wrong sign")
         if not 0 <= growth <= 1:

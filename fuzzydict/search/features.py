@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import units
+from fuzzydict.search.texts import WORDS
 from fuzzydict.text.abbreviations import (
     abbreviation_likeness,
     is_conventional,
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding, WordFeatures
     from fuzzydict.search.key_index import Keys
+    from fuzzydict.search.texts import Texts
     from fuzzydict.text.similarity import Coverage
 
 
 SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
 NEAREST = 16  # keys compared as strings, those nearest in meaning
 NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
-_WORDS = 32  # the first words of a text are compared one by one
 _SAME_WORD = 12.0  # nearness at which two words count as the same
 _FEW = 3  # words of a short text
 _TELLING = 0.6  # coverage below which words that are not covered tell short texts apart
@@ -110,7 +111,7 @@ def encode(
     for query, vector, trust in zip(new, vectors, trusts.tolist(), strict=True):
         query.vector, query.trust = vector, trust
         if with_words:
-            query.words = embedding.word_features(query.text.split()[:_WORDS], of_query=True)
+            query.words = embedding.word_features(query.text.split()[:WORDS], of_query=True)
         query.is_encoded = True  # at last: what was interrupted is done again
 
 
@@ -148,52 +149,58 @@ def compare(
 
     Args:
         query: the query, with its vector and words.
-        near: its `nearness` to the keys, (n,).
+        near: its `nearness` to the keys, (n,), which becomes that of the features.
         keys: the keys; the features of dead slots mean nothing.
         shared: the cosines of the n-grams of query and keys, (n,), if they are known.
     """
-    spelled = spelled_alike(query, keys, shared)
-    is_spelled = np.zeros(len(near), np.bool_)
-    is_spelled[spelled] = True
-    ranked = near
-    if len(keys.dead):
-        ranked = near.copy()
-        ranked[keys.dead] = -np.inf
-    nearest = largest(ranked, NEAREST)
-    slots = np.concatenate([spelled, nearest[~is_spelled[nearest]]])
+    slots, listed = _candidates(query, near, keys, shared)
+    texts, places = keys.texts.among(slots)
     strings = [keys.plain[slot] for slot in slots.tolist()]
     spelling = spelling_likeness(query, strings, keys)
-    words, near_slots = compare_words(query, strings, near[slots], keys)
-    for alike in (spelling[len(spelled) :], words[len(spelled) :]):
-        np.minimum(alike, NEAREST_LIKENESS, out=alike)
-    near = near.copy()
-    near[slots] = near_slots
+    words, near[slots] = compare_words(query, texts, places, near[slots], keys)
+    if listed < len(slots):
+        for alike in (spelling[listed:], words[listed:]):
+            np.minimum(alike, NEAREST_LIKENESS, out=alike)
     return Features(near, slots, spelling, words, contradictions(query.text, strings))
 
 
-def nearness(
-    queries: Sequence[Query], keys: Keys, slots: NDArray[np.intp] | slice = slice(None)
-) -> NDArray[np.float32]:
-    """Return how near queries and keys (all, or those of c slots) are, (L, n) or (L, c).
+def _candidates(
+    query: Query, near: NDArray[np.float32], keys: Keys, shared: NDArray[np.float32] | None
+) -> tuple[NDArray[np.intp], int]:
+    """Return the slots that are compared as strings, and how many of them share n-grams.
 
-    See `Features.nearness`.
+    The others, which follow, are near in meaning.
     """
-    vectors = np.array([query.vector for query in queries])
+    spelled = spelled_alike(query, keys, shared)
+    if len(spelled) == len(keys):
+        return spelled, len(spelled)
+    if len(keys.dead):
+        near = near.copy()
+        near[keys.dead] = -np.inf
+    nearest = largest(near, NEAREST)
+    is_new = np.ones(len(keys), np.bool_)
+    is_new[spelled] = False
+    return np.concatenate([spelled, nearest[is_new[nearest]]]), len(spelled)
+
+
+def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+    """Return how near queries and keys are, (L, n); see `Features.nearness`."""
+    vectors = units(np.array([query.vector for query in queries]))
     trust = np.array([query.trust for query in queries], np.float32)
-    cosines: NDArray[np.float32] = units(vectors) @ keys.vectors[slots].T
-    cosines *= keys.inverse_lengths[slots]
-    return _standardized(cosines, trust[:, None] * keys.trust[slots], keys)
+    scale, shift = keys.standard
+    near: NDArray[np.float32] = (vectors * trust[:, None]) @ keys.vectors.T
+    near *= scale
+    near -= shift if len(trust) == 1 and trust[0] == 1 else np.multiply.outer(trust, shift)
+    return _levelled(near, keys.calibration.reach)
 
 
-def _standardized(
-    cosines: NDArray[np.float32], trust: NDArray[np.float32], keys: Keys
-) -> NDArray[np.float32]:
-    """Return the nearness of texts, of the shape of their cosines, which are overwritten."""
-    mean, spread = keys.background
-    cosines -= np.float32(mean)
-    cosines *= trust / np.float32(spread)
-    reach = np.float32(keys.calibration.reach)
-    return np.where(cosines > 0, reach * np.tanh(cosines / reach), cosines)
+def _levelled(near: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
+    """Return a nearness that levels off at a reach, of any shape."""
+    limit = near / np.float32(reach)
+    np.tanh(limit, out=limit)
+    limit *= np.float32(reach)
+    np.minimum(near, limit, out=limit)  # below 0, tanh is above
+    return limit
 
 
 def spelled_alike(
@@ -251,7 +258,7 @@ class _Words(NamedTuple):
 
 
 def compare_words(
-    query: Query, strings: list[str], near: NDArray[np.float32], keys: Keys
+    query: Query, texts: Texts, places: NDArray[np.intp], near: NDArray[np.float32], keys: Keys
 ) -> _Words:
     """Return how well the words of a query and of c keys cover each other, and how near they are.
 
@@ -262,36 +269,40 @@ def compare_words(
 
     Args:
         query: the query, with its vector and words.
-        strings: the plain words of the c keys.
+        texts: a table that holds the plain words of the keys.
+        places: the places of the c keys in it.
         near: the nearness of the whole texts, (c,).
         keys: all keys.
     """
-    split = [string.split()[:_WORDS] for string in strings]
-    found = _Words(np.full(len(split), -np.inf, np.float32), near.copy())
-    words = query.text.split()[:_WORDS]
-    several = [i for i, key in enumerate(split) if len(words) > 1 or len(key) > 1]
-    if not several:
+    words = query.text.split(" ", WORDS)[:WORDS]
+    found = _Words(np.full(len(places), -np.inf, np.float32), near)
+    several = texts.with_several_words(places) if len(words) == 1 else np.arange(len(places))
+    if not len(several):
         return found
-    columns, different = _columns([split[i] for i in several])
-    features = keys.word_features(different).weighed(keys.rarity(different))
+    others = texts.columns(places[several])
+    features = texts.features(others.places).weighed(keys.rarity(others.words))
     asked = query.words.weighed(keys.rarity(words))
+    cosines = asked.units @ features.units.T
     shares = coverage(
-        _words_alike(words, asked, different, features, keys),
+        _words_alike(words, asked, others.words, features, cosines, keys),
         asked.weights,
-        columns,
+        others.columns,
         features.weights,
-        runs_of(words, [split[i] for i in several]),
+        runs_of(
+            words,
+            [texts.plain[place].split(" ", WORDS)[:WORDS] for place in places[several].tolist()],
+        ),
     )
-    found.coverage[several] = shares.mean()
+    covered = shares.mean()
     # In a short text each word tells: "birth date" asks for another thing than "start date".
-    short = np.flatnonzero(np.maximum((columns >= 0).sum(axis=1), len(words)) <= _FEW)
+    short = np.flatnonzero(np.maximum(others.lengths, len(words)) <= _FEW)
     if len(short):
-        some = np.array(several)[short]
         few = shares.of(short)
-        found.coverage[some] *= np.minimum(1, few.larger() / _TELLING) ** 2
-        found.nearness[some] = _of_differences(
-            near[some], asked, features, columns[short], few, keys
-        )
+        covered[short] *= np.minimum(1, few.larger() / _TELLING) ** 2
+        if len(words) > 1:
+            some, columns = several[short], others.columns[short]
+            near[some] = _of_differences(near[some], asked, features, columns, few, keys)
+    found.coverage[several] = covered
     return found
 
 
@@ -307,16 +318,20 @@ def _of_differences(
     if not asked.units.shape[1]:
         return near
     lacks = shares.of_query.T < _COUNTERPART  # (c, m)
-    rows, places = np.nonzero((shares.of_keys < _COUNTERPART) & (columns >= 0))
-    words = columns[rows, places]
-    theirs = np.zeros((len(columns), len(features.weights)), np.float32)
+    is_other = (shares.of_keys < _COUNTERPART) & (columns < len(features.weights))
+    differ = np.flatnonzero(lacks.any(axis=1) & ~lacks.all(axis=1) & is_other.any(axis=1))
+    if not len(differ):
+        return near
+    rows, places = np.nonzero(is_other[differ])
+    words = columns[differ[rows], places]
+    theirs = np.zeros((len(differ), len(features.weights)), np.float32)
     theirs[rows, words] = features.weights[words]
-    differ = lacks.any(axis=1) & ~lacks.all(axis=1) & theirs.any(axis=1)
-    ours, theirs = _shares(asked.weights * lacks[differ]), _shares(theirs[differ])
+    ours, theirs = _shares(asked.weights * lacks[differ]), _shares(theirs)
     cosines = np.einsum("ce,ce->c", units(ours @ asked.units), units(theirs @ features.units))
     trust = (ours @ asked.trust) * (theirs @ features.trust)
+    mean, spread = keys.background
+    of_others = _levelled((cosines - np.float32(mean)) / np.float32(spread), keys.calibration.reach)
     limited = near.copy()
-    of_others = _standardized(cosines, np.ones_like(trust), keys)
     limited[differ] -= _HALF * trust * np.maximum(near[differ] - of_others, 0)
     return limited
 
@@ -377,7 +392,7 @@ def compare_spelling(
 
 def _telling_words(text: str) -> list[str]:
     """Return the first words of a text without fillers, if any are left."""
-    words = text.split()[:_WORDS]
+    words = text.split()[:WORDS]
     return [word for word in words if word not in _FILLERS] or words
 
 
@@ -443,21 +458,30 @@ def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _words_alike(
-    words: list[str], asked: WordFeatures, others: list[str], found: WordFeatures, keys: Keys
+    words: list[str],
+    asked: WordFeatures,
+    others: list[str],
+    found: WordFeatures,
+    cosines: NDArray[np.float32],
+    keys: Keys,
 ) -> NDArray[np.float32]:
     """Return how alike m words and U others are, (m, U), in spelling or in meaning: a "noisy or".
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
     alike = likenesses(words, others)
-    slips = np.maximum(alike - _DOUBTED, 0) / np.float32(1 - _DOUBTED)
-    spelling = np.where(asked.known[:, None], alike**_SHARPNESS, slips)
-    for row, word, is_known in zip(spelling, words, asked.known.tolist(), strict=True):
+    for row, word, is_known in zip(alike, words, asked.known.tolist(), strict=True):
+        if is_known:
+            row **= _SHARPNESS
+        else:
+            row -= _DOUBTED
+            np.maximum(row, 0, out=row)
+            row /= np.float32(1 - _DOUBTED)
         _or_derived(word, others, keys, row, is_known=is_known)
     if not asked.units.shape[1]:
-        return spelling
+        return alike
     mean, spread = keys.background
-    near = (asked.units @ found.units.T - mean) / spread
-    near *= np.outer(asked.trust, found.trust)
-    meaning = np.clip(near / _SAME_WORD, 0, 1)
-    return np.asarray(1 - (1 - spelling) * (1 - meaning), np.float32)
+    near = (cosines - np.float32(mean)) * (asked.trust[:, None] / np.float32(spread * _SAME_WORD))
+    near *= found.trust
+    unlike = 1 - np.minimum(np.maximum(near, 0), 1)
+    return np.asarray(1 - (1 - alike) * unlike, np.float32)

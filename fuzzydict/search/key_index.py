@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from fuzzydict._arrays import Rows
 from fuzzydict.embedding.base import SAMPLE
+from fuzzydict.search.texts import Texts
 from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
@@ -18,13 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Background, Embedding, WordFeatures
+    from fuzzydict.embedding.base import Background, Embedding
 
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
 _SAMPLE = 1024  # keys whose words are counted
 _LEAST_RARITY = 0.05  # of a word that every key has
-_GROWTH = 9 / 8  # room made at a time: few copies, little memory in vain
 
 
 class Keys:
@@ -42,6 +43,7 @@ class Keys:
         alive: which slots hold a key of the dict, (n,).
         slots: the slot of each key.
         ngrams: an index of ``plain``.
+        texts: a table of the words of ``plain``.
         has_phrases: whether a key has, or had, several words.
         generation: changes when the slots are numbered anew.
 
@@ -62,12 +64,14 @@ class Keys:
         alive: NDArray[np.bool_],
         slots: dict[str, int],
         ngrams: NgramIndex,
+        texts: Texts,
         *,
         has_phrases: bool,
         generation: object = None,
     ) -> None:
         self._embedding, self.calibration = embedding, embedding.calibration
-        self.names, self.plain, self.slots, self.ngrams = names, plain, slots, ngrams
+        self.names, self.plain, self.slots = names, plain, slots
+        self.ngrams, self.texts = ngrams, texts
         self.vectors, self.inverse_lengths, self.trust = vectors, inverse_lengths, trust
         self.alive, self.has_phrases, self.generation = alive, has_phrases, generation
         self.count = len(slots)
@@ -98,9 +102,15 @@ class Keys:
         some = slots[:: -(-len(slots) // SAMPLE) or 1]
         return self._embedding.background(self.vectors[some])
 
-    def word_features(self, words: list[str]) -> WordFeatures:
-        """Return what is needed to compare n words of keys with those of a query."""
-        return self._embedding.word_features(words, of_query=False)
+    @cached_property
+    def standard(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Scale and shift, both (n,), that make a product with a key its nearness.
+
+        The product is that with a vector of length one, which is fully trusted.
+        """
+        mean, spread = self.background
+        scale = self.trust / np.float32(spread)
+        return scale * self.inverse_lengths, scale * np.float32(mean)
 
     def weight(self, word: str) -> float:
         """Return the weight of a word in a phrase, see `Vocabulary.weight`."""
@@ -142,6 +152,7 @@ class Keys:
             np.ones(len(places), np.bool_),
             dict(zip(names, range(len(names)), strict=True)),
             NgramIndex(plain),
+            Texts(self._embedding, plain),
             has_phrases=self.has_phrases,
         )
         few.background = self.background
@@ -175,14 +186,15 @@ class KeyIndex:
         self._names: list[str] = []
         self._slots: dict[str, int] = {}
         self._ngrams = NgramIndex()
+        self._texts = Texts(embedding, self._ngrams.strings)
         self._has_phrases = False
         self._pending: dict[str, None] = {}
         self._restore_later: Callable[[KeyIndex], None] | None = None
         self._gone: list[Any] = []  # keys deleted before they were restored
-        self._vectors = _Column(np.zeros((0, 0), np.float32))
-        self._inverse_lengths = _Column(np.zeros(0, np.float32))
-        self._trust = _Column(np.zeros(0, np.float32))
-        self._alive = _Column(np.zeros(0, np.bool_))
+        self._vectors = Rows(np.zeros((0, 0), np.float32))
+        self._inverse_lengths = Rows(np.zeros(0, np.float32))
+        self._trust = Rows(np.zeros(0, np.float32))
+        self._alive = Rows(np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -193,7 +205,7 @@ class KeyIndex:
         new = type(self).__new__(type(self))
         for name, value in self.__dict__.items():
             new.__dict__[name] = value if name in ("embedding", "generation") else copy(value)
-        new._keys = None
+        new._keys, new._texts = None, Texts(new.embedding, new._ngrams.strings)
         return new
 
     # ---- writes ---------------------------------------------------------------------------
@@ -271,6 +283,7 @@ class KeyIndex:
             self._alive.rows,
             self._slots,
             self._ngrams,
+            self._texts,
             has_phrases=self._has_phrases,
             generation=self.generation,
         )
@@ -325,36 +338,6 @@ class KeyIndex:
             np.testing.assert_allclose(inverse * lengths, lengths > 0, rtol=1e-5)
             assert 0 <= self._trust.rows.min() <= self._trust.rows.max() <= 1
         self._ngrams.check()
-
-
-class _Column:
-    """Rows in a buffer with room for more, so that appending seldom copies.
-
-    >>> column = _Column(np.zeros(0))
-    >>> column.extend(np.ones(2)); column.extend(np.zeros(1))
-    >>> column.rows.tolist()
-    [1.0, 1.0, 0.0]
-    """
-
-    def __init__(self, rows: NDArray[Any]) -> None:
-        self._buffer = self.rows = rows
-
-    def __copy__(self) -> Self:
-        return type(self)(self.rows.copy())  # two columns in one buffer would overwrite each other
-
-    def extend(self, new: NDArray[Any]) -> None:
-        """Append rows of the same shape."""
-        used = len(self.rows)
-        total = used + len(new)
-        if not used:
-            self._buffer = self.rows = new
-            return
-        if total > len(self._buffer):
-            room = max(total, int(len(self._buffer) * _GROWTH) + 8)
-            self._buffer = np.empty((room, *new.shape[1:]), new.dtype)
-            self._buffer[:used] = self.rows
-        self._buffer[used:total] = new
-        self.rows = self._buffer[:total]
 
 
 def _texts(keys: Iterable[Any]) -> dict[str, str]:

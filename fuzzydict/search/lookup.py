@@ -17,7 +17,6 @@ from fuzzydict.search.score import (
     Judgement,
     OtherKeys,
     as_score,
-    best_by_bounds,
     is_spelling,
     weight_left_out,
 )
@@ -111,20 +110,6 @@ class Lookup:
         return self._index.keys()
 
     # ---- reads ----------------------------------------------------------------------------
-
-    def find(self, asked: str, cutoff: float) -> Scored | str:
-        """Return the best key, with its score unless bounds prove that it reaches the cutoff.
-
-        Raises:
-            NoMatchError: there is nothing to compare.
-        """
-        (query,), keys = self._asked([asked])
-        if isinstance(self.score, DefaultScore):
-            slot = best_by_bounds(query, keys, cutoff, self.embedding)
-            if slot is not None:
-                return keys.names[slot]
-        scores = self._scores([query], keys)[0]
-        return self._best(query, scores, keys)
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
@@ -338,10 +323,6 @@ class Approximate(Lookup):
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
         super().__init__(index, scorer)
         self._scorer, self._neighbours = scorer, neighbours
-
-    def find(self, asked: str, cutoff: float) -> Scored | str:  # noqa: ARG002
-        """Return the best key, with its score."""
-        return self.nearest([asked])[0]
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""

@@ -14,19 +14,12 @@ from fuzzydict.errors import OptionError
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search.features import (
-    NEAREST,
-    NEAREST_LIKENESS,
     SPELLED_ALIKE,
     Features,
     compare,
     compare_spelling,
-    compare_words,
-    encode,
     nearness,
-    spelled_alike,
-    spelling_likeness,
 )
-from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.similarity import written_alike
 
 if TYPE_CHECKING:
@@ -34,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.calibration import Calibration, Evidence, Weights
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.features import Query
@@ -67,10 +59,14 @@ def log_odds(features: Features, known: float, calibration: Calibration) -> NDAr
             known words, and half like misspelled ones.
         calibration: the weights.
     """
-    evidence = _evidence(calibration, known)
-    odds = np.asarray(_line(evidence.meaning, 0, features.nearness.astype(np.float64)))
+    near, candidates = features.nearness, features.candidates
+    bias, _, slope, of_square = _evidence(calibration, known).meaning
+    odds = np.multiply(near, slope, dtype=np.float64)
+    odds += bias
+    if of_square:
+        odds += of_square * np.square(np.maximum(near, 0), dtype=np.float64)
     parts = log_odds_by_reason(features, known, calibration)
-    odds[features.candidates] = np.logaddexp.reduce(parts, axis=0)
+    odds[candidates] = np.logaddexp.reduce(parts, axis=0)
     return odds
 
 
@@ -78,17 +74,30 @@ def log_odds_by_reason(
     features: Features, known: float, calibration: Calibration
 ) -> NDArray[np.float64]:
     """Return the log-odds of the c candidates for each of `REASONS`, (3, c)."""
+    near, words = features.nearness[features.candidates], features.words
+    covered = words >= LEAST_COVERAGE * (1 - known)
+    parts = np.empty((len(REASONS) + 3, len(near)))
+    parts[0] = features.spelling
+    parts[1] = np.where(words >= 0, words, features.spelling)  # how alike the texts look
+    parts[2] = np.where(covered, words, 0)
+    parts[3] = np.maximum(near, 0)
+    np.square(parts[:4], out=parts[:4])
+    parts[4], parts[5] = near, 1
+    odds: NDArray[np.float64] = _lines(calibration, known) @ parts
+    odds[0, (features.spelling == 1) & ~features.contradicted] = SAME
+    odds[2, ~covered] = -np.inf
+    odds -= CONTRADICTED * features.contradicted
+    return odds
+
+
+@lru_cache(maxsize=64)
+def _lines(calibration: Calibration, known: float) -> NDArray[np.float64]:
+    """Return the weights of the six rows of `log_odds_by_reason`, for each reason, (3, 6)."""
     evidence = _evidence(calibration, known)
-    near = features.nearness[features.candidates].astype(np.float64)
-    parts = np.empty((len(REASONS), len(near)))
-    parts[0] = _line(evidence.spelling, features.spelling, near)
-    parts[0][(features.spelling == 1) & ~features.contradicted] = SAME
-    parts[1] = _line(evidence.meaning, features.surface(), near)
-    parts[2] = -np.inf
-    some = features.words >= LEAST_COVERAGE * (1 - known)
-    parts[2, some] = _line(evidence.words, features.words[some], near[some])
-    parts[:, features.contradicted] -= CONTRADICTED
-    return parts
+    lines = np.zeros((len(REASONS), 6))
+    for i, (bias, *weights) in enumerate((evidence.spelling, evidence.meaning, evidence.words)):
+        lines[i, [5, i, 4, 3]] = bias, *weights
+    return lines
 
 
 def _evidence(calibration: Calibration, known: float) -> Evidence:
@@ -128,13 +137,16 @@ def log_probabilities(
         nesting: see `Calibration`.
     """
     if count is None:
-        count = max(int(np.count_nonzero(odds > -np.inf)), 1)
-    joint = log_odds_of_any(odds, nesting)
-    if joint == -np.inf:
+        count = max(int((odds > -np.inf).sum()), 1)
+    top = float(odds.max())
+    if top == -np.inf:
         return odds.copy()
-    any_right = joint - np.logaddexp(joint, growth * math.log(count))
-    probabilities: NDArray[np.float64] = (odds - joint) / nesting + any_right
-    return probabilities
+    logs = odds - top
+    logs /= nesting
+    total = math.log(float(np.exp(logs).sum()))  # of the keys' shares
+    of_any = top + nesting * total
+    logs += of_any - np.logaddexp(of_any, growth * math.log(count)) - total
+    return logs
 
 
 def log_odds_of_any(odds: NDArray[np.float64], nesting: float) -> float:
@@ -180,7 +192,7 @@ class Parts(NamedTuple):
         return self.spelling + self.meaning + self.words
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Reasons:
     """What the log-odds of n keys were computed from.
 
@@ -190,7 +202,7 @@ class Reasons:
         known: the share of the query's words that are known.
         log_odds: of the keys, (n,), -inf for dead slots. If keys were left out, one more number
             follows for all of them together.
-        count: the number of all keys, if some were left out.
+        count: the number of all keys, those included that were left out.
         has_vectors: whether the vectors were compared.
     """
 
@@ -446,18 +458,19 @@ def _judgement(
     query: Query, features: Features, keys: Keys, others: OtherKeys | None = None
 ) -> Judgement:
     """Return the logarithms of the keys' probabilities, and the reasons."""
-    odds, count = log_odds(features, query.known, keys.calibration), None
-    odds[keys.dead] = -np.inf
+    odds, count = log_odds(features, query.known, keys.calibration), keys.count
+    if len(keys.dead):
+        odds[keys.dead] = -np.inf
     _tell_apart(odds, query, features, keys)
     if others is not None:
         odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
     growth, nesting = keys.calibration.growth, keys.calibration.nesting
-    logs = log_probabilities(odds, growth, count, nesting)[: len(keys)].astype(np.float32)
+    logs = log_probabilities(odds, growth, count, nesting)[: len(keys)]
     top = logs.max()
-    logs[logs > top - _TIE] = top
+    np.copyto(logs, top, where=logs > top - _TIE)
     has_vectors = keys.vectors.shape[1] > 0
     reasons = Reasons(keys.calibration, features, query.known, odds, count, has_vectors)
-    return Judgement(logs, reasons)
+    return Judgement(logs.astype(np.float32), reasons)
 
 
 def _tell_apart(odds: NDArray[np.float64], query: Query, features: Features, keys: Keys) -> None:
@@ -567,144 +580,3 @@ def weight_left_out(
     found = float(np.exp((log_weights.astype(np.float64) - top) / temperature).sum())
     rest = left * math.exp((at_most - top) / temperature)
     return rest / (found + rest)
-
-
-# ---- the best key by bounds ------------------------------------------------------------------
-
-_MANY = 4096  # keys; with more of them, encoding the query costs less than comparing them all
-_MARGIN = 0.01  # log-odds; more than the rounding errors
-
-
-def best_by_bounds(query: Query, keys: Keys, cutoff: float, embedding: Embedding) -> int | None:
-    """Return the slot of the best key by the default score, if bounds prove it; otherwise None.
-
-    A read needs to know which key is best, and that its probability reaches the cutoff, but not
-    the probability itself. Nearness is bounded, and so are the log-odds. For a misspelled word,
-    the spelling of a few keys often outweighs any nearness. (Bounds before a search: A. H. Land
-    and A. G. Doig, 1960, "An Automatic Method of Solving Discrete Programming Problems".)
-
-    Args:
-        query: the query; it is encoded only if there are many keys.
-        keys: the keys, one or more.
-        cutoff: the least probability of a match.
-        embedding: what encodes the query.
-    """
-    several = keys.has_phrases or " " in query.text
-    limits = _limits(keys.calibration, query.known, several)
-    may_win_by_spelling = _may_win(limits, _farthest(keys))
-    may_win_encoded = keys.count > _MANY and _may_win(limits, keys.calibration.reach)
-    if not (may_win_by_spelling or may_win_encoded):
-        return None
-    slots = spelled_alike(query, keys)
-    if len(keys.dead):
-        slots = slots[keys.alive[slots]]
-    strings = [keys.plain[slot] for slot in slots.tolist()]
-    spelling = spelling_likeness(query, strings, keys)
-    best = None
-    if may_win_by_spelling:
-        low, high = log_odds_bounds(query, strings, spelling, keys)
-        best = _winner(low, high, limits, keys.count, cutoff)
-    if best is None and may_win_encoded:
-        encode([query], embedding)
-        near = nearness([query], keys, slots)[0]
-        words, near = compare_words(query, strings, near, keys)
-        contradicted = contradictions(query.text, strings)
-        features = Features(near, np.arange(len(near)), spelling, words, contradicted)
-        odds = log_odds(features, query.known, keys.calibration)
-        best = _winner(odds, odds, limits, keys.count, cutoff)
-    return None if best is None else int(slots[best])
-
-
-def log_odds_bounds(
-    query: Query, strings: list[str], spelling: NDArray[np.float32], keys: Keys
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds on the log-odds of c keys, (c,), whatever their nearness.
-
-    Args:
-        query: the query; it need not be encoded.
-        strings: the plain words of the c keys.
-        spelling: how alike query and keys are spelled, (c,).
-        keys: all keys.
-    """
-    evidence = _evidence(keys.calibration, query.known)
-    contradicted = contradictions(query.text, strings)
-    is_same = (spelling == 1) & ~contradicted
-    same = SAME if np.count_nonzero(is_same) == 1 else SAME - 2 * _WRITTEN_LESS_ALIKE
-    low = np.where(is_same, same, _line(evidence.spelling, spelling, _farthest(keys)))
-    several = [" " in query.text or " " in string for string in strings]
-    words = np.where(several, 1.0, -np.inf)
-    low[contradicted] -= CONTRADICTED
-    return low, _highest(evidence, keys.calibration.reach, spelling, words)
-
-
-def _farthest(keys: Keys) -> float:
-    """Return the least nearness that a key can have."""
-    mean, spread = keys.background
-    return min((-1 - mean) / spread, 0.0)
-
-
-class _Limits(NamedTuple):
-    """The evidence, and upper bounds on the log-odds of keys that share few n-grams."""
-
-    evidence: Evidence
-    growth: float  # see `Calibration`
-    nesting: float  # see `Calibration`
-    nearest: float  # of a key that is compared as a string, since it is near
-    other: float  # of any other key
-
-
-@lru_cache(maxsize=64)
-def _limits(calibration: Calibration, known: float, several: bool) -> _Limits:
-    evidence, reach = _evidence(calibration, known), calibration.reach
-    like, words = np.array(NEAREST_LIKENESS), np.array(NEAREST_LIKENESS if several else -np.inf)
-    nearest = float(_highest(evidence, reach, like, words))
-    other = float(_line(evidence.meaning, 0.0, reach))
-    return _Limits(evidence, calibration.growth, calibration.nesting, nearest, other)
-
-
-def _highest(
-    evidence: Evidence, reach: float, spelling: NDArray[Any], words: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return upper bounds on log-odds, whatever the nearness."""
-    spelled = np.where(spelling == 1, SAME, _line(evidence.spelling, spelling, reach))
-    meant = _line(evidence.meaning, 0.0, reach)
-    worded = np.where(words >= 0, _line(evidence.words, np.maximum(words, 0), reach), -np.inf)
-    return np.asarray(np.logaddexp(np.logaddexp(spelled, meant), worded))
-
-
-def _may_win(limits: _Limits, near: float) -> bool:
-    """Tell whether a key spelled almost like the query, at this nearness, would beat the others.
-
-    The others are all keys outside the shortlist.
-    """
-    return bool(_line(limits.evidence.spelling, 1.0, near) > limits.nearest + _MARGIN)
-
-
-def _winner(
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    limits: _Limits,
-    count: int,
-    cutoff: float,
-) -> int | None:
-    """Return the key that is best and reaches the cutoff for any log-odds between the bounds.
-
-    Args:
-        low: lower bounds on the log-odds of the c keys that share the most n-grams, (c,).
-        high: upper bounds on them, (c,).
-        limits: bounds on the log-odds of the other keys.
-        count: the number of all keys.
-        cutoff: the least probability of a match.
-    """
-    best = int(low.argmax())
-    least, rivals = low[best] - _MARGIN, high.copy()
-    rivals[best] = -np.inf
-    others, nesting = count - len(low), limits.nesting
-    if least <= rivals.max(initial=limits.nearest if others else -math.inf):
-        return None
-    if others:  # the few that are near, and all others, as one key each
-        few = limits.nearest + nesting * math.log(NEAREST)
-        rivals = np.append(rivals, [few, limits.other + nesting * math.log(others)])
-    bounds = np.array([least, log_odds_of_any(rivals, nesting)])
-    logs = log_probabilities(bounds, limits.growth, count, nesting)
-    return best if cutoff <= 0 or logs[0] >= math.log(cutoff) else None

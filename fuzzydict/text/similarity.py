@@ -290,18 +290,18 @@ def coverage(
         alike: how alike each of the m words of the query and each of U words are, (m, U).
         query_weights: the weights of the words of the query, (m,).
         columns: the words of c keys as columns of ``alike``, (c, longest), one or more for each
-            key, then -1.
+            key, then U.
         key_weights: the weights of the U words, (U,).
         runs: words of the query and of a key that are alike together.
 
     >>> alike = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]], np.float32)  # "top speed" and
     >>> ones = np.ones(3, np.float32)  # "top", "speed", "highest", which is half like "top"
-    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, -1]]), ones).mean().round(3)
+    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, 3]]), ones).mean().round(3)
     array([1.   , 0.75 , 0.333], dtype=float32)
     """
-    is_word = columns >= 0
-    weights = np.where(is_word, key_weights[columns], 0)
-    pairs = np.where(is_word, alike[:, columns], 0)  # (m, c, longest)
+    nothing = np.zeros((len(alike) + 1, 1), np.float32)
+    weights = np.append(key_weights, nothing[0])[columns]
+    pairs = np.concatenate([alike, nothing[1:]], axis=1)[:, columns]  # (m, c, longest)
     for key, rows, places, likeness_of_run in runs:
         of_run = pairs[rows, key, places]
         np.maximum(of_run, likeness_of_run, out=of_run)

@@ -15,7 +15,7 @@ SHIPPED = pytest.mark.parametrize("calibration", [OF_WORDS, OF_WORDNET, OF_TEXTS
 
 @SHIPPED
 @pytest.mark.parametrize("which", ["known", "unknown"])
-def test_shipped_weights_have_the_signs_that_bounds_rely_on(
+def test_by_the_shipped_weights_who_is_more_alike_is_not_less_likely(
     calibration: Calibration, which: str
 ) -> None:
     evidence = getattr(calibration, which)

@@ -1,4 +1,4 @@
-"""The default score is that of a slow loop, and what its bounds prove is what it finds."""
+"""The default score is that of a slow loop, and reads of a value go by it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fuzzydict import Brown, FuzzyDict, NoMatchError
-from fuzzydict.embedding.calibration import (
-    OF_TEXTS,
-    OF_WORDNET,
-    OF_WORDS,
-    REASONS,
-    Calibration,
-    Evidence,
-)
-from fuzzydict.embedding.projections import Projections
-from fuzzydict.search import score
-from fuzzydict.search.features import Features, Query, encode, spelled_alike, spelling_likeness
+from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict.embedding.calibration import REASONS, Calibration, Evidence
+from fuzzydict.search.features import Features
 from fuzzydict.search.score import (
     CONTRADICTED,
     LEAST_COVERAGE,
     SAME,
     DefaultScore,
-    best_by_bounds,
     log_odds,
-    log_odds_bounds,
     log_odds_by_reason,
     log_probabilities,
 )
@@ -267,132 +256,7 @@ def test_a_shared_word_is_no_match_where_the_keys_tell_it_is_common() -> None:
     assert settings["database host"] == "localhost"
 
 
-# ---- the best key by bounds ------------------------------------------------------------------
-
-FEW = ["color", "colour", "colors", "collar", "engine", "engines", "Top Speed", "top_speed", "of"]
-MANY = [w for w in Brown().words[500:6000] if w.isalpha() and w.islower() and len(w) > 1]
-
-
-def slip(word: str, place: int, letter: str, kind: int) -> str:
-    place %= len(word)
-    return word[:place] + letter * (kind < 2) + word[place + (kind > 0) :]
-
-
-def slips(words: list[str]) -> st.SearchStrategy[str]:
-    """Draw words with a letter put in, taken away or changed."""
-    letters = st.sampled_from("aeisx")
-    return st.builds(slip, st.sampled_from(words), st.integers(0, 9), letters, st.integers(0, 2))
-
-
-CUTOFFS = st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9, 0.99])
-
-
-def proved(d: FuzzyDict[Any], query: str) -> str | None:
-    """Return the key that bounds prove to be the best, if they do."""
-    assert d.score_cutoff is not None
-    with d._lookup() as lookup:
-        keys, embedding = lookup.keys, lookup.embedding
-        slot = best_by_bounds(Query.of(query, embedding), keys, d.score_cutoff, embedding)
-        return None if slot is None else keys.names[slot]
-
-
-def assert_proved_rightly(d: FuzzyDict[Any], query: str) -> bool:
-    """Tell whether bounds prove a key; assert that it is the one that the whole score finds."""
-    key = proved(d, query)
-    if key is not None:
-        best, *others = d.most_similar(query, 2)
-        assert key == best.key
-        assert best.score >= (d.score_cutoff or 0)
-        assert all(other.score < best.score for other in others)
-    return key is not None
-
-
-def encoded(texts: list[str]) -> Any:
-    """Give texts vectors by their letters, as a model of whole texts might."""
-    return [[1.0 + text.count(letter) for letter in "aeionrst"] for text in texts]
-
-
-def scattered(texts: list[str]) -> Any:
-    """Give each text a vector of its own, some of them opposite, some nearly the same."""
-    seeds = [sum(map(ord, text)) % 7 for text in texts]
-    return [np.random.default_rng(seed % 3).normal(size=3) * (-1) ** seed for seed in seeds]
-
-
-EMBEDDINGS = st.sampled_from(
-    [None, encoded, scattered, {"color": [1.0, 0.0], "engine": [0.0, 1.0]}]
-)
-
-
-@given(
-    st.lists(st.sampled_from(FEW), min_size=1, unique=True),
-    slips(FEW),
-    CUTOFFS,
-    EMBEDDINGS,
-    st.sampled_from([0, 4096]),
-)
-@example(["Top Speed", "top_speed"], "topSpeed", 0.02, None, 4096)
-@example(["of", "engine"], "engin", 0.99, encoded, 4096)
-@settings(max_examples=150, deadline=None)
-def test_the_key_proved_among_few_is_the_one_that_the_score_finds(
-    keys: list[str], query: str, cutoff: float, embedding: Any, many: int
-) -> None:
-    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=cutoff, embedding=embedding)
-    if any(map(str.isalnum, query)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(score, "_MANY", many)  # so that the vector of the query is used, or not
-            assert_proved_rightly(d, query)
-
-
-@pytest.fixture(scope="module")
-def many() -> FuzzyDict[str]:
-    """Return a dict of words and pairs of words: so many that vectors of queries are used."""
-    d = FuzzyDict((key, key) for key in MANY[::2])
-    d.update((f"{a} {b}", a) for a, b in zip(MANY, MANY[50:], strict=False))
-    assert len(d) > score._MANY
-    d.get("so that the keys are encoded once")
-    return d
-
-
-@given(slips([*MANY[::2], *map(" ".join, zip(MANY[:900], MANY[50:], strict=False))]), CUTOFFS)
-@settings(max_examples=60, deadline=None)
-def test_the_key_proved_among_many_is_the_one_that_the_score_finds(
-    many: FuzzyDict[str], query: str, cutoff: float
-) -> None:
-    many.score_cutoff = cutoff
-    assert_proved_rightly(many, query)
-
-
-def test_the_keys_of_nearly_all_slips_in_words_are_proved(many: FuzzyDict[str]) -> None:
-    """Or the bounds would be right and good for nothing."""
-    many.score_cutoff = 0.02
-    asked = [word[:4] + "x" + word[4:] for word in MANY[::40] if len(word) > 6]
-    assert np.mean([assert_proved_rightly(many, query) for query in asked]) > 0.9
-
-
-def test_deleted_keys_neither_win_nor_count(many: FuzzyDict[str]) -> None:
-    d = many.copy()
-    d.score_cutoff = 0.02
-    slips = {key[:3] + "x" + key[3:]: key for key in MANY[:50] if len(key) > 4}
-    query, key = next(slip for slip in slips.items() if proved(d, slip[0]))
-    assert proved(d, query) == key
-    del d[key]
-    assert proved(d, query) != key
-    assert_proved_rightly(d, query)
-
-
-@pytest.mark.parametrize(
-    ("query", "options"),
-    [
-        ("engine", {}),  # what a known word means decides
-        ("colour", {"score_cutoff": float("inf")}),
-        ("the colour", {}),
-    ],
-)
-def test_what_spelling_does_not_prove_is_left_to_the_score(
-    query: str, options: dict[str, Any]
-) -> None:
-    d = FuzzyDict({"color": 1, "brand": 2, "motor": 3}, **{"score_cutoff": 0.02, **options})
-    assert proved(d, query) is None
+# ---- reads of a value --------------------------------------------------------------------------
 
 
 def test_a_read_of_a_value_answers_as_others_do() -> None:
@@ -406,33 +270,6 @@ def test_a_read_of_a_value_answers_as_others_do() -> None:
         d["?!"]
     with pytest.raises(NoMatchError, match="no key of the dict"):
         FuzzyDict({})["colour"]
-
-
-@given(
-    st.sampled_from([OF_WORDS, OF_WORDNET, OF_TEXTS]),
-    slips(FEW),
-    st.lists(st.sampled_from(FEW), min_size=1, unique=True),
-    EMBEDDINGS,
-)
-@settings(max_examples=100, deadline=None)
-def test_bounds_enclose_the_log_odds(
-    calibration: Calibration, query: str, keys: list[str], embedding: Any
-) -> None:
-    projections = Projections.shipped("wordnet") if embedding is None else Projections()
-    calibrated = projections.calibrated(calibration)
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=embedding, projections=calibrated)
-    if not any(map(str.isalnum, query)):
-        return
-    with d._lookup() as lookup:
-        asked, found = Query.of(query, lookup.embedding), lookup.keys
-        slots = spelled_alike(asked, found)
-        strings = [found.plain[slot] for slot in slots]
-        low, high = log_odds_bounds(asked, strings, spelling_likeness(asked, strings, found), found)
-        encode([asked], lookup.embedding)
-        reasons = DefaultScore().judge(asked, found).reasons
-    assert reasons is not None
-    assert (low <= reasons.log_odds[slots] + 1e-4).all()
-    assert (reasons.log_odds[slots] <= high + 1e-4).all()
 
 
 @pytest.mark.parametrize("scorer", [None, "spelling"])

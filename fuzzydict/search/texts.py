@@ -1,0 +1,132 @@
+"""The words of texts in a table, filled as the texts are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fuzzydict._arrays import Rows
+from fuzzydict.embedding.base import WordFeatures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fuzzydict.embedding.base import Embedding
+
+#: The first words of a text are compared one by one.
+WORDS = 32
+_WHOLE = 4096  # texts that are kept as one table; of more, a table of a few is made for each query
+
+
+class Columns(NamedTuple):
+    """The words of c texts as columns of a table of U words.
+
+    Attributes:
+        words: the different words, U of them.
+        places: their places in the table that they are from, (U,).
+        columns: the words of each text, (c, longest): numbers below U, then U, which is no word.
+        lengths: how many words each text has, (c,).
+    """
+
+    words: list[str]
+    places: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    lengths: NDArray[np.intp]
+
+
+class Texts:
+    """The first words of n texts, and the features of these words, each found once.
+
+    Args:
+        embedding: what gives words their features.
+        plain: the texts, as plain words. Texts that are appended later are read when needed.
+
+    >>> from fuzzydict.embedding.encoder import as_embedding
+    >>> texts = Texts(as_embedding({"top": [1.0], "speed": [2.0]}), ["top speed", "speed"])
+    >>> words, _, columns, lengths = texts.columns(np.array([0, 1]))
+    >>> words, columns.tolist(), lengths.tolist()
+    (['top', 'speed'], [[0, 1], [1, 2]], [2, 1])
+    """
+
+    def __init__(self, embedding: Embedding, plain: list[str]) -> None:
+        self._embedding, self.plain = embedding, plain
+        self._numbers: dict[str, int] = {}
+        self._words: list[str] = []
+        self._columns = np.zeros((0, 1), np.intp)  # the words of each text, then -1
+        self._lengths = np.zeros(0, np.intp)
+        self._is_filled = np.zeros(0, np.bool_)
+        self._features: tuple[Rows, ...] = ()  # of the words, as `WordFeatures` has them
+
+    def among(self, places: NDArray[np.intp]) -> tuple[Texts, NDArray[np.intp]]:
+        """Return a table that holds c of the texts, and their places in it."""
+        if len(self.plain) <= _WHOLE:
+            return self, places
+        few = Texts(self._embedding, [self.plain[place] for place in places.tolist()])
+        return few, np.arange(len(places))
+
+    def split(self, places: NDArray[np.intp]) -> list[list[str]]:
+        """Return the first words of each of c texts."""
+        return [self.plain[place].split(" ", WORDS)[:WORDS] for place in places.tolist()]
+
+    def with_several_words(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which of c texts, (c,), have several words."""
+        if len(self._lengths) < len(self.plain):
+            self._extend()
+        return np.flatnonzero(self._lengths[places] > 1)
+
+    def columns(self, places: NDArray[np.intp]) -> Columns:
+        """Return the words of c texts."""
+        if len(self._lengths) < len(self.plain):
+            self._extend()
+        lengths = self._lengths[places]
+        found = self._columns[places, : lengths.max()]
+        if len(self.plain) == len(places):
+            distinct = np.arange(len(self._words))
+            found = np.where(found < 0, len(distinct), found)
+        else:
+            is_used = np.zeros(len(self._words) + 1, np.bool_)
+            is_used[found] = True
+            is_used[-1] = False  # no word
+            distinct = np.flatnonzero(is_used)
+            of_table = np.full(len(is_used), len(distinct))
+            of_table[distinct] = np.arange(len(distinct))
+            found = of_table[found]
+        words = self._words
+        return Columns([words[i] for i in distinct.tolist()], distinct, found, lengths)
+
+    def _extend(self) -> None:
+        """Read the texts that were appended."""
+        read = len(self._lengths)
+        split = [text.split(" ", WORDS)[:WORDS] for text in self.plain[read:]]
+        numbers = self._numbers
+        flat = [numbers.setdefault(word, len(numbers)) for words in split for word in words]
+        lengths = np.concatenate([self._lengths, np.fromiter(map(len, split), np.intp, len(split))])
+        columns = np.full((len(lengths), lengths.max(initial=1)), -1)
+        columns[:read, : self._columns.shape[1]] = self._columns
+        is_word = np.arange(columns.shape[1]) < lengths[read:, None]
+        columns[read:][is_word] = flat
+        self._words, self._columns, self._lengths = list(numbers), columns, lengths
+
+    def features(self, places: NDArray[np.intp]) -> WordFeatures:
+        """Return what is needed to compare U words of the table with those of a query."""
+        if len(self._is_filled) < len(self._words):
+            self._make_room()
+        new = places[~self._is_filled[places]]
+        if len(new):
+            words = [self._words[place] for place in new.tolist()]
+            found = self._embedding.word_features(words, of_query=False)
+            for column, rows in zip(self._features, found, strict=True):
+                column.rows[new] = rows
+            self._is_filled[new] = True
+        return WordFeatures(*[column.rows[places] for column in self._features])
+
+    def _make_room(self) -> None:
+        """Make room for the features of new words."""
+        new = len(self._words) - len(self._is_filled)
+        of_none = self._embedding.word_features([], of_query=False)
+        if not self._features:
+            self._features = tuple(map(Rows, of_none))
+        for column, rows in zip(self._features, of_none, strict=True):
+            column.extend(np.empty((new, *rows.shape[1:]), rows.dtype))
+        self._is_filled = np.append(self._is_filled, np.zeros(new, np.bool_))
