@@ -25,7 +25,7 @@ from fuzzydict._arrays import units
 from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command
 
 from .memory import key_texts
-from .speed_data import misspelled
+from .speed_queries import any_slips
 from .turns import figures, shown
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def texts(count: int, seed: int = 0) -> Subject:
     d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
     words = [word for word in Brown().words if word.isalpha()]
     queries = {
-        "keys with a slip": misspelled(keys),
+        "keys with a slip": any_slips(keys),
         "pairs that share a word": _pairs(keys, words, chance),
         "single words": iter(chance.sample(words, len(words))),
     }

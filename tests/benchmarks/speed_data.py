@@ -1,11 +1,10 @@
-"""What speed is measured with: keys, queries that no dict has seen, vectors that are given."""
+"""What speed is measured with: how much, keys, vectors that are given."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
 from itertools import cycle
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from .memory import key_texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Given", "Sizes", "keys_of", "misspelled", "unlike"]
+__all__ = ["QUICK", "Given", "Sizes", "keys_of"]
 
 _SINGLE = 20_000  # so many keys or fewer are single words, more are two words each
 
@@ -25,14 +24,16 @@ _SINGLE = 20_000  # so many keys or fewer are single words, more are two words e
 class Sizes(NamedTuple):
     """How much is measured."""
 
-    keys: tuple[int, ...] = (10, 1_000, 100_000)
+    keys: tuple[int, ...] = (10, 100, 1_000, 100_000)
     given: tuple[int, ...] = (1_000, 100_000, 1_000_000)  # keys with vectors given
     most: int = 1_000_000  # keys with vectors of the package's own
     samples: int = 21
     build: int = 100_000
-    words: int = 20_000  # known ones, of which others are made that are not
     unseen: int = 10_000
-    rows: int = 100_000
+    cells: int = 5_000  # different ones at once
+    tables: tuple[int, ...] = (5, 100, 1_000)  # keys that such cells are matched to
+    rows: int = 1_000_000  # of a file
+    distinct: int = 50_000  # cells in it
     pairs: int = 2_000
     hits: int = 100_000
     batch: int = 256
@@ -42,50 +43,34 @@ class Sizes(NamedTuple):
         """The number of keys where one is enough to tell."""
         return self.keys[len(self.keys) // 2]
 
+    @property
+    def larger(self) -> tuple[int, ...]:
+        """The number of keys in the middle, and those above it."""
+        return self.keys[len(self.keys) // 2 :]
+
 
 #: What is measured in seconds instead of minutes, and tells less.
 QUICK = Sizes(
-    keys=(10, 1_000),
+    keys=(10, 100, 1_000),
     given=(1_000, 10_000),
     most=2_000,
     samples=3,
     build=2_000,
-    words=1_000,
     unseen=1_000,
+    cells=200,
+    tables=(5, 100),
     rows=1_000,
+    distinct=200,
     pairs=100,
     hits=10_000,
+    batch=32,
 )
 
 
-def keys_of(count: int) -> list[str]:
+def keys_of(count: int, seed: int = 0) -> list[str]:
     """Return different keys: words, or where these are too few, two words each."""
     words = [word for word in Brown().words if word.isalpha() and word.islower()]
-    return random.Random(0).sample(words, count) if count <= _SINGLE else key_texts(count)
-
-
-def misspelled(keys: Sequence[str], seed: int = 1) -> Iterator[str]:
-    """Yield without end keys with a letter put in, none of them a key, none twice."""
-    chance, seen = random.Random(seed), set(keys)
-    while True:
-        key = chance.choice(keys)
-        place = chance.randrange(len(key) + 1)
-        query = key[:place] + chance.choice(ascii_lowercase) + key[place:]
-        if query not in seen:
-            seen.add(query)
-            yield query
-
-
-def unlike(keys: Sequence[str], seed: int = 1) -> Iterator[str]:
-    """Yield without end texts of as many known words as the keys have, none of them a key."""
-    chance, seen = random.Random(seed), set(keys)
-    words = [word for word in Brown().words if word.isalpha() and word.islower()]
-    several = len(keys[0].split())
-    while True:
-        query = " ".join(chance.choices(words, k=several))
-        if query not in seen:
-            seen.add(query)
-            yield query
+    return random.Random(seed).sample(words, count) if count <= _SINGLE else key_texts(count, seed)
 
 
 class Given:

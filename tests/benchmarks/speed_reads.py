@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import timeit
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -14,13 +14,25 @@ from rapidfuzz import fuzz, process
 from fuzzydict import FuzzyDict
 
 from . import turns
-from .speed_data import Sizes, keys_of, misspelled, unlike
+from .speed_data import Sizes, keys_of
+from .speed_queries import KINDS, SLIPS, Kind, any_slips, in_turns
 from .turns import Case, Run, each
 
 __all__ = ["exact", "first", "millions", "pooling", "repeated", "several", "similar"]
 
-_WARM = 64  # reads before the first that is measured: what they set up once is no read's cost
+_WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
+_DICTS = 50  # of ten keys, and fewer of more: ten keys alone have too few different slips
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
+
+_EXTRACT = "rapidfuzz extractOne"
+
+
+class Asked(NamedTuple):
+    """A dict, its keys as a list, and a query."""
+
+    d: FuzzyDict[int]
+    keys: list[str]
+    query: str
 
 
 def exact(sizes: Sizes) -> Iterator[Case]:
@@ -36,76 +48,80 @@ def exact(sizes: Sizes) -> Iterator[Case]:
 
 
 def first(sizes: Sizes) -> Iterator[Case]:
-    """Measure ``d[query]`` of queries that were never asked: misspelled, or of known words."""
+    """Measure ``d[query]`` of queries that were never asked, by kind."""
     for count in sizes.keys:
-        keys = keys_of(count)
-        yield from _first(keys, _dict_of(keys), 3 * sizes.samples)
+        yield from _first(_dicts_of(count), 3 * sizes.samples if count > _MANY else sizes.samples)
 
 
 def repeated(sizes: Sizes) -> Iterator[Case]:
     """Measure ``d[query]`` of twenty queries that were asked before."""
     for count in sizes.keys:
-        keys = keys_of(count)
-        yield from _repeated(keys, _dict_of(keys), sizes.samples)
+        yield from _repeated(_dict_of(keys_of(count)), sizes.samples)
 
 
 def millions(sizes: Sizes) -> Iterator[Case]:
     """Measure first and repeated reads among the most keys, which takes a minute to make."""
-    keys = keys_of(sizes.most)
-    d, samples = _dict_of(keys), -(-sizes.samples // 3)
-    yield from _first(keys, d, samples)
-    yield from _repeated(keys, d, samples)
+    dicts = _dicts_of(sizes.most)
+    yield from _first(dicts, sizes.samples)
+    yield from _repeated(dicts[0], sizes.samples)
 
 
-def _first(keys: list[str], d: FuzzyDict[int], samples: int) -> Iterator[Case]:
-    times = 1 if len(keys) > _MANY else 10
-    for of, asked in (("", misspelled), (" by other known words", unlike)):
-        ours, theirs = each(d.get, asked(keys), times), _extract(keys, asked(keys), times)
-        what = f"first fuzzy read{of}, {len(keys):,} keys"
-        yield Case(what, ours, {"rapidfuzz extractOne": theirs}, samples, times)
+def _first(dicts: list[FuzzyDict[int]], samples: int) -> Iterator[Case]:
+    count = len(dicts[0])
+    times = 1 if count > _MANY else 10
+    for name, kind in KINDS.items():
+        asked = _asked(dicts, kind, (samples + 1) * times)
+        ours, theirs = each(_read, asked, times), each(_extract, asked, times)
+        yield Case(name, ours, {_EXTRACT: theirs}, samples, times, among=f"{count:,} keys")
 
 
-def _repeated(keys: list[str], d: FuzzyDict[int], samples: int) -> Iterator[Case]:
-    asked, few = list(islice(misspelled(keys), 20)), 1 if len(keys) > _MANY else 20
-    ours, theirs = each(d.get, cycle(asked), 200), _extract(keys, cycle(asked), few)
-    what = f"repeated fuzzy read, {len(keys):,} keys"
-    yield Case(what, ours, {"rapidfuzz extractOne": theirs}, samples, 200, few)
+def _repeated(d: FuzzyDict[int], samples: int) -> Iterator[Case]:
+    few = 1 if len(d) > _MANY else 20
+    asked = _asked([d], any_slips, 20)
+    ours, theirs = each(_read, cycle(asked), 200), each(_extract, cycle(asked), few)
+    yield Case(
+        "asked before", ours, {_EXTRACT: theirs}, samples, 200, few, among=f"{len(d):,} keys"
+    )
 
 
 def similar(sizes: Sizes) -> Iterator[Case]:
     """Measure the ten best."""
     keys = keys_of(sizes.middle)
-    d, queries, others = _dict_of(keys), misspelled(keys), misspelled(keys)
-    theirs = each(lambda q: process.extract(q, keys, scorer=fuzz.ratio, limit=10), others, 10)
+    d, queries = _dict_of(keys), list(islice(any_slips(keys), (sizes.samples + 1) * 10))
+    theirs = each(lambda q: process.extract(q, keys, scorer=fuzz.ratio, limit=10), queries, 10)
     what = f"`most_similar`, ten of {sizes.middle:,} keys"
     ours = each(d.most_similar, queries, 10)
     yield Case(what, ours, {"rapidfuzz extract": theirs}, sizes.samples, 10)
 
 
 def several(sizes: Sizes) -> Iterator[Case]:
-    """Measure a list of queries, read at once."""
-    for count in sizes.keys[1:]:
+    """Measure a list of queries, read at once: the best keys, and the values."""
+    kinds: dict[str, Kind] = {slip: partial(any_slips, which=[slip]) for slip in SLIPS}
+    kinds |= {name: kind for name, kind in KINDS.items() if " word, " not in name}
+    for count in sizes.larger:
         keys = keys_of(count)
-        d, queries, others = _dict_of(keys), misspelled(keys), misspelled(keys)
-        samples = 3 if count > _MANY else sizes.samples
-        theirs = _extract(keys, others, sizes.batch)
-        what = f"{sizes.batch} queries at once, {count:,} keys; of one"
-        yield Case(
-            what,
-            partial(_read_several, d, queries, sizes.batch),
-            {"rapidfuzz extractOne": theirs},
-            samples,
-            sizes.batch,
-        )
+        d = _dict_of(keys)
+        samples = 3 if count > _MANY else 5
+        for name, kind in kinds.items():
+            for method, read in (("most_similar", _best_of_each), ("get_many", _value_of_each)):
+                lists = _lists(kind(keys), samples + 1, sizes.batch)
+                yield Case(
+                    name,
+                    each(partial(read, d), lists),
+                    {"rapidfuzz cdist": each(partial(_cdist, keys), lists)},
+                    samples,
+                    sizes.batch,
+                    among=f"{method}, {count:,} keys",
+                )
 
 
 def pooling(sizes: Sizes) -> Iterator[Case]:
     """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
-    for count in sizes.keys[1:]:
+    for count in sizes.larger:
         keys = keys_of(count)
         numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
         d = FuzzyDict(zip(keys, numbers, strict=True), scorer="scaled_dot")
-        asked = list(islice(misspelled(keys), sizes.batch))
+        asked = list(islice(any_slips(keys), sizes.batch))
         seen = d.attend(asked)
         for queries, samples in ((asked[:1], sizes.samples), (asked, 5)):
             ours: Run = partial(d.pool, queries)
@@ -115,18 +131,59 @@ def pooling(sizes: Sizes) -> Iterator[Case]:
             yield Case(what, ours, {"torch SDPA, vectors given": theirs}, samples)
 
 
-def _dict_of(keys: list[str]) -> FuzzyDict[int]:
+def _dicts_of(count: int) -> list[FuzzyDict[int]]:
+    """Return dicts of ``count`` keys each, as many as have enough different slips, warmed up."""
+    dicts = max(1, min(_DICTS, 10 * _DICTS // count))
+    keys = keys_of(dicts * count, seed=count)
+    reads = max(1, _WARM // len(KINDS) // dicts)
+    return [_dict_of(keys[i * count : (i + 1) * count], reads) for i in range(dicts)]
+
+
+def _dict_of(keys: list[str], reads: int = _WARM // len(KINDS)) -> FuzzyDict[int]:
+    """Return a dict that read so many queries of each kind."""
     d = FuzzyDict(dict.fromkeys(keys, 0))
-    each(d.get, misspelled(keys, seed=2), _WARM)()
+    for kind in KINDS.values():
+        for query in islice(kind(keys), reads):
+            d.get(query)
     return d
 
 
-def _read_several(d: FuzzyDict[int], queries: Iterator[str], count: int) -> None:
-    d.most_similar(list(islice(queries, count)), 1)
+def _asked(dicts: Sequence[FuzzyDict[int]], kind: Kind, count: int) -> list[Asked]:
+    """Return ``count`` queries of a kind, if there are, as many for each dict, dict by dict."""
+
+    def of_dict(d: FuzzyDict[int]) -> Iterator[Asked]:
+        keys = list(d)
+        return (Asked(d, keys, query) for query in kind(keys))
+
+    found = list(islice(in_turns(map(of_dict, dicts)), count))
+    return sorted(found, key=lambda asked: id(asked.d))
 
 
-def _extract(keys: list[str], queries: Any, times: int) -> Run:
-    return each(lambda q: process.extractOne(q, keys, scorer=fuzz.ratio), queries, times)
+def _lists(queries: Iterator[str], count: int, length: int) -> list[list[str]]:
+    found = list(islice(queries, count * length))
+    if len(found) < count * length:
+        raise RuntimeError(f"there are too few queries for {count} lists of {length}")
+    return [found[start : start + length] for start in range(0, len(found), length)]
+
+
+def _read(asked: Asked) -> None:
+    asked.d.get(asked.query)
+
+
+def _extract(asked: Asked) -> None:
+    process.extractOne(asked.query, asked.keys, scorer=fuzz.ratio)
+
+
+def _best_of_each(d: FuzzyDict[int], queries: list[str]) -> None:
+    d.most_similar(queries, 1)
+
+
+def _value_of_each(d: FuzzyDict[int], queries: list[str]) -> None:
+    d.get_many(queries)
+
+
+def _cdist(keys: list[str], queries: list[str]) -> None:
+    process.cdist(queries, keys, scorer=fuzz.ratio).argmax(axis=1)
 
 
 def _torch_pooling(query: Any, keys: Any, values: Any) -> Run | None:

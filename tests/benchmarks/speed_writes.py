@@ -12,17 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fuzzydict import FuzzyDict
 
 from .memory import keys_measured
-from .speed_data import Given, Sizes, keys_of, misspelled
-from .turns import Case, Row, figures
+from .speed_data import Given, Sizes, keys_of
+from .speed_queries import Kind, any_slips, known, made_up
+from .turns import Case, Row, each, figures
 
 __all__ = ["build", "bytes_a_key", "files", "writes"]
 
 _SIZE = 100  # numbers a vector that is given
+_READ_AFTER_OPENING: dict[str, Kind] = {
+    "a slip": any_slips,
+    "a known word": partial(known, count=1),
+}
 
 
 def build(sizes: Sizes) -> Iterator[Case]:
@@ -30,7 +34,7 @@ def build(sizes: Sizes) -> Iterator[Case]:
     plain = dict.fromkeys(keys_of(sizes.build), 0)
     what = f"build {sizes.build:,} keys, and read one"
     yield Case(what, lambda: FuzzyDict(plain).get("colour"), {"dict": lambda: dict(plain)}, 3)
-    unseen = dict.fromkeys(islice(misspelled(keys_of(sizes.words), seed=3), sizes.unseen), 0)
+    unseen = dict.fromkeys(islice(made_up([]), sizes.unseen), 0)
     yield Case(
         f"build {sizes.unseen:,} keys of a word never seen, and read one",
         lambda: FuzzyDict(unseen).get("colour"),
@@ -49,7 +53,7 @@ def build(sizes: Sizes) -> Iterator[Case]:
 
 def writes(sizes: Sizes) -> Iterator[Case]:
     """Measure a new key and the fuzzy read after it."""
-    for size in sizes.keys[1:]:
+    for size in sizes.larger:
         plain: dict[str, int] = dict.fromkeys(keys_of(size), 0)
         d = FuzzyDict(plain)
         d.get("colour")
@@ -76,20 +80,14 @@ def files(sizes: Sizes) -> Iterator[Case]:
                 yield Case(f"save {what}", saves[0], {"numpy.save and JSON": saves[1]}, samples)
             else:
                 saves[0](), saves[1]()
-            yield from _opening(what, ours, theirs, vectors[0].copy(), samples)
-
-
-def _opening(
-    what: str, ours: Path, theirs: Path, query: NDArray[np.float32], samples: int
-) -> Iterator[Case]:
-    opened, load = partial(FuzzyDict.load, ours), partial(_load, theirs)
-    yield Case(f"open {what}", opened, {"numpy.load, mapped, and JSON": load}, samples)
-    yield Case(
-        f"open {what}, and read one",
-        lambda: opened().get("colour"),
-        {"numpy.load, mapped, and JSON; one product": lambda: load() @ query},
-        samples,
-    )
+            opened, load = partial(FuzzyDict.load, ours), partial(_load, theirs)
+            yield Case(f"open {what}", opened, {"numpy.load, mapped, and JSON": load}, samples)
+            one_product = partial(lambda load, query: load() @ query, load, vectors[0].copy())
+            for of, kind in _READ_AFTER_OPENING.items():
+                asked = islice(kind(list(plain)), samples + 1)
+                reads = each(partial(lambda opened, query: opened().get(query), opened), asked)
+                peers = {"numpy.load, mapped, and JSON; one product": one_product}
+                yield Case(f"open {what}, and read {of}", reads, peers, samples)
 
 
 def bytes_a_key(sizes: Sizes) -> Iterator[Row]:

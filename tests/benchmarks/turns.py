@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-__all__ = ["Case", "Figures", "Row", "Run", "each", "figures", "measured", "optional", "shown"]
+__all__ = [
+    "Case",
+    "Figures",
+    "Row",
+    "Run",
+    "each",
+    "figures",
+    "measured",
+    "optional",
+    "processor_time",
+    "shown",
+]
 
 Run = Callable[[], object]
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -28,6 +39,7 @@ class Case(NamedTuple):
     samples: int = 21
     times: int = 1
     peer_times: int | None = None  # None: as often as ours
+    among: str | None = None  # the column of a table with a row for each ``what``
 
 
 class Figures(NamedTuple):
@@ -49,6 +61,7 @@ class Row(NamedTuple):
     peer: str | None
     theirs: Figures | None
     peer_times: int | None = None  # None: as often as ours
+    among: str | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -56,22 +69,38 @@ class Row(NamedTuple):
         return self.ours.median / self.theirs.median if self.theirs else None
 
 
-def measured(case: Case) -> Iterator[Row]:
-    """Time the runs of a case in turns, after a first turn that is not told of; yield its rows."""
+def measured(case: Case, clock: Callable[[], float] | None = None) -> Iterator[Row]:
+    """Time the runs of a case in turns, after a first turn that is not told of; yield its rows.
+
+    ``clock`` returns seconds; by default those that the clock on the wall takes.
+    """
+    clock = clock or time.perf_counter
     runs = {"": case.ours} | {name: run for name, run in case.peers.items() if run}
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for sample in range(case.samples + 1):
         for name, run in runs.items():
             times = case.peer_times or case.times if name else case.times
-            start = time.perf_counter()
+            start = clock()
             run()
-            taken = time.perf_counter() - start
+            taken = clock() - start
             if sample:
                 seconds[name].append(taken / times)
     found = {name: figures(taken) for name, taken in seconds.items()}
     ours = found.pop("")
     for peer, theirs in found.items() or [(None, None)]:
-        yield Row(case.what, case.samples, case.times, "s", ours, peer, theirs, case.peer_times)
+        often = case.samples, case.times
+        yield Row(case.what, *often, "s", ours, peer, theirs, case.peer_times, case.among)
+
+
+def processor_time() -> float:
+    """Return the seconds that processors worked for this process and those it waited for.
+
+    Other programs on a busy machine add little to it. All threads count.
+    """
+    import resource  # on POSIX only
+
+    done = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + done.ru_utime + done.ru_stime
 
 
 def figures(numbers: Iterable[float]) -> Figures:

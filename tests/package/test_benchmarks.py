@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
-from itertools import combinations, count
+from itertools import combinations, count, islice
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
-from fuzzydict import MissingCorpusError, WordVectors
+from fuzzydict import Brown, MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array, units
+from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.evaluation.datasets import JudgedPair
 from fuzzydict.evaluation.evaluate import environment
@@ -30,6 +36,7 @@ from tests.benchmarks import (
     recipes,
     retrofits,
     speed_data,
+    speed_queries,
     startup,
     tables,
     turns,
@@ -144,9 +151,11 @@ def test_speed_beside_peers(
         most=40,
         samples=1,
         build=30,
-        words=20,
         unseen=20,
+        cells=6,
+        tables=(3,),
         rows=5,
+        distinct=3,
         pairs=8,
         hits=10,
         batch=3,
@@ -162,7 +171,7 @@ def test_speed_beside_peers(
         assert 0 < row["ours"][1] <= row["ours"][0] <= row["ours"][2]
         assert row["peer"] is None or row["ratio"] == row["ours"][0] / row["theirs"][0]
     whats = [row["what"] for row in told["rows"]]
-    for benchmark in ("exact hit", "first", "repeated", "given", "build", "save", "open", "map"):
+    for benchmark in ("exact", "put in", "asked before", "cells", "given", "build", "open", "map"):
         assert any(benchmark in what for what in whats)
 
 
@@ -202,6 +211,74 @@ def test_what_is_quicker_may_be_done_more_often(monkeypatch: pytest.MonkeyPatch)
     case = turns.Case("it", lambda: None, {"b": lambda: None}, 1, times=10, peer_times=2)
     (row,) = turns.measured(case)
     assert (row.ours.median, row.theirs and row.theirs.median, row.ratio) == (0.1, 0.5, 0.2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes that ended are told of on POSIX only")
+def test_time_of_the_processor_is_that_of_work_here_and_in_processes() -> None:
+    work = "sum(range(3_000_000))"
+    before = turns.processor_time()
+    time.sleep(0.2)
+    slept = turns.processor_time()
+    exec(work)
+    worked = turns.processor_time()
+    subprocess.run([sys.executable, "-c", work], check=True)
+    assert slept - before < 0.1
+    assert slept < worked < turns.processor_time() - 0.01
+
+
+def test_queries_never_come_twice_and_are_of_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed_queries, "_asked", set())
+    keys, counts = speed_data.keys_of(300), dict(zip(Brown().words, Brown().counts, strict=True))
+    barred, known = set(keys), as_embedding(None).vocabulary
+    asked = {name: list(islice(kind(keys), 60)) for name, kind in speed_queries.KINDS.items()}
+    everything = [query for some in asked.values() for query in some]
+    assert len(everything) == len(set(everything)) == 60 * len(asked)
+    assert barred.isdisjoint(everything)
+    for name, some in asked.items():
+        for query in some:
+            _, edits, _ = process.extractOne(query, keys, scorer=OSA.distance)
+            near = [counts[key] for key in keys if OSA.distance(query, key) == 1]
+            assert all(map(known.knows, query.split())) == ("known word" in name), (name, query)
+            if name == "a word never seen":
+                assert edits > 1
+            elif "known" not in name:
+                assert edits == 1
+                often = [count >= speed_queries.FREQUENT for count in near]
+                assert ("frequent" in name) in often
+    assert [len(some[0].split()) for some in list(asked.values())[-4:]] == [1, 2, 1, 5]
+
+
+def test_slips_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed_queries, "_asked", set())
+    found = list(speed_queries.any_slips(["government"], ["two letters swapped"]))
+    assert len(found) == 9
+    assert all(sorted(query) == sorted("government") != list(query) for query in found)
+    assert not list(speed_queries.any_slips(["government"], ["two letters swapped"]))
+
+
+def test_cells_of_a_column_are_different_and_as_many_as_there_are_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(speed_queries, "_asked", set())
+    keys = ["engine power", "purchase price", "garden fence", "silver spoon", "river bank"]
+    found = list(islice(speed_queries.cells(keys), 5_000))
+    assert len(set(found)) == 5_000
+    assert not set(keys) & set(found)
+    words = {word for key in keys for word in key.split()}
+    others = [cell for cell in found[2::3] if words & set(cell.split())]
+    assert len(others) == len(found[2::3])
+
+
+def test_reads_by_kind_are_a_table_of_medians_and_ratios(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["--quick", "--only", "repeated", "--keys", "10", "--keys", "20", "--processor"]
+    speed.main([*command, "--format", "markdown"])
+    rows = _rows(capsys.readouterr().out)
+    assert rows["what"] == ["10 keys", "20 keys"]
+    for cell in rows["asked before"]:
+        assert float(cell.rpartition("(")[2].removesuffix(")")) > 0
+    assert rows["rapidfuzz extractOne, median of these"]
 
 
 def _not_installed(*names: str) -> Callable[[str], object]:

@@ -1,0 +1,243 @@
+"""Queries that were never asked, by kind: slips, known words, made up words, phrases, cells.
+
+No text comes twice in a process, whatever the dict: what a word means is remembered beyond a dict.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import product, repeat
+from string import ascii_lowercase
+from typing import TypeVar
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from fuzzydict import Brown
+from fuzzydict.embedding.word_vectors import English
+
+__all__ = [
+    "FREQUENT",
+    "KINDS",
+    "SLIPS",
+    "Kind",
+    "any_slips",
+    "cells",
+    "in_turns",
+    "known",
+    "made_up",
+    "slips",
+]
+
+T = TypeVar("T")
+Kind = Callable[[Sequence[str]], Iterator[str]]  # of keys; gives queries
+
+#: A word that the Brown corpus has so often, or more often, is frequent: one in five of its words.
+FREQUENT = 20
+_SHORTEST = 4  # letters of a word that slips are made in
+
+_ONSETS = [*"bdfghjklmnprstvwz", "bl", "br", "ch", "pl", "qu", "sh", "st", "tr"]
+_VOWELS = [*"aeiou", "ai", "ea", "oo", "ou"]
+_CODAS = [*"bdgmnprtx", "ck", "ft", "ld", "nd", "rn", "sh"]
+
+_ENDINGS = ("", "s", "ed", "ing", "er", "ly", "'s")
+_STYLES: tuple[Callable[[str, str], str], ...] = (
+    lambda a, b: f"{a} {b}",
+    lambda a, b: f"{a} {b}".title(),
+    lambda a, b: f"{a} {b}".upper(),
+    lambda a, b: f"{a}_{b}",
+    lambda a, b: f"{a}{b.capitalize()}",
+)
+
+_asked: set[str] = set()
+
+
+# ---- slips --------------------------------------------------------------------------------
+
+
+def _put_in(word: str) -> Iterator[str]:
+    places = range(len(word) + 1)
+    return (word[:i] + letter + word[i:] for i, letter in product(places, ascii_lowercase))
+
+
+def _left_out(word: str) -> Iterator[str]:
+    return (word[:i] + word[i + 1 :] for i in range(len(word)))
+
+
+def _replaced(word: str) -> Iterator[str]:
+    places = range(len(word))
+    return (word[:i] + letter + word[i + 1 :] for i, letter in product(places, ascii_lowercase))
+
+
+def _swapped(word: str) -> Iterator[str]:
+    places = range(len(word) - 1)
+    return (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places)
+
+
+#: The four slips of a finger: each gives all words that one makes of a word.
+SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "letter put in": _put_in,
+    "letter left out": _left_out,
+    "letter replaced": _replaced,
+    "two letters swapped": _swapped,
+}
+
+
+def slips(keys: Sequence[str], slip: str, *, frequent: bool) -> Iterator[str]:
+    """Yield keys with a slip in a frequent word, or in a rare one, as long as there are new ones.
+
+    A word that a slip makes is none that the default vectors know, for then it is a known word.
+
+    >>> query = next(slips(["government"], "two letters swapped", frequent=True))
+    >>> sorted(query) == sorted("government"), query == "government"
+    (True, False)
+    >>> list(slips(["government"], "two letters swapped", frequent=False))
+    []
+    """
+    chance = random.Random(f"{slip} {frequent}")
+    some = partial(_slips_of, make=SLIPS[slip], frequent=frequent, chance=chance)
+    return _fresh(in_turns(map(some, chance.sample(keys, len(keys)))), keys)
+
+
+def _slips_of(
+    key: str, make: Callable[[str], Iterator[str]], frequent: bool, chance: random.Random
+) -> Iterator[str]:
+    words, counts, known = key.split(), _counts(), _known()
+    found = [
+        " ".join([*words[:i], wrong, *words[i + 1 :]])
+        for i, word in enumerate(words)
+        if len(word) >= _SHORTEST and (counts.get(word, 0) >= FREQUENT) == frequent
+        for wrong in dict.fromkeys(make(word))
+        if wrong not in known
+    ]
+    return iter(chance.sample(found, len(found)))
+
+
+def any_slips(keys: Sequence[str], which: Iterable[str] = tuple(SLIPS)) -> Iterator[str]:
+    """Yield slips of some kinds, or of all four, in frequent and in rare words by turns."""
+    kinds = product(which, (True, False))
+    return in_turns(slips(keys, slip, frequent=frequent) for slip, frequent in kinds)
+
+
+# ---- words --------------------------------------------------------------------------------
+
+
+def known(keys: Sequence[str], count: int) -> Iterator[str]:
+    """Yield texts of ``count`` words of the Brown corpus that are no keys, as long as there are."""
+    chance, words = random.Random(f"known {count}"), _words()
+    if count == 1:
+        return _fresh(chance.sample(words, len(words)), keys)
+    return _fresh((" ".join(chance.choices(words, k=count)) for _ in repeat(None)), keys)
+
+
+def made_up(keys: Sequence[str]) -> Iterator[str]:
+    """Yield without end words of two to four syllables that nobody knows, no slips of keys."""
+    chance, words = random.Random("made up"), list({word for key in keys for word in key.split()})
+    for query in _fresh(_of_syllables(chance), keys):
+        near = process.extractOne(query, words, scorer=OSA.distance, score_cutoff=1)
+        if query not in _known() and near is None:
+            yield query
+
+
+def _of_syllables(chance: random.Random) -> Iterator[str]:
+    while True:
+        starts = (
+            chance.choice(_ONSETS) + chance.choice(_VOWELS) for _ in range(chance.randint(2, 4))
+        )
+        yield "".join(starts) + chance.choice(_CODAS)
+
+
+#: What is asked of a dict of some keys, by the name of its kind.
+KINDS: Mapping[str, Kind] = {
+    **{
+        f"{slip}, {name} word": partial(slips, slip=slip, frequent=frequent)
+        for name, frequent in (("frequent", True), ("rare", False))
+        for slip in SLIPS
+    },
+    "a known word": partial(known, count=1),
+    "two known words": partial(known, count=2),
+    "a word never seen": made_up,
+    "five known words": partial(known, count=5),
+}
+
+
+# ---- cells --------------------------------------------------------------------------------
+
+
+def cells(keys: Sequence[str]) -> Iterator[str]:
+    """Yield what a column holds in place of keys of two words, a third each.
+
+    A slip in one of the words; a form (endings, capitals, "_", the words the other way round); one
+    of the words beside a word that no key has.
+    """
+    return in_turns([any_slips(keys), _forms(keys), _other_words(keys)])
+
+
+def _forms(keys: Sequence[str]) -> Iterator[str]:
+    chance = random.Random("forms")
+
+    def of_key(key: str) -> Iterator[str]:
+        first, second = key.split()
+        ends = [(first + a, second + b) for a, b in product(_ENDINGS, repeat=2)]
+        found = [style(*words) for a, b in ends for words in ((a, b), (b, a)) for style in _STYLES]
+        return iter(chance.sample(found, len(found)))
+
+    return _fresh(in_turns(map(of_key, keys)), keys)
+
+
+def _other_words(keys: Sequence[str]) -> Iterator[str]:
+    chance, words = random.Random("other words"), _words()
+
+    def some() -> Iterator[str]:
+        while True:
+            pair = [chance.choice(chance.choice(keys).split()), chance.choice(words)]
+            yield " ".join(chance.sample(pair, 2))
+
+    return _fresh(some(), keys)
+
+
+# ---- what they share ----------------------------------------------------------------------
+
+
+def in_turns(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+    """Yield one of each source, by turns, until all are at their end.
+
+    >>> "".join(in_turns(map(iter, ["ad", "be", "c"])))
+    'abcde'
+    """
+    while True:
+        left = []
+        for source in sources:
+            for one in source:
+                left.append(source)
+                yield one
+                break
+        if not left:
+            return
+        sources = left
+
+
+def _fresh(texts: Iterable[str], keys: Sequence[str]) -> Iterator[str]:
+    """Yield those texts that are no keys, and never came before."""
+    barred = set(keys)
+    for text in texts:
+        if text not in barred and text not in _asked:
+            _asked.add(text)
+            yield text
+
+
+@cache
+def _words() -> list[str]:
+    return [word for word in Brown().words if word.isalpha() and word.islower()]
+
+
+@cache
+def _counts() -> dict[str, int]:
+    return dict(zip(Brown().words, Brown().counts.tolist(), strict=True))
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(Brown().words).union(English().words)
