@@ -16,7 +16,7 @@ from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -171,10 +171,15 @@ def _letters(text: str) -> int:
     """
     parts = text.split()
     kind = _IS_PHRASE if len(parts) > 1 else _IS_LETTER if len(text) == 1 else 0
-    kind |= 1 << _FIRST + ord(text[0]) % _FIRSTS
-    for letter in {part[0] for part in parts} if len(parts) > 1 else set(text):
-        kind |= 1 << (ord(letter) - 97 if "a" <= letter <= "z" else _NO_LETTER)
-    return kind
+    first = 1 << _FIRST + ord(text[0]) % _FIRSTS
+    return kind | first | _letter_bits([part[0] for part in parts] if len(parts) > 1 else text)
+
+
+def _letter_bits(letters: Iterable[str]) -> int:
+    found = 0
+    for letter in letters:
+        found |= 1 << (ord(letter) - 97 if "a" <= letter <= "z" else _NO_LETTER)
+    return found
 
 
 @lru_cache(maxsize=1 << 14)
@@ -270,35 +275,93 @@ _JOINED = 1.0  # likeness of two words and the same written as one
 _MOST_INITIALS = 5
 
 
-def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
-    """Return the words of a query and of keys that are alike together.
-
-    They are two words on one side that are one on the other ("e mail", "email"), and initials
-    ("hr manager", "human resources manager").
+class Runs:
+    """The words of n texts that may be alike to others together, for comparison with a query.
 
     Args:
-        words: of the query.
-        keys: the words of each of c keys.
-
-    >>> runs_of(["e", "mail", "address"], [["email"]])
-    [Run(key=0, rows=slice(0, 2, None), places=slice(0, 1, None), likeness=1.0)]
+        texts: n plain texts; more may be appended to the list.
+        most: how many words of each are compared; None is all.
     """
-    asked, found = _parts(" ".join(words)), list[Run]()
-    for number, key in enumerate(keys):
-        parts = _parts(" ".join(key))
-        for word, row in asked.joined.items():
-            if word in parts.places:
-                place = parts.places[word]
-                found.append(Run(number, slice(row, row + 2), slice(place, place + 1), _JOINED))
-        for word, place in parts.joined.items():
-            if word in asked.places:
-                row = asked.places[word]
-                found.append(Run(number, slice(row, row + 1), slice(place, place + 2), _JOINED))
-        for row, places, alike in _initials_in(asked, parts):
-            found.append(Run(number, slice(row, row + 1), places, alike))
-        for place, rows, alike in _initials_in(parts, asked):
-            found.append(Run(number, rows, slice(place, place + 1), alike))
-    return found
+
+    def __init__(self, texts: Sequence[str], most: int | None = None) -> None:
+        self._texts, self._most = texts, most
+        self._initials = Sketches(texts, _initials)
+
+    def of(self, words: Sequence[str], places: NDArray[np.intp]) -> list[Run]:
+        """Return the words of a query and of c texts that are alike together.
+
+        They are two words on one side that are one on the other ("e mail", "email"), and initials
+        ("hr manager", "human resources manager").
+
+        Args:
+            words: of the query.
+            places: the places of the c texts among the n.
+
+        >>> Runs(["address", "email"]).of(["e", "mail", "address"], np.array([0, 1]))
+        [Run(key=1, rows=slice(0, 2, None), places=slice(0, 1, None), likeness=1.0)]
+        """
+        asked, found = _parts(" ".join(words)), list[Run]()
+        texts = [self._texts[place] for place in places.tolist()]
+        some = set(_places_with(_sought(asked), texts))
+        for _, word in asked.short:
+            some.update(self._initials.nested(_letter_bits(word), places))
+        for number in sorted(some):
+            parts = _parts(" ".join(texts[number].split(" ")[: self._most]))
+            found += _runs_between(asked, parts, number)
+        return found
+
+
+def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
+    """Return the words of a query and of c keys, given as words, that are alike together.
+
+    See `Runs`.
+    """
+    return Runs([" ".join(key) for key in keys]).of(words, np.arange(len(keys)))
+
+
+def _runs_between(asked: _Parts, parts: _Parts, number: int) -> Iterator[Run]:
+    for word, row in asked.joined.items():
+        if word in parts.places:
+            place = parts.places[word]
+            yield Run(number, slice(row, row + 2), slice(place, place + 1), _JOINED)
+    for word, place in parts.joined.items():
+        if word in asked.places:
+            row = asked.places[word]
+            yield Run(number, slice(row, row + 1), slice(place, place + 2), _JOINED)
+    for row, places, alike in _initials_in(asked, parts):
+        yield Run(number, slice(row, row + 1), places, alike)
+    for place, rows, alike in _initials_in(parts, asked):
+        yield Run(number, rows, slice(place, place + 1), alike)
+
+
+def _sought(asked: _Parts) -> Iterator[str]:
+    """Yield the words that make a run with those of a query, initials of phrases excepted."""
+    yield from asked.joined
+    for word in asked.places:
+        yield from (f"{word[:i]} {word[i:]}" for i in range(1, len(word)))
+    for letters, _ in asked.letters:
+        for start in range(len(letters) - 1):
+            for end in range(start + 2, min(start + _MOST_INITIALS, len(letters)) + 1):
+                yield letters[start:end]
+
+
+def _places_with(sought: Iterable[str], texts: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the texts that have one of some runs of words."""
+    joined = f" {' | '.join(texts)} "  # all texts in one pass
+    for words in sought:
+        part = f" {words} "
+        if part in joined:
+            yield from (i for i, text in enumerate(texts) if part in f" {text} ")
+
+
+_IS_TEXT = 1 << 62  # no bit of a query, so that a text is never nested in it
+
+
+@lru_cache(maxsize=1 << 14)
+def _initials(text: str) -> int:
+    """Return the initials of a phrase as bits."""
+    parts = text.split()
+    return _IS_TEXT | _letter_bits(part[0] for part in parts if len(parts) > 1)
 
 
 class _Parts(NamedTuple):

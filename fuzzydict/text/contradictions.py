@@ -163,7 +163,7 @@ def _sketch(text: str) -> tuple[int, int]:
 
 # The bits of a sketch: the number of those for a kind of words, and which is the first.
 _HAVE_DIGITS, _HAVE_UNITS, _OF_CLASSES = 1, 2, 2  # a bit for each closed class
-_OPPOSED, _NAMED, _DENIED = (17, 10), (28, 27), (8, 55)
+_OPPOSED, _NAMED, _DENIED = (33, 10), (12, 43), (8, 55)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -244,25 +244,22 @@ class Forms:
         [0.95 0.85 0.  ]
         """
         alike = np.zeros(len(places), np.float32)
+        spelled, of, from_stem = american(word), base_forms(word), stem(word)
         for i in self._sketches.sharing(_sketch(word), places):
-            alike[i] = _likeness(word, self._words[places[i]])
+            other = self._words[places[i]]
+            if of.isdisjoint(base_forms(other)):
+                if from_stem and from_stem == stem(other) and word[:1] == other[:1]:
+                    alike[i] = _OF_DERIVED
+            elif spelled == american(other):
+                alike[i] = 1
+            elif word[:1] == other[:1]:
+                alike[i] = _OF_INFLECTED
         return alike
 
 
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words are as forms of one word, (n,), see `Forms`."""
     return Forms(others).likeness(word, np.arange(len(others)))
-
-
-def _likeness(word: str, other: str) -> float:
-    if american(word) == american(other):
-        return 1.0
-    if word[:1] != other[:1]:
-        return 0.0
-    if not base_forms(word).isdisjoint(base_forms(other)):
-        return _OF_INFLECTED
-    from_stem = stem(word)
-    return _OF_DERIVED if from_stem and from_stem == stem(other) else 0.0
 
 
 @lru_cache(maxsize=1 << 14)

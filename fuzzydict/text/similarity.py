@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
-from rapidfuzz.process import cdist
+from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict.text.words import LONGEST, caseless
 
@@ -85,21 +86,42 @@ def likenesses(
     return alike
 
 
+def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]:
+    """Return the `likeness` of the strings of each of P pairs, (P,).
+
+    >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
+    [0.91 0.39]
+    """
+    edits = OSA.normalized_similarity
+    alike: NDArray[np.float32] = cpdist(a, b, scorer=edits, dtype=np.float32)
+    alike += cpdist(a, b, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
+    alike += cpdist(sounds(a), sounds(b), scorer=edits, dtype=np.float32) / 2
+    alike /= 2
+    pairs = list(zip(a, b, strict=True))
+    short = [i for i, pair in enumerate(pairs) if _are_other_short(*pair)]
+    alike[short] = np.minimum(alike[short], _OF_SHORT)
+    if " " in "".join((*a, *b)):
+        joined = zip(_without_blanks(a), _without_blanks(b), strict=True)
+        alike[[i for i, (one, other) in enumerate(joined) if one == other]] = 1
+    alike[[i for i, pair in enumerate(pairs) if _have_other_numbers(*pair)]] *= OTHER_NUMBER
+    return alike
+
+
 def _limit_short(
     alike: NDArray[np.float32], queries: Sequence[str], strings: Sequence[str]
 ) -> None:
     """Limit the likeness of short strings that are not the same letters, in place."""
     for row, query in zip(alike, queries, strict=True):
-        if len(query) <= _SHORT and not _DIGITS.search(query):
-            letters = sorted(query)
-            others = [
-                i
-                for i, string in enumerate(strings)
-                if len(string) <= _SHORT
-                and sorted(string) != letters
-                and not _DIGITS.search(string)
-            ]
+        if len(query) <= _SHORT:
+            others = [i for i, string in enumerate(strings) if _are_other_short(query, string)]
             row[others] = np.minimum(row[others], _OF_SHORT)
+
+
+def _are_other_short(a: str, b: str) -> bool:
+    """Tell whether two strings are short, without digits, and not the same letters."""
+    if len(a) > _SHORT or len(b) > _SHORT or sorted(a) == sorted(b):
+        return False
+    return not (_DIGITS.search(a) or _DIGITS.search(b))
 
 
 def _ignore_blanks(
@@ -108,11 +130,18 @@ def _ignore_blanks(
     """Set the likeness of strings that differ only by blanks to 1, in place."""
     if " " not in "".join((*queries, *strings)):
         return
-    joined_strings = [string.replace(" ", "") for string in strings]
+    joined_strings = _without_blanks(strings)
     for row, query in zip(alike, queries, strict=True):
         joined = query.replace(" ", "")
         if joined in joined_strings:
             row[[i for i, string in enumerate(joined_strings) if string == joined]] = 1
+
+
+def _without_blanks(strings: Sequence[str]) -> list[str]:
+    joined = "\n".join(strings)  # all strings in one pass
+    if joined.count("\n") != len(strings) - 1:
+        return [string.replace(" ", "") for string in strings]
+    return joined.replace(" ", "").split("\n")
 
 
 def sounds(strings: Sequence[str]) -> list[str]:
@@ -131,6 +160,45 @@ def sounds(strings: Sequence[str]) -> list[str]:
     return _REPEATED.sub(r"\1", joined.translate(_SAME_LETTER)).split("\n")
 
 
+class Spellings:
+    """The spelling of n strings, for comparison with a query.
+
+    Args:
+        strings: n strings; more may be appended to the list.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        self._strings = strings
+        self._sounds: list[str | None] = []  # None where they are not known yet
+
+    def likeness(self, query: str, places: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the `likeness` of a query and each of c strings, (c,).
+
+        Args:
+            query: a string.
+            places: the places of the c strings among the n.
+
+        >>> print(Spellings(["color", "collar"]).likeness("colour", np.array([1, 0])).round(2))
+        [0.79 0.91]
+        """
+        slots = places.tolist()
+        strings = [self._strings[place] for place in slots]
+        alike: NDArray[np.float32] = likenesses([query], strings, self._heard(slots, strings))[0]
+        return alike
+
+    def _heard(self, places: list[int], strings: list[str]) -> list[str]:
+        """Return the `sounds` of c strings."""
+        known = self._sounds
+        if len(known) < len(self._strings):
+            known += [None] * (len(self._strings) - len(known))
+        heard = [known[place] for place in places]
+        if None in heard:
+            missing = [i for i, sound in enumerate(heard) if sound is None]
+            for i, sound in zip(missing, sounds([strings[i] for i in missing]), strict=True):
+                heard[i] = known[places[i]] = sound
+        return cast("list[str]", heard)
+
+
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:
     """Limit the likeness of phrases with words in common to that of their other words, in place.
 
@@ -144,12 +212,17 @@ def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[n
     words = query.split()
     if len(words) < 2:
         return
-    for i in np.flatnonzero((alike > _OF_SHORT) & (alike < 1)).tolist():
+    some, apart, others_apart = [], [], []
+    for i in ((alike > _OF_SHORT) & (alike < 1)).nonzero()[0].tolist():
         others = strings[i].split()
         ours = [word for word in words if word not in others]
         theirs = [word for word in others if word not in words]
         if ours and theirs and len(ours) < len(words):
-            alike[i] = min(alike[i], likeness(" ".join(ours), " ".join(theirs)))
+            some.append(i)
+            apart.append(" ".join(ours))
+            others_apart.append(" ".join(theirs))
+    if some:
+        alike[some] = np.minimum(alike[some], likeness_of_pairs(apart, others_apart))
 
 
 # ---- numbers --------------------------------------------------------------------------------
@@ -171,17 +244,21 @@ def with_other_numbers(query: str, strings: Sequence[str]) -> list[int]:
     >>> with_other_numbers("5551234", ["555 1234", "555 1235", "5 551234", "phone"])
     [1, 2]
     """
-    asked = _DIGITS.findall(query)
-    if not asked:
+    if not _DIGITS.search(query):
         return []
-    places = []
-    for i, string in enumerate(strings):
-        found = _DIGITS.findall(string)
-        if not found or found == asked:
-            continue
-        if not (_is_split(string, found, asked) or _is_split(query, asked, found)):
-            places.append(i)
-    return places
+    return [i for i, string in enumerate(strings) if _have_other_numbers(query, string)]
+
+
+def _have_other_numbers(a: str, b: str) -> bool:
+    ours, theirs = _numbers(a), _numbers(b)
+    if not ours or not theirs or ours == theirs:
+        return False
+    return not (_is_split(a, ours, theirs) or _is_split(b, theirs, ours))
+
+
+@lru_cache(maxsize=8192)
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(_DIGITS.findall(text))
 
 
 def other_numbers(a: str, b: str, *, in_part: bool) -> bool:
@@ -201,7 +278,7 @@ def other_numbers(a: str, b: str, *, in_part: bool) -> bool:
     >>> other_numbers("01 02 2023", "2023 02 01", in_part=True)
     False
     """
-    ours, theirs = _DIGITS.findall(a), _DIGITS.findall(b)
+    ours, theirs = _numbers(a), _numbers(b)
     if not ours or not theirs or _is_split(a, ours, theirs) or _is_split(b, theirs, ours):
         return False
     first, second = ([number.lstrip("0") for number in found] for found in (ours, theirs))
@@ -217,9 +294,9 @@ def _is_same_date(first: list[str], second: list[str]) -> bool:
     return sorted(first) == sorted(second) and sum(years[0]) == 1 and years[0] != years[1]
 
 
-def _is_split(text: str, numbers: Sequence[str], others: Sequence[str]) -> bool:
+def _is_split(text: str, numbers: tuple[str, ...], others: tuple[str, ...]) -> bool:
     """Tell whether ``others`` is one long number and ``text`` has it split by blanks."""
-    if ["".join(numbers)] != others or len(others[0]) < _LONG:
+    if ("".join(numbers),) != others or len(others[0]) < _LONG:
         return False
     may_be_fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
     return not may_be_fraction and " ".join(numbers) in text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _BITS = 63
-_MISSING = np.uint64(2**64 - 1)  # passes every filter, and then is made
+_NONE = 2**64 - 1  # for a sketch not made yet: it passes every filter, and then is made
 
 
 def bits_of(items: Iterable[str], count: int = _BITS, shift: int = 0) -> int:
@@ -45,7 +45,7 @@ class Sketches:
 
     def __init__(self, strings: Sequence[str], sketch: Callable[[str], int]) -> None:
         self._strings, self._sketch = strings, sketch
-        self._bits = np.full(len(strings), _MISSING)
+        self._bits = np.full(len(strings), _NONE, np.uint64)
 
     def sharing(self, bits: int, places: NDArray[np.intp]) -> list[int]:
         """Return which of c strings share a bit, as places in ``places``, rising.
@@ -56,9 +56,10 @@ class Sketches:
         """
         asked = np.uint64(bits)
         while True:
-            (found,) = (self._of(places) & asked).nonzero()
-            if not self._make(places, found):
-                return found.tolist()
+            theirs = self._of(places)
+            found = (theirs & asked).nonzero()[0]
+            if not len(found) or not self._make(places[found], theirs[found]):
+                return list(found.tolist())
 
     def nested(self, bits: int, places: NDArray[np.intp]) -> list[int]:
         """Return which of c strings have all of the bits, or no others.
@@ -72,25 +73,26 @@ class Sketches:
             theirs = self._of(places)
             both = theirs & asked
             is_nested: NDArray[np.bool_] = (both == asked) | (both == theirs)
-            (found,) = is_nested.nonzero()
-            if not self._make(places, found):
-                return found.tolist()
+            found = is_nested.nonzero()[0]
+            if not len(found) or not self._make(places[found], theirs[found]):
+                return list(found.tolist())
 
     def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Return the sketches of c strings, (c,), some of which may be missing."""
-        if len(self._bits) < len(self._strings):  # since it grew
-            more = np.full(len(self._strings) - len(self._bits), _MISSING)
-            self._bits = np.concatenate([self._bits, more])
+        if more := len(self._strings) - len(self._bits):
+            self._bits = np.append(self._bits, np.full(more, _NONE, np.uint64))
         return self._bits[places]
 
-    def _make(self, places: NDArray[np.intp], found: NDArray[np.intp]) -> bool:
-        """Make what is missing of the sketches found; return whether any was."""
-        if not len(found):
+    def _make(self, places: NDArray[np.intp], bits: NDArray[np.uint64]) -> bool:
+        """Make the sketches that are missing of some strings; return whether any was.
+
+        Args:
+            places: the places of the strings, (c,).
+            bits: their sketches, (c,).
+        """
+        if _NONE not in bits.tolist():
             return False
-        bits, some = self._bits, places[found]
-        missing = some[bits[some] == _MISSING]
-        if not len(missing):
-            return False
+        missing = places[bits == _NONE]
         made = [self._sketch(self._strings[place]) for place in missing.tolist()]
-        bits[missing] = np.array(made, np.uint64)
+        self._bits[missing] = np.array(made, np.uint64)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from random import Random
 
 import numpy as np
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 
 from fuzzydict.text.sketches import Sketches
 
-__all__ = ["PHRASES", "TELLING_WORDS", "asked_of_each", "shuffled"]
+__all__ = ["PHRASES", "TELLING_WORDS", "asked_of_each", "runs_between", "shuffled"]
 
 _FORMS = "colour color colors organised organize irrigated irrigator children child kerb curb"
 _SHORT = "temp temperature govt government spd speed car carpet qty quantity lbs pound no number"
 _INITIALS = "hr human resources vat value added tax e mail email rd research and development"
 _OPPOSED = "max min maximum paid unpaid not without free no less wireless wire isn't or of mon tue"
 _COUNTED = "1 2 2023 12b 12c b5 a5 5m kg gram km h hour hourly per cent extra large xl small a s"
+_SMALL = "a an and at by de for from in of on or s the to with"
 #: Words to which the rules apply, and phrases of them.
 TELLING_WORDS = st.sampled_from(f"{_FORMS} {_SHORT} {_INITIALS} {_OPPOSED} {_COUNTED}".split())
 PHRASES = st.lists(TELLING_WORDS, min_size=1, max_size=4).map(" ".join)
@@ -43,3 +45,31 @@ def shuffled(count: int) -> NDArray[np.intp]:
     places = list(range(count))
     Random(count).shuffle(places)
     return np.array(places[: (count + 1) // 2], np.intp)
+
+
+def runs_between(
+    words: list[str], others: list[str]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], float]]:
+    """Yield the places of words of two texts that are alike together, and how alike they are."""
+    for is_query, (a, b) in enumerate(((others, words), (words, others))):
+        for run, place, likeness in _runs_of_words(a, b):
+            yield (run, (place,), likeness) if is_query else ((place,), run, likeness)
+
+
+def _runs_of_words(
+    phrase: list[str], words: list[str]
+) -> Iterator[tuple[tuple[int, ...], int, float]]:
+    """Yield the places of words of a phrase, and of the word that is alike to them together."""
+    joined = {phrase[i] + phrase[i + 1]: (i, i + 1) for i in range(len(phrase) - 1)}
+    for word, run in joined.items():
+        if word in words:
+            yield run, words.index(word), 1.0
+    telling = [i for i, word in enumerate(phrase) if word not in _SMALL.split()]
+    for some in [list(range(len(phrase)))] + [telling] * (len(telling) < len(phrase)):
+        for place, word in enumerate(words):
+            runs = (some[i:j] for i, j in combinations(range(len(some) + 1), 2))
+            is_short = 2 <= len(word) <= 5 and word not in _SMALL.split() and word not in phrase
+            spelled = [run for run in runs if word == "".join(phrase[i][0] for i in run)]
+            if is_short and spelled:
+                first, *_, last = spelled[0]
+                yield tuple(range(first, last + 1)), place, 0.85 if len(word) == 2 else 0.95

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from fuzzydict.text.abbreviations import (
     Abbreviations,
+    Runs,
     abbreviation_likeness,
     expansions,
     runs_of,
 )
 from tests.support.reference import shortened_of
-from tests.support.rules import PHRASES, asked_of_each, shuffled
+from tests.support.rules import PHRASES, asked_of_each, runs_between, shuffled
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -109,3 +110,29 @@ def test_many_texts_are_compared_as_each_is(text: str, others: list[str]) -> Non
     found = Abbreviations(others).likeness(text, places).tolist()
     with asked_of_each():
         assert found == Abbreviations(others).likeness(text, places).tolist()
+
+
+@given(PHRASES | TEXTS, st.lists(PHRASES | TEXTS, min_size=1))
+def test_the_runs_of_many_texts_are_those_of_each(text: str, others: list[str]) -> None:
+    places = shuffled(len(others))
+    expected = [
+        (number, *run)
+        for number, place in enumerate(places.tolist())
+        for run in runs_between(text.split(), others[place].split())
+    ]
+    found = [
+        (run.key, words_of(run.rows), words_of(run.places), run.likeness)
+        for run in Runs(others).of(text.split(), places)
+    ]
+    assert sorted(found) == sorted(expected)
+
+
+def words_of(run: slice) -> tuple[int, ...]:
+    return tuple(range(run.start, run.stop))
+
+
+def test_only_the_first_words_of_a_text_are_compared() -> None:
+    texts = ["my e mail address"]
+    assert Runs(texts).of(["email"], np.array([0]))
+    assert Runs(texts, 3).of(["email"], np.array([0]))
+    assert Runs(texts, 2).of(["email"], np.array([0])) == []

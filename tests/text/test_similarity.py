@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 
 from fuzzydict.text.similarity import (
     Run,
+    Spellings,
     coverage,
     likeness,
     likeness_of_differences,
+    likeness_of_pairs,
     likenesses,
     other_numbers,
     sounds,
 )
 from tests.support.reference import coverage_of, likeness_of, of_numbers
+from tests.support.rules import shuffled
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -75,6 +78,24 @@ def test_likenesses_are_those_of_each_pair(queries: list[str], strings: list[str
     expected = [[likeness_of(query, string) for string in strings] for query in queries]
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+@given(st.lists(st.tuples(LETTERS | ANY | NUMBERED, LETTERS | ANY | NUMBERED), max_size=4))
+@example([("a\nb", "a b"), ("ab", "ba"), ("a 1", "a2"), ("a b", "ab")])
+def test_likeness_of_pairs_is_that_of_each(pairs: list[tuple[str, str]]) -> None:
+    found = likeness_of_pairs([a for a, _ in pairs], [b for _, b in pairs])
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [likeness_of(*pair) for pair in pairs], rtol=1e-5, atol=1e-7)
+
+
+@given(LETTERS | NUMBERED, st.lists(LETTERS | NUMBERED, min_size=1))
+def test_spellings_are_compared_as_strings_are(query: str, strings: list[str]) -> None:
+    spellings, places = Spellings(strings), shuffled(len(strings))
+    expected = likenesses([query], [strings[place] for place in places])[0].tolist()
+    assert spellings.likeness(query, places).tolist() == expected
+    strings += ["colour", "abc"]
+    expected = likenesses([query], strings)[0].tolist()
+    assert spellings.likeness(query, np.arange(len(strings))).tolist() == expected
 
 
 @pytest.mark.parametrize(
