@@ -17,7 +17,7 @@ from fuzzydict.text.abbreviations import (
     runs_of,
 )
 from fuzzydict.text.contradictions import contradictions
-from fuzzydict.text.forms import form_likeness, same_form
+from fuzzydict.text.forms import same_form
 from fuzzydict.text.ngrams import largest
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding, WordFeatures
     from fuzzydict.search.key_index import Keys
-    from fuzzydict.search.texts import Texts
+    from fuzzydict.search.texts import Strings, Texts
     from fuzzydict.text.similarity import Coverage
 
 
@@ -155,13 +155,12 @@ def compare(
     """
     slots, listed = _candidates(query, near, keys, shared)
     texts, places = keys.texts.among(slots)
-    strings = [keys.plain[slot] for slot in slots.tolist()]
-    spelling = spelling_likeness(query, strings, keys)
+    spelling = spelling_likeness(query, texts.whole, places, keys)
     words, near[slots] = compare_words(query, texts, places, near[slots], keys)
     if listed < len(slots):
         for alike in (spelling[listed:], words[listed:]):
             np.minimum(alike, NEAREST_LIKENESS, out=alike)
-    return Features(near, slots, spelling, words, contradictions(query.text, strings))
+    return Features(near, slots, spelling, words, texts.contradictions.of(query.text, places))
 
 
 def _candidates(
@@ -216,21 +215,30 @@ def spelled_alike(
     return largest(shared, SPELLED_ALIKE)
 
 
-def spelling_likeness(query: Query, strings: list[str], keys: Keys) -> NDArray[np.float32]:
-    """Return how alike a query and c keys are spelled, (c,).
+def spelling_likeness(
+    query: Query, texts: Strings, places: NDArray[np.intp], keys: Keys
+) -> NDArray[np.float32]:
+    """Return how alike a query and c texts are spelled, (c,).
 
     One may be a form or an abbreviation of the other. What phrases have in common says nothing of
     their other words.
     """
+    strings = texts.of(places)
     alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
     likeness_of_differences(query.text, strings, alike)
-    return _or_derived(query.text, strings, keys, alike, is_known=query.is_word)
+    return _or_derived(query.text, texts, places, keys, alike, is_known=query.is_word)
 
 
 def _or_derived(
-    text: str, others: list[str], keys: Keys, alike: NDArray[np.float32], *, is_known: bool
+    text: str,
+    others: Strings,
+    places: NDArray[np.intp],
+    keys: Keys,
+    alike: NDArray[np.float32],
+    *,
+    is_known: bool,
 ) -> NDArray[np.float32]:
-    """Raise how alike a text and n others are, (n,), if they are forms or abbreviations.
+    """Raise how alike a text and c others are, (c,), if they are forms or abbreviations.
 
     A word never seen may be misspelled: the rules say less of it, and none makes another word an
     abbreviation of it.
@@ -240,9 +248,10 @@ def _or_derived(
         return (is_known or word == text) and keys.weight(word) >= _RARE
 
     if " " not in text:
-        forms = form_likeness(text, others)
+        forms = others.forms.likeness(text, places)
         np.maximum(alike, forms if is_known else forms * _UNSURE, out=alike)
-    return np.maximum(alike, abbreviation_likeness(text, others, may_abbreviate), out=alike)
+    short = others.abbreviations.likeness(text, places, may_abbreviate)
+    return np.maximum(alike, short, out=alike)
 
 
 class _Words(NamedTuple):
@@ -280,11 +289,11 @@ def compare_words(
     if not len(several):
         return found
     others = texts.columns(places[several])
-    features = texts.features(others.places).weighed(keys.rarity(others.words))
+    features = texts.features(others.places).weighed(keys.rarity(texts.words.of(others.places)))
     asked = query.words.weighed(keys.rarity(words))
     cosines = asked.units @ features.units.T
     shares = coverage(
-        _words_alike(words, asked, others.words, features, cosines, keys),
+        _words_alike(words, asked, texts.words, others.places, features, cosines, keys),
         asked.weights,
         others.columns,
         features.weights,
@@ -460,7 +469,8 @@ def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
 def _words_alike(
     words: list[str],
     asked: WordFeatures,
-    others: list[str],
+    others: Strings,
+    places: NDArray[np.intp],
     found: WordFeatures,
     cosines: NDArray[np.float32],
     keys: Keys,
@@ -469,7 +479,7 @@ def _words_alike(
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
-    alike = likenesses(words, others)
+    alike = likenesses(words, others.of(places))
     for row, word, is_known in zip(alike, words, asked.known.tolist(), strict=True):
         if is_known:
             row **= _SHARPNESS
@@ -477,7 +487,7 @@ def _words_alike(
             row -= _DOUBTED
             np.maximum(row, 0, out=row)
             row /= np.float32(1 - _DOUBTED)
-        _or_derived(word, others, keys, row, is_known=is_known)
+        _or_derived(word, others, places, keys, row, is_known=is_known)
     if not asked.units.shape[1]:
         return alike
     mean, spread = keys.background

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import Rows
 from fuzzydict.embedding.base import WordFeatures
+from fuzzydict.text.abbreviations import Abbreviations
+from fuzzydict.text.contradictions import Contradictions
+from fuzzydict.text.forms import Forms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,17 +23,32 @@ WORDS = 32
 _WHOLE = 4096  # texts that are kept as one table; of more, a table of a few is made for each query
 
 
+class Strings:
+    """n strings, prepared to be compared by their spelling.
+
+    Args:
+        strings: n plain words or texts; more may be appended to the list.
+    """
+
+    def __init__(self, strings: list[str]) -> None:
+        self.strings = strings
+        self.forms, self.abbreviations = Forms(strings), Abbreviations(strings)
+
+    def of(self, places: NDArray[np.intp]) -> list[str]:
+        """Return c of the strings."""
+        strings = self.strings
+        return [strings[place] for place in places.tolist()]
+
+
 class Columns(NamedTuple):
     """The words of c texts as columns of a table of U words.
 
     Attributes:
-        words: the different words, U of them.
-        places: their places in the table that they are from, (U,).
+        places: the places of the different words among all words, (U,).
         columns: the words of each text, (c, longest): numbers below U, then U, which is no word.
         lengths: how many words each text has, (c,).
     """
 
-    words: list[str]
     places: NDArray[np.intp]
     columns: NDArray[np.intp]
     lengths: NDArray[np.intp]
@@ -44,15 +63,16 @@ class Texts:
 
     >>> from fuzzydict.embedding.encoder import as_embedding
     >>> texts = Texts(as_embedding({"top": [1.0], "speed": [2.0]}), ["top speed", "speed"])
-    >>> words, _, columns, lengths = texts.columns(np.array([0, 1]))
-    >>> words, columns.tolist(), lengths.tolist()
+    >>> places, columns, lengths = texts.columns(np.array([0, 1]))
+    >>> texts.words.of(places), columns.tolist(), lengths.tolist()
     (['top', 'speed'], [[0, 1], [1, 2]], [2, 1])
     """
 
     def __init__(self, embedding: Embedding, plain: list[str]) -> None:
         self._embedding, self.plain = embedding, plain
+        self.whole, self.words = Strings(plain), Strings([])
+        self.contradictions = Contradictions(plain)
         self._numbers: dict[str, int] = {}
-        self._words: list[str] = []
         self._columns = np.zeros((0, 1), np.intp)  # the words of each text, then -1
         self._lengths = np.zeros(0, np.intp)
         self._is_filled = np.zeros(0, np.bool_)
@@ -62,7 +82,7 @@ class Texts:
         """Return a table that holds c of the texts, and their places in it."""
         if len(self.plain) <= _WHOLE:
             return self, places
-        few = Texts(self._embedding, [self.plain[place] for place in places.tolist()])
+        few = Texts(self._embedding, self.whole.of(places))
         return few, np.arange(len(places))
 
     def split(self, places: NDArray[np.intp]) -> list[list[str]]:
@@ -82,18 +102,17 @@ class Texts:
         lengths = self._lengths[places]
         found = self._columns[places, : lengths.max()]
         if len(self.plain) == len(places):
-            distinct = np.arange(len(self._words))
+            distinct = np.arange(len(self.words.strings))
             found = np.where(found < 0, len(distinct), found)
         else:
-            is_used = np.zeros(len(self._words) + 1, np.bool_)
+            is_used = np.zeros(len(self.words.strings) + 1, np.bool_)
             is_used[found] = True
             is_used[-1] = False  # no word
             distinct = np.flatnonzero(is_used)
             of_table = np.full(len(is_used), len(distinct))
             of_table[distinct] = np.arange(len(distinct))
             found = of_table[found]
-        words = self._words
-        return Columns([words[i] for i in distinct.tolist()], distinct, found, lengths)
+        return Columns(distinct, found, lengths)
 
     def _extend(self) -> None:
         """Read the texts that were appended."""
@@ -106,16 +125,17 @@ class Texts:
         columns[:read, : self._columns.shape[1]] = self._columns
         is_word = np.arange(columns.shape[1]) < lengths[read:, None]
         columns[read:][is_word] = flat
-        self._words, self._columns, self._lengths = list(numbers), columns, lengths
+        words = self.words.strings
+        words.extend(islice(numbers, len(words), None))
+        self._columns, self._lengths = columns, lengths
 
     def features(self, places: NDArray[np.intp]) -> WordFeatures:
         """Return what is needed to compare U words of the table with those of a query."""
-        if len(self._is_filled) < len(self._words):
+        if len(self._is_filled) < len(self.words.strings):
             self._make_room()
         new = places[~self._is_filled[places]]
         if len(new):
-            words = [self._words[place] for place in new.tolist()]
-            found = self._embedding.word_features(words, of_query=False)
+            found = self._embedding.word_features(self.words.of(new), of_query=False)
             for column, rows in zip(self._features, found, strict=True):
                 column.rows[new] = rows
             self._is_filled[new] = True
@@ -123,7 +143,7 @@ class Texts:
 
     def _make_room(self) -> None:
         """Make room for the features of new words."""
-        new = len(self._words) - len(self._is_filled)
+        new = len(self.words.strings) - len(self._is_filled)
         of_none = self._embedding.word_features([], of_query=False)
         if not self._features:
             self._features = tuple(map(Rows, of_none))
