@@ -18,7 +18,7 @@ from fuzzydict.text.abbreviations import (
 )
 from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.forms import same_form
-from fuzzydict.text.ngrams import largest
+from fuzzydict.text.ngrams import largest, most_alike
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
     coverage,
@@ -209,10 +209,8 @@ def spelled_alike(
     if len(keys) <= SPELLED_ALIKE:
         return np.arange(len(keys))
     if shared is None:
-        shared = keys.ngrams.similarities(query.text)
-    if len(keys.dead):
-        shared[keys.dead] = -1
-    return largest(shared, SPELLED_ALIKE)
+        return most_alike(keys.ngrams, query.text, SPELLED_ALIKE, keys.alive)[0]
+    return largest(np.where(keys.alive, shared, -1), SPELLED_ALIKE)
 
 
 def spelling_likeness(

@@ -398,6 +398,7 @@ class Approximate(Lookup):
         if not self.score.spelled_alike:
             return different(found), None
         alike, cosines = most_alike(keys.ngrams, query.text, self.score.spelled_alike, keys.alive)
+        alike, cosines = alike[cosines > 0], cosines[cosines > 0]
         slots = different(np.concatenate([found, alike]))
         shared = np.zeros(len(slots), np.float32)
         shared[np.searchsorted(slots, alike)] = cosines

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzzydict._arrays import different, slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
 
 _SIZES = (2, 3)  # an n-gram has two or three characters
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
 _MULTIPLIERS = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
 _BLOCK = 4096  # strings indexed at a time, to save memory
+_REMEMBERED = 1 << 16  # n-grams whose bucket is remembered
+
+
+class _Buckets(dict[tuple[str, ...], int]):
+    """The bucket of each n-gram of a query, computed when it is first asked for."""
+
+    def __missing__(self, ngram: tuple[str, ...]) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        mixed = sum(ord(c) * m for c, m in zip(ngram, _MULTIPLIERS.tolist(), strict=False))
+        self[ngram] = bucket = int(mixed & 0xFFFFFFFF) >> 16
+        return bucket
+
+
+_BUCKETS = _Buckets()
+
+
+def _bucket_set(string: str) -> set[int]:
+    """Return the numbers of the different n-grams of a string."""
+    padded = f" {string} "
+    bucket, after = _BUCKETS.__getitem__, padded[1:]
+    buckets = set(map(bucket, zip(padded, after, strict=False)))
+    buckets.update(map(bucket, zip(padded, after, padded[2:], strict=False)))
+    return buckets
 
 
 @lru_cache(maxsize=256)  # a query is compared with the keys and with the vocabulary
@@ -29,7 +52,7 @@ def ngram_buckets(string: str) -> NDArray[np.int64]:
 
     The array is shared between callers, and is read-only.
     """
-    buckets = np.array(sorted(set(_ngrams([string])[0].tolist())), np.int64)
+    buckets = np.array(sorted(_bucket_set(string)), np.int64)
     buckets.flags.writeable = False
     return buckets
 
@@ -98,11 +121,9 @@ class NgramIndex:
 
     def similarities(self, query: str) -> NDArray[np.float32]:
         """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
-        parts, buckets = self.parts(), ngram_buckets(query)
-        if len(parts) == 1:
-            return parts[0].similarities(buckets)
-        found = [part.similarities(buckets) for part in parts]
-        return np.concatenate([np.zeros(0, np.float32), *found])
+        buckets = _bucket_set(query)
+        found = [part.similarities(buckets) for part in self.parts()]
+        return found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.float32), *found])
 
     def parts(self) -> list[Postings]:
         """Index the new strings, and return the parts of the index, in order.
@@ -129,18 +150,22 @@ class NgramIndex:
 
 
 class Postings:
-    """For each n-gram, the strings that contain it: compressed rows, built once."""
+    """For each n-gram, the strings that contain it: compressed rows, built once.
+
+    Attributes:
+        size: the number of strings.
+        norms: the square root of the number of n-grams of each string, (size,).
+        rows: the strings that have an n-gram, rising, by its bucket.
+    """
 
     def __init__(self, strings: Sequence[str]) -> None:
         self.size = len(strings)
         pairs = self._pairs(strings)
-        self._owners = pairs.astype(np.int32)  # the lower half
+        owners = pairs.astype(np.int32)  # the lower half
         pairs >>= 32
         starts = np.append(0, np.flatnonzero(pairs[1:] != pairs[:-1]) + 1)
-        self._buckets = pairs[starts]
-        self._starts = starts.astype(np.int32)
-        self._ends = np.append(starts[1:], len(pairs)).astype(np.int32)
-        counts = np.bincount(self._owners, minlength=self.size)
+        self.rows = _Rows(pairs[starts], np.append(starts, len(pairs)), owners)
+        counts = np.bincount(owners, minlength=self.size)
         self.norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
 
     def _pairs(self, strings: Sequence[str]) -> NDArray[np.int64]:
@@ -156,37 +181,44 @@ class Postings:
         pairs.sort()
         return pairs
 
-    def places(self, buckets: NDArray[np.int64]) -> list[int]:
-        """Return the rows of those n-grams that any string has, rising."""
-        places = np.searchsorted(self._buckets, buckets)
-        return places[self._buckets.take(places, mode="clip") == buckets].tolist()  # type: ignore[no-any-return]
-
-    def row(self, place: int) -> NDArray[np.int32]:
-        """Return the strings that have an n-gram, rising."""
-        return self._owners[self._starts[place] : self._ends[place]]
-
-    def rows(self, buckets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
-        """Return the strings that have each n-gram which any of them has, rising."""
-        places = self.places(buckets)
-        ends = zip(self._starts[places].tolist(), self._ends[places].tolist(), strict=True)
-        return [self._owners[start:end] for start, end in ends]
-
     def cosines(
-        self, shared: NDArray[np.int64], places: NDArray[np.intp], asked: int
+        self, shared: NDArray[Any], places: NDArray[np.intp], asked: int
     ) -> NDArray[np.float32]:
         """Return the cosines of c strings that share ``shared`` of ``asked`` n-grams, (c,)."""
-        norms = self.norms[places] * np.float32(asked**0.5)
-        return np.asarray(shared / norms, np.float32)
+        return np.asarray(shared, np.float32) / (self.norms[places] * np.float32(asked**0.5))
 
-    def similarities(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+    def similarities(self, buckets: Collection[int]) -> NDArray[np.float32]:
         """Return the cosine of these n-grams with those of each string, (size,)."""
-        rows = self.rows(buckets)
-        if not rows:
-            return np.zeros(self.size, np.float32)
-        shared = np.bincount(np.concatenate(rows), minlength=self.size)
-        cosines: NDArray[np.float32] = shared.astype(np.float32)
+        named = np.concatenate(list(map(self.rows.__getitem__, buckets)))
+        cosines = np.bincount(named, minlength=self.size).astype(np.float32)
         cosines /= self.norms * np.float32(len(buckets) ** 0.5)
         return cosines
+
+
+class _Rows(dict[int, NDArray[np.int32]]):
+    """The strings that have each n-gram, rising; a row is found when it is first asked for.
+
+    Args:
+        buckets: the n-grams that any string has, rising, (B,).
+        starts: where the row of each begins, and where the last one ends, (B + 1,).
+        owners: the rows, one after the other.
+    """
+
+    def __init__(
+        self, buckets: NDArray[np.int64], starts: NDArray[np.int64], owners: NDArray[np.int32]
+    ) -> None:
+        super().__init__()
+        self._buckets, self._starts, self._owners = buckets, starts, owners
+
+    def __missing__(self, bucket: int) -> NDArray[np.int32]:
+        place = int(np.searchsorted(self._buckets, bucket))
+        found = place < len(self._buckets) and self._buckets[place] == bucket
+        start, end = self._starts[place : place + 2].tolist() if found else (0, 0)
+        row = self[bucket] = self._owners[start:end]
+        return row
+
+
+_SORTED = 1 << 13  # values that are sorted faster than partitioned
 
 
 def largest(values: NDArray[Any], count: int) -> NDArray[np.intp]:
@@ -197,67 +229,123 @@ def largest(values: NDArray[Any], count: int) -> NDArray[np.intp]:
     """
     if len(values) <= count:
         return np.arange(len(values))
-    least = np.partition(values, -count)[-count]
-    above = np.flatnonzero(values > least)
-    equal = np.flatnonzero(values == least)[: count - len(above)]
-    return np.sort(np.concatenate([above, equal]))
+    few = len(values) < _SORTED
+    least = (np.sort(values) if few else np.partition(values, -count))[-count]
+    is_kept = values >= least
+    found: NDArray[np.intp] = is_kept.nonzero()[0]
+    if len(found) > count:
+        equal = found[values[found] == least]
+        is_kept[equal[count - len(found) :]] = False
+        found = is_kept.nonzero()[0]
+    return found
 
 
-# ---- one query, millions of strings ----------------------------------------------------------
+# ---- one query ---------------------------------------------------------------------------------
 
-_NAMED = 1 << 16  # strings that the rarest n-grams of a query may name
-_KEPT = 1024  # strings kept of them, those that share the most of these n-grams
+_MANY = 1 << 16  # strings from which on those that share only frequent n-grams are not counted
+_FREQUENT_SHARE = 0.2  # of the n-grams of a query, those that are only looked up
+_RESOLVED = 16  # they are for at most one string in so many
+_SLACK = 1e-3  # more than the rounding error of a number of n-grams
 
 
 def most_alike(
     ngrams: NgramIndex, query: str, count: int, alive: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Return the places of the living strings most like a query, rising, and their cosines, (c,).
+    """Return the ``count`` living strings most like a query, rising, and their cosines, (c,).
 
-    The result is nearly always what `NgramIndex.similarities` ranks first. Only strings that have
-    some of the rarest n-grams of the query are compared, since a string that shares most n-grams
-    also shares some rare ones (R. Bayardo et al., 2007, "Scaling up all pairs similarity
-    search"). There are fewer than ``count`` if fewer strings share an n-gram.
+    They are those that `NgramIndex.similarities` ranks first; of equal ones the first. There are
+    fewer only if fewer are alive.
 
     >>> index = NgramIndex(["color", "brand", "model", "colors"])
     >>> places, cosines = most_alike(index, "colour", 3, np.ones(4, np.bool_))
     >>> places.tolist(), [round(float(c), 2) for c in cosines]
-    ([0, 3], [0.67, 0.54])
+    ([0, 1, 3], [0.67, 0.0, 0.54])
     """
-    buckets, start = ngram_buckets(query), 0
-    places, cosines = [np.zeros(0, np.intp)], [np.zeros(0, np.float32)]
-    for part in ngrams.parts():
-        some, shared = _sharing(part.rows(buckets), alive[start : start + part.size])
+    buckets, parts = _bucket_set(query), ngrams.parts()
+    if len(parts) == 1:
+        return _most_alike(parts[0], buckets, count, alive)
+    places, cosines, start = [np.zeros(0, np.intp)], [np.zeros(0, np.float32)], 0
+    for part in parts:
+        some, alike = _most_alike(part, buckets, count, alive[start : start + part.size])
         places.append(some + start)
-        cosines.append(part.cosines(shared, some, len(buckets)))
+        cosines.append(alike)
         start += part.size
     found, alike = np.concatenate(places), np.concatenate(cosines)
     best = largest(alike, count)
     return found[best], alike[best]
 
 
-def _sharing(
-    rows: list[NDArray[np.int32]], alive: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the living strings that are in the most rows, (c,), and in how many, (c,).
+def _most_alike(
+    part: Postings, buckets: Collection[int], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return what `most_alike` does, of one part of an index."""
+    if part.size >= _MANY:
+        found = _by_rare_ngrams(part, buckets, count, alive)
+        if found is not None:
+            return found
+    cosines = part.similarities(buckets)
+    if alive.all():
+        best = largest(cosines, count)
+    else:
+        cosines[~alive] = -1
+        best = largest(cosines, count)
+        best = best[cosines[best] >= 0]
+    return best, cosines[best]
 
-    Each row is rising. A string that is in none of the shortest rows is left out.
+
+def _by_rare_ngrams(
+    part: Postings, buckets: Collection[int], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]] | None:
+    """Return what `most_alike` does, or None if that takes more than a count of all n-grams.
+
+    The k most frequent n-grams of a query are in more strings than all others. They are looked up
+    only for the strings that may be among the best, those that share enough of the others. (H.
+    Turtle and J. Flood, 1995, "Query evaluation: strategies and optimizations".)
     """
-    rows = sorted(rows, key=len)
-    read = np.cumsum([len(row) for row in rows])
-    few = max(1, int(np.searchsorted(read, _NAMED, side="right")))
-    named = np.sort(np.concatenate(rows[:few])) if rows else np.zeros(0, np.int32)
-    starts = np.flatnonzero(np.append(True, named[1:] != named[:-1])[: len(named)])
-    places, shared = named[starts].astype(np.intp), np.diff(np.append(starts, len(named)))
-    living = alive[places]
-    places, shared = places[living], shared[living]
-    if few == len(rows):
-        return places, shared
-    best = largest(shared.astype(np.float32), _KEPT)
-    places, shared = places[best], shared[best].astype(np.int64)
-    for row in rows[few:]:
-        shared += row.take(np.searchsorted(row, places), mode="clip") == places
-    return places, shared
+    asked = len(buckets)
+    rows = sorted([part.rows[bucket] for bucket in buckets], key=len)
+    rare = len(rows) - int(asked * _FREQUENT_SHARE)
+    kind = np.uint8 if asked < 256 else np.uint16  # large enough for the counts
+    shared: NDArray[Any] = np.zeros(part.size, kind)
+    np.add.at(shared, np.concatenate(rows[:rare], dtype=np.intp), kind(1))
+    if not alive.all():
+        shared[~alive] = 0
+    fewest = _fewest_of_best(shared, count, rare)
+    places = (shared >= fewest).nonzero()[0]
+    if not fewest or len(places) * _RESOLVED > part.size:
+        return None
+    cosines = part.cosines(_in_all(rows[rare:], shared, places), places, asked)
+    least = float(np.partition(cosines, -count)[-count])
+    needed = part.norms * np.float32(least * asked**0.5)
+    needed -= len(rows) - rare + _SLACK
+    places = ((shared >= needed) & alive).nonzero()[0]
+    if len(places) * _RESOLVED > part.size:
+        return None
+    cosines = part.cosines(_in_all(rows[rare:], shared, places), places, asked)
+    best = largest(cosines, count)
+    return places[best], cosines[best]
+
+
+def _fewest_of_best(shared: NDArray[Any], count: int, most: int) -> int:
+    """Return the largest number, at most ``most``, that ``count`` strings reach; else 0."""
+    below, above = 0, most + 1
+    while above - below > 1:
+        middle = (below + above) // 2
+        if np.count_nonzero(shared >= middle) >= count:
+            below = middle
+        else:
+            above = middle
+    return below
+
+
+def _in_all(
+    rows: list[NDArray[np.int32]], shared: NDArray[Any], places: NDArray[np.intp]
+) -> NDArray[np.int32]:
+    """Return how many n-grams c strings share: those counted, and those of these rows, (c,)."""
+    total, strings = shared[places].astype(np.int32), places.astype(np.int32)
+    for row in rows:
+        total += row.take(row.searchsorted(strings), mode="clip") == strings
+    return total
 
 
 # ---- many queries -----------------------------------------------------------------------------
@@ -265,7 +353,6 @@ def _sharing(
 _FREQUENT = 32  # an n-gram of more than 1/32 of the strings is counted for all strings at once
 _ROOM = 1 << 24  # bytes for the rows of frequent n-grams
 _QUERIES = 1024  # queries whose n-grams are made at a time, to save memory
-_SLACK = 1e-3  # more than the rounding error of a number of n-grams
 
 
 def shared_by_each(
@@ -322,9 +409,9 @@ class _Counter:
 
     def _counts(self, buckets: NDArray[np.int64], kind: Any) -> NDArray[Any]:
         part, rare, frequent = self._part, [], []
-        for place in part.places(buckets):
-            row = part.row(place)
-            ones = self._ones(place, row)
+        for bucket in buckets.tolist():
+            row = part.rows[bucket]
+            ones = self._ones(bucket, row)
             if ones is None:
                 rare.append(row)
             else:
@@ -336,9 +423,9 @@ class _Counter:
             counts += ones
         return counts
 
-    def _ones(self, place: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
+    def _ones(self, bucket: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
         size, rows = self._part.size, self._rows
-        if place not in rows and len(row) * _FREQUENT > size and (len(rows) + 1) * size <= _ROOM:
-            rows[place] = np.zeros(size, np.uint8)
-            rows[place][row] = 1
-        return rows.get(place)
+        if bucket not in rows and len(row) * _FREQUENT > size and (len(rows) + 1) * size <= _ROOM:
+            rows[bucket] = np.zeros(size, np.uint8)
+            rows[bucket][row] = 1
+        return rows.get(bucket)

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown, WordVectors
 from fuzzydict.text import ngrams
-from fuzzydict.text.ngrams import NgramIndex, most_alike, ngram_buckets, shared_by_each
+from fuzzydict.text.ngrams import (
+    NgramIndex,
+    largest,
+    most_alike,
+    ngram_buckets,
+    shared_by_each,
+)
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -81,52 +87,72 @@ def test_the_list_that_an_index_was_made_of_may_change() -> None:
 # ---- one query, many strings --------------------------------------------------------------
 
 
-def expected(index: NgramIndex, query: str, count: int, alive: Any) -> list[tuple[int, float]]:
-    cosines = index.similarities(query)
-    places = [int(i) for i in np.flatnonzero(alive) if cosines[i] > 0]
-    best = sorted(places, key=lambda place: (-cosines[place], place))[:count]
-    return [(place, float(cosines[place])) for place in sorted(best)]
-
-
 def found(index: NgramIndex, query: str, count: int, alive: Any) -> list[tuple[int, float]]:
     places, cosines = most_alike(index, query, count, alive)
-    return [(int(place), float(cosine)) for place, cosine in zip(places, cosines, strict=True)]
+    assert places.dtype == np.intp
+    assert cosines.dtype == np.float32
+    return list(zip(places.tolist(), cosines.tolist(), strict=True))
 
 
-@given(st.lists(SHORT, max_size=60), SHORT, st.integers(1, 8), st.data())
-def test_of_few_strings_they_are_the_most_alike(
-    strings: list[str], query: str, count: int, data: st.DataObject
+def expected(index: NgramIndex, query: str, count: int, alive: Any) -> list[tuple[int, float]]:
+    """Rank all living strings by their cosines, of equal ones the first."""
+    cosines = index.similarities(query)
+    best = sorted(np.flatnonzero(alive).tolist(), key=lambda place: (-cosines[place], place))
+    return [(place, float(cosines[place])) for place in sorted(best[:count])]
+
+
+@given(st.lists(SHORT, max_size=60), SHORT, st.integers(1, 8), st.data(), st.booleans())
+def test_the_most_alike_are_the_first_of_a_ranking(
+    strings: list[str], query: str, count: int, data: st.DataObject, few: bool
 ) -> None:
     index = NgramIndex(strings[: len(strings) // 2])
-    index.similarities("a")
+    index.parts()
     index.extend(strings[len(strings) // 2 :])
     alive = np.array(
-        data.draw(st.lists(st.booleans(), min_size=len(strings), max_size=len(strings)))
+        data.draw(st.lists(st.booleans(), min_size=len(strings), max_size=len(strings))), np.bool_
     )
-    alive = alive.astype(np.bool_)
-    assert found(index, query, count, alive) == expected(index, query, count, alive)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngrams, "_MANY", 0 if few else 10**9)
+        patch.setattr(ngrams, "_RESOLVED", 1)
+        assert found(index, query, count, alive) == expected(index, query, count, alive)
 
 
-def test_of_many_strings_they_are_nearly_always_the_most_alike(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("share_alive", [1, 0.5])
+def test_rare_ngrams_find_what_all_of_them_find(
+    share_alive: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = [word for word in Brown().words if word.isalpha()][:8000]
-    index, alive = NgramIndex(words), np.ones(len(words), np.bool_)
-    monkeypatch.setattr(ngrams, "_NAMED", 600)  # as if there were a hundred times as many
-    monkeypatch.setattr(ngrams, "_KEPT", 300)
-    chance, best, all_found = random.Random(0), 0, 0.0
-    for _ in range(200):
+    index, alive = NgramIndex(words), np.random.default_rng(0).random(len(words)) < share_alive
+    monkeypatch.setattr(ngrams, "_MANY", 1)  # as if there were a hundred times as many
+    chance, by_rare = random.Random(0), 0
+    for _ in range(100):
         word = chance.choice(words)
         place = chance.randrange(len(word) + 1)
         query = word[:place] + chance.choice("etaoin") + word[place:]
-        wanted = expected(index, query, 8, alive)
-        told = found(index, query, 8, alive)
-        exact = index.similarities(query)
-        assert all(cosine == pytest.approx(exact[place], rel=1e-6) for place, cosine in told)
-        best += max(told, key=lambda one: one[1])[1] == pytest.approx(max(c for _, c in wanted))
-        all_found += len({p for p, _ in told} & {p for p, _ in wanted}) / len(wanted)
-    assert best >= 198
-    assert all_found > 0.8 * 200
+        assert found(index, query, 8, alive) == expected(index, query, 8, alive)
+        (part,) = index.parts()
+        by_rare += ngrams._by_rare_ngrams(part, buckets(query), 8, alive) is not None
+    assert by_rare > 50
+
+
+def test_no_more_ngrams_are_remembered_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ngrams, "_REMEMBERED", 10)
+    remembered = ngrams._Buckets()
+    told = [remembered[chr(97 + i), "x"] for i in range(26)]
+    assert len(remembered) <= 10
+    assert told == [bucket(f"{chr(97 + i)}x") for i in range(26)]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]), max_size=30), st.integers(1, 40))
+def test_the_largest_are_the_first_of_a_ranking(values: list[float], count: int) -> None:
+    ranked = sorted(range(len(values)), key=lambda place: (-values[place], place))[:count]
+    array = np.array(values, np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in (0, 1000):
+            patch.setattr(ngrams, "_SORTED", limit)
+            assert largest(array, count).tolist() == sorted(ranked)
 
 
 # ---- many queries --------------------------------------------------------------------------
