@@ -24,7 +24,8 @@ _SINGLE = 20_000  # so many keys or fewer are single words, more are two words e
 class Sizes(NamedTuple):
     """How much is measured."""
 
-    keys: tuple[int, ...] = (10, 100, 1_000, 100_000)
+    keys: tuple[int, ...] = (10, 100, 1_000)  # of one word each
+    phrases: tuple[int, ...] = (10, 1_000, 100_000)  # keys of two words each
     given: tuple[int, ...] = (1_000, 100_000, 1_000_000)  # keys with vectors given
     most: int = 1_000_000  # keys with vectors of the package's own
     samples: int = 21
@@ -41,17 +42,18 @@ class Sizes(NamedTuple):
     @property
     def middle(self) -> int:
         """The number of keys where one is enough to tell."""
-        return self.keys[len(self.keys) // 2]
+        return self.keys[-1]
 
     @property
-    def larger(self) -> tuple[int, ...]:
-        """The number of keys in the middle, and those above it."""
-        return self.keys[len(self.keys) // 2 :]
+    def larger(self) -> tuple[int, int]:
+        """That number, and a large one."""
+        return self.middle, self.phrases[-1]
 
 
 #: What is measured in seconds instead of minutes, and tells less.
 QUICK = Sizes(
-    keys=(10, 100, 1_000),
+    keys=(10, 100),
+    phrases=(10, 1_000),
     given=(1_000, 10_000),
     most=2_000,
     samples=3,

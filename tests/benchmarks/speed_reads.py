@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import timeit
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
 from typing import Any, NamedTuple
@@ -14,11 +14,12 @@ from rapidfuzz import fuzz, process
 from fuzzydict import FuzzyDict
 
 from . import turns
+from .memory import key_texts
 from .speed_data import Sizes, keys_of
 from .speed_queries import KINDS, SLIPS, Kind, any_slips, in_turns
 from .turns import Case, Run, each
 
-__all__ = ["exact", "first", "millions", "pooling", "repeated", "several", "similar"]
+__all__ = ["exact", "first", "millions", "phrases", "pooling", "several", "similar"]
 
 _WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
 _DICTS = 50  # of ten keys, and fewer of more: ten keys alone have too few different slips
@@ -48,40 +49,34 @@ def exact(sizes: Sizes) -> Iterator[Case]:
 
 
 def first(sizes: Sizes) -> Iterator[Case]:
-    """Measure ``d[query]`` of queries that were never asked, by kind."""
+    """Measure ``d[query]`` by kind of query, among keys of one word."""
     for count in sizes.keys:
-        yield from _first(_dicts_of(count), 3 * sizes.samples if count > _MANY else sizes.samples)
+        yield from _by_kind(_dicts_of(count, keys_of), sizes.samples)
 
 
-def repeated(sizes: Sizes) -> Iterator[Case]:
-    """Measure ``d[query]`` of twenty queries that were asked before."""
-    for count in sizes.keys:
-        yield from _repeated(_dict_of(keys_of(count)), sizes.samples)
+def phrases(sizes: Sizes) -> Iterator[Case]:
+    """Measure the same among keys of two words."""
+    for count in sizes.phrases:
+        samples = sizes.samples if count <= _MANY else 3 * sizes.samples
+        yield from _by_kind(_dicts_of(count, key_texts), samples)
 
 
 def millions(sizes: Sizes) -> Iterator[Case]:
-    """Measure first and repeated reads among the most keys, which takes a minute to make."""
-    dicts = _dicts_of(sizes.most)
-    yield from _first(dicts, sizes.samples)
-    yield from _repeated(dicts[0], sizes.samples)
+    """Measure the same among the most keys, which takes a minute to make."""
+    yield from _by_kind(_dicts_of(sizes.most, key_texts), sizes.samples)
 
 
-def _first(dicts: list[FuzzyDict[int]], samples: int) -> Iterator[Case]:
+def _by_kind(dicts: list[FuzzyDict[int]], samples: int) -> Iterator[Case]:
+    """Measure reads of queries that were never asked, by kind, and of twenty that were."""
     count = len(dicts[0])
-    times = 1 if count > _MANY else 10
+    among, times = f"{count:,} keys", 1 if count > _MANY else 10
     for name, kind in KINDS.items():
         asked = _asked(dicts, kind, (samples + 1) * times)
         ours, theirs = each(_read, asked, times), each(_extract, asked, times)
-        yield Case(name, ours, {_EXTRACT: theirs}, samples, times, among=f"{count:,} keys")
-
-
-def _repeated(d: FuzzyDict[int], samples: int) -> Iterator[Case]:
-    few = 1 if len(d) > _MANY else 20
-    asked = _asked([d], any_slips, 20)
-    ours, theirs = each(_read, cycle(asked), 200), each(_extract, cycle(asked), few)
-    yield Case(
-        "asked before", ours, {_EXTRACT: theirs}, samples, 200, few, among=f"{len(d):,} keys"
-    )
+        yield Case(name, ours, {_EXTRACT: theirs}, samples, times, among=among)
+    asked = _asked(dicts[:1], any_slips, 20)
+    ours, theirs = each(_read, cycle(asked), 200), each(_extract, cycle(asked), times)
+    yield Case("asked before", ours, {_EXTRACT: theirs}, samples, 200, times, among=among)
 
 
 def similar(sizes: Sizes) -> Iterator[Case]:
@@ -131,10 +126,10 @@ def pooling(sizes: Sizes) -> Iterator[Case]:
             yield Case(what, ours, {"torch SDPA, vectors given": theirs}, samples)
 
 
-def _dicts_of(count: int) -> list[FuzzyDict[int]]:
+def _dicts_of(count: int, make: Callable[[int, int], list[str]]) -> list[FuzzyDict[int]]:
     """Return dicts of ``count`` keys each, as many as have enough different slips, warmed up."""
     dicts = max(1, min(_DICTS, 10 * _DICTS // count))
-    keys = keys_of(dicts * count, seed=count)
+    keys = make(dicts * count, count)
     reads = max(1, _WARM // len(KINDS) // dicts)
     return [_dict_of(keys[i * count : (i + 1) * count], reads) for i in range(dicts)]
 
