@@ -12,7 +12,7 @@ from rapidfuzz.distance import LCSseq
 
 from fuzzydict.text.forms import base_forms
 from fuzzydict.text.similarity import Run
-from fuzzydict.text.sketches import Sketches, bits_of
+from fuzzydict.text.sketches import Derived, Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
@@ -85,8 +85,9 @@ def expansions(word: str) -> frozenset[str]:
 
 def is_conventional(word: str, other: str) -> bool:
     """Tell whether one of two words is a conventional abbreviation of the other."""
-    return not expansions(word).isdisjoint(base_forms(other)) or not expansions(other).isdisjoint(
-        base_forms(word)
+    return any(
+        of and not of.isdisjoint(base_forms(one))
+        for of, one in ((expansions(word), other), (expansions(other), word))
     )
 
 
@@ -185,7 +186,7 @@ def _letter_bits(letters: Iterable[str]) -> int:
 @lru_cache(maxsize=1 << 14)
 def _listed(word: str) -> int:
     """Return bits that two words share if one is a conventional abbreviation of the other."""
-    return bits_of(expansions(word) | (base_forms(word) & _abbreviated()))
+    return 0 if " " in word else bits_of(expansions(word) | (base_forms(word) & _abbreviated()))
 
 
 @cache
@@ -210,9 +211,12 @@ def _one_way(short: str, long: str, may_abbreviate: Callable[[str], bool]) -> fl
     if len(short) < _SHORTEST or len(short) == len(long):
         return 0.0
     begins = long.startswith(short)
-    if not begins and not _INNER_VOWELS.search(short):
-        begins = _INNER_VOWELS.sub("", long).startswith(short)
-    if not begins and (short[-1] != long[-1] or LCSseq.similarity(short, long) < len(short)):
+    if not begins:
+        if LCSseq.similarity(short, long) < len(short):
+            return 0.0
+        if not _INNER_VOWELS.search(short):
+            begins = _INNER_VOWELS.sub("", long).startswith(short)
+    if not begins and short[-1] != long[-1]:
         return 0.0
     if _DIGIT.search(short) or not may_abbreviate(short):
         return 0.0
@@ -273,6 +277,7 @@ def looks_abbreviated(short: str, long: str) -> bool:
 
 _JOINED = 1.0  # likeness of two words and the same written as one
 _MOST_INITIALS = 5
+_INITIALS_SIZES = range(2, _MOST_INITIALS + 1)
 
 
 class Runs:
@@ -284,8 +289,7 @@ class Runs:
     """
 
     def __init__(self, texts: Sequence[str], most: int | None = None) -> None:
-        self._texts, self._most = texts, most
-        self._initials = Sketches(texts, _initials)
+        self._texts, self._most, self._initials = texts, most, Derived(texts, _initials)
 
     def of(self, words: Sequence[str], places: NDArray[np.intp]) -> list[Run]:
         """Return the words of a query and of c texts that are alike together.
@@ -301,10 +305,11 @@ class Runs:
         [Run(key=1, rows=slice(0, 2, None), places=slice(0, 1, None), likeness=1.0)]
         """
         asked, found = _parts(" ".join(words)), list[Run]()
-        texts = [self._texts[place] for place in places.tolist()]
-        some = set(_places_with(_sought(asked), texts))
-        for _, word in asked.short:
-            some.update(self._initials.nested(_letter_bits(word), places))
+        listed = places.tolist()
+        texts = [self._texts[place] for place in listed]
+        some = set(_with_joined(asked, texts))
+        if asked.short:
+            some.update(_with_initials(asked, self._initials.of(listed)))
         for number in sorted(some):
             parts = _parts(" ".join(texts[number].split(" ")[: self._most]))
             found += _runs_between(asked, parts, number)
@@ -334,34 +339,33 @@ def _runs_between(asked: _Parts, parts: _Parts, number: int) -> Iterator[Run]:
         yield Run(number, rows, slice(place, place + 1), alike)
 
 
-def _sought(asked: _Parts) -> Iterator[str]:
-    """Yield the words that make a run with those of a query, initials of phrases excepted."""
-    yield from asked.joined
+def _with_joined(asked: _Parts, texts: Sequence[str]) -> Iterator[int]:
+    """Yield the places of texts with words of a query joined or parted, or initials of them."""
+    written = f" {' | '.join(texts)} "  # all texts in one pass
+    joined = written.replace(" ", "")
     for word in asked.places:
-        yield from (f"{word[:i]} {word[i:]}" for i in range(1, len(word)))
+        if joined.count(word) > written.count(word):  # where words of a text make it together
+            yield from (i for i, text in enumerate(texts) if word in text.replace(" ", ""))
+    sought = [*asked.joined]
     for letters, _ in asked.letters:
-        for start in range(len(letters) - 1):
-            for end in range(start + 2, min(start + _MOST_INITIALS, len(letters)) + 1):
-                yield letters[start:end]
+        ends = range(2, len(letters) + 1)
+        sought += [letters[max(end - size, 0) : end] for end in ends for size in _INITIALS_SIZES]
+    for word in sought:
+        if f" {word} " in written:
+            yield from (i for i, text in enumerate(texts) if word in text)
 
 
-def _places_with(sought: Iterable[str], texts: Sequence[str]) -> Iterator[int]:
-    """Yield the places of the texts that have one of some runs of words."""
-    joined = f" {' | '.join(texts)} "  # all texts in one pass
-    for words in sought:
-        part = f" {words} "
-        if part in joined:
-            yield from (i for i, text in enumerate(texts) if part in f" {text} ")
+def _with_initials(asked: _Parts, initials: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the initials of texts that have a word of a query."""
+    joined = " ".join(initials)
+    for _, word in asked.short:
+        if word in joined:
+            yield from (i for i, letters in enumerate(initials) if word in letters)
 
 
-_IS_TEXT = 1 << 62  # no bit of a query, so that a text is never nested in it
-
-
-@lru_cache(maxsize=1 << 14)
-def _initials(text: str) -> int:
-    """Return the initials of a phrase as bits."""
-    parts = text.split()
-    return _IS_TEXT | _letter_bits(part[0] for part in parts if len(parts) > 1)
+def _initials(texts: Sequence[str]) -> list[str]:
+    """Return the initials of each phrase: of all words, and of all but the small ones."""
+    return ["|".join([letters for letters, _ in _parts(text).letters]) for text in texts]
 
 
 class _Parts(NamedTuple):

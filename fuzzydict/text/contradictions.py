@@ -169,16 +169,18 @@ _OPPOSED, _NAMED, _DENIED = (33, 10), (12, 43), (8, 55)
 @lru_cache(maxsize=1 << 14)
 def _sketch_of(word: str) -> tuple[int, int]:
     """Return what a word contributes to `_told` and `_asked`, but for what denies others."""
-    bases, negated = _bases(word), _negated((word,))
+    bases, negated, opposed = _bases(word), _negated((word,)), opposites(word)
     both = _HAVE_DIGITS * _has_digit(word) | _HAVE_UNITS * _may_be_unit(word)
     for kind in _members((word,)):
         both |= 1 << _OF_CLASSES + [*_CLASSES, "letter"].index(kind)
-    graded = (bases | compared(word)) & _opposites().keys()
-    told = both | bits_of(graded, *_OPPOSED) | bits_of(bases, *_NAMED) | bits_of(negated, *_DENIED)
-    asked = (
-        bits_of(opposites(word), *_OPPOSED) | bits_of(negated, *_NAMED) | bits_of(bases, *_DENIED)
-    )
-    return told, asked | both
+    told = both | bits_of(bases, *_NAMED)
+    asked = both | bits_of(bases, *_DENIED)
+    if negated:
+        told, asked = told | bits_of(negated, *_DENIED), asked | bits_of(negated, *_NAMED)
+    if opposed:  # then some of these have opposites
+        graded = (bases | compared(word)) & _opposites().keys()
+        told, asked = told | bits_of(graded, *_OPPOSED), asked | bits_of(opposed, *_OPPOSED)
+    return told, asked
 
 
 # ---- opposites --------------------------------------------------------------------------------
@@ -293,8 +295,7 @@ def _is_negation(a: _Text, b: _Text) -> bool:
 
 
 def _negates(a: _Text, b: _Text) -> bool:
-    denied = (a.negated & b.every) - b.negated
-    if not denied:
+    if a.negated.isdisjoint(b.every) or not (a.negated & b.every) - b.negated:
         return False
     if "no" in a.words and not _COUNTS.isdisjoint(b.words):  # cust_no, "no_items"
         return False

@@ -186,8 +186,10 @@ def _without_ending(word: str, endings: Sequence[_Ending]) -> set[str]:
     if word.endswith(_NO_ENDINGS):
         return bases
     for text, least, replacements, doubles in endings:
+        if not word.endswith(text):
+            continue
         rest = word[: -len(text)]
-        if not word.endswith(text) or len(rest) < least or not _VOWEL.search(rest):
+        if len(rest) < least or not _VOWEL.search(rest):
             continue
         bases.update(rest + letters for letters in replacements)
         if doubles and _TWICE.fullmatch(rest[-2:]):

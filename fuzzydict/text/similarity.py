@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
+from fuzzydict.text.sketches import Derived
 from fuzzydict.text.words import LONGEST, caseless
 
 if TYPE_CHECKING:
@@ -168,8 +169,7 @@ class Spellings:
     """
 
     def __init__(self, strings: Sequence[str]) -> None:
-        self._strings = strings
-        self._sounds: list[str | None] = []  # None where they are not known yet
+        self._strings, self._sounds = strings, Derived(strings, sounds)
 
     def likeness(self, query: str, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the `likeness` of a query and each of c strings, (c,).
@@ -181,22 +181,10 @@ class Spellings:
         >>> print(Spellings(["color", "collar"]).likeness("colour", np.array([1, 0])).round(2))
         [0.79 0.91]
         """
-        slots = places.tolist()
-        strings = [self._strings[place] for place in slots]
-        alike: NDArray[np.float32] = likenesses([query], strings, self._heard(slots, strings))[0]
+        listed = places.tolist()
+        strings = [self._strings[place] for place in listed]
+        alike: NDArray[np.float32] = likenesses([query], strings, self._sounds.of(listed))[0]
         return alike
-
-    def _heard(self, places: list[int], strings: list[str]) -> list[str]:
-        """Return the `sounds` of c strings."""
-        known = self._sounds
-        if len(known) < len(self._strings):
-            known += [None] * (len(self._strings) - len(known))
-        heard = [known[place] for place in places]
-        if None in heard:
-            missing = [i for i, sound in enumerate(heard) if sound is None]
-            for i, sound in zip(missing, sounds([strings[i] for i in missing]), strict=True):
-                heard[i] = known[places[i]] = sound
-        return cast("list[str]", heard)
 
 
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:

@@ -1,8 +1,8 @@
-"""Which of n strings a rule may apply to, found without a look at each: 63 bits of every string."""
+"""What is found of each of n strings once: which rules may apply to it, how it sounds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -96,3 +96,35 @@ class Sketches:
         made = [self._sketch(self._strings[place]) for place in missing.tolist()]
         self._bits[missing] = np.array(made, np.uint64)
         return True
+
+
+class Derived:
+    """What is derived of each of n strings, such as its sound, when it is first asked for.
+
+    Args:
+        strings: n strings; more may be appended to the list.
+        derive: returns what is derived of each of some strings.
+    """
+
+    def __init__(
+        self, strings: Sequence[str], derive: Callable[[Sequence[str]], Sequence[str]]
+    ) -> None:
+        self._strings, self._derive = strings, derive
+        self._known: list[str | None] = []
+
+    def of(self, places: Sequence[int]) -> list[str]:
+        """Return what is derived of c strings.
+
+        >>> Derived(["Red", "Blue"], lambda strings: [s.lower() for s in strings]).of([1])
+        ['blue']
+        """
+        known = self._known
+        if len(known) < len(self._strings):
+            known += [None] * (len(self._strings) - len(known))
+        found = [known[place] for place in places]
+        if None in found:
+            missing = [i for i, one in enumerate(found) if one is None]
+            derived = self._derive([self._strings[places[i]] for i in missing])
+            for i, one in zip(missing, derived, strict=True):
+                found[i] = known[places[i]] = one
+        return cast("list[str]", found)
