@@ -6,8 +6,9 @@
 Peers come with ``pip install '.[bench]'``, and MiniLM with ``'.[evaluate]'``; one that is not
 installed is left out, with a note. What is told are medians with their quartiles, and ratios of
 medians. ``--processor`` tells the time of the processor in place of that on the wall, which other
-programs on the machine change less. Set ``OMP_NUM_THREADS=1``, which all of them heed: threads of
-several libraries in one process wait for each other.
+programs on the machine change less. ``--keys`` says among how many keys to
+read and to match cells. Set ``OMP_NUM_THREADS=1``, which all of them heed: threads of several
+libraries in one process wait for each other.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 
@@ -65,9 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         prog="python -m tests.benchmarks", description="Measure speed beside the peers'."
     )
     parser.add_argument("--only", metavar="NAME", action="append", choices=BENCHMARKS)
-    parser.add_argument(
-        "--keys", metavar="N", type=int, action="append", help="so many, if several"
-    )
+    parser.add_argument("--keys", metavar="N", type=int, action="append", help="how many")
     parser.add_argument("--processor", action="store_true", help="tell processor time")
     parser.add_argument("--quick", action="store_true", help="little of everything, in a minute")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
@@ -77,20 +77,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         keys = tuple(options.keys)
         sizes = sizes._replace(keys=keys, phrases=keys, tables=keys)
     clock = processor_time if options.processor else None
-    tables: dict[str, list[Row]] = {}
-    notes = []
-    for title, group in TABLES.items():
-        for name in [name for name in group if name in (options.only or group)]:
-            rows = tables.setdefault(title, [])
-            try:
-                for found in group[name](sizes):
-                    rows += [found] if isinstance(found, Row) else measured(found, clock)
-                    notes += [] if isinstance(found, Row) else _left_out(found)
-            except (ArithmeticError, LookupError, OSError, RuntimeError, ValueError) as error:
-                notes.append(f"{name}: {error}")
+    tables, notes = _measured(options.only or list(BENCHMARKS), sizes, clock)
     words = sys.argv[1:] if argv is None else argv
     made_by = shown_command("python", "-m", "tests.benchmarks", *words)
-    _print(tables, list(dict.fromkeys(notes)), made_by, options.format)
+    _print(tables, notes, made_by, options.format)
+
+
+def _measured(
+    names: Sequence[str], sizes: Sizes, clock: Callable[[], float] | None
+) -> tuple[dict[str, list[Row]], list[str]]:
+    """Return the rows of each table, and notes on what could not be measured."""
+    tables, notes = defaultdict[str, list[Row]](list), dict[str, None]()
+    for title, group in TABLES.items():
+        for name in [name for name in group if name in names]:
+            try:
+                for found in group[name](sizes):
+                    tables[title] += [found] if isinstance(found, Row) else measured(found, clock)
+                    notes |= {} if isinstance(found, Row) else dict.fromkeys(_left_out(found))
+            except (ArithmeticError, LookupError, OSError, RuntimeError, ValueError) as error:
+                notes[f"{name}: {error}"] = None
+    return tables, list(notes)
 
 
 def _left_out(case: Case) -> list[str]:

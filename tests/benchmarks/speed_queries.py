@@ -45,7 +45,7 @@ _CODAS = [*"bdgmnprtx", "ck", "ft", "ld", "nd", "rn", "sh"]
 _ENDINGS = ("", "s", "ed", "ing", "er", "ly", "'s")
 _STYLES: tuple[Callable[[str, str], str], ...] = (
     lambda a, b: f"{a} {b}",
-    lambda a, b: f"{a} {b}".title(),
+    lambda a, b: f"{a.capitalize()} {b.capitalize()}",
     lambda a, b: f"{a} {b}".upper(),
     lambda a, b: f"{a}_{b}",
     lambda a, b: f"{a}{b.capitalize()}",
