@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 #: The reasons why a key can be right, in the order of the parts of a score.
 REASONS = ("spelling", "meaning", "words")
 _SIGNS = (1, -1, 1)  # the sign of the weight of the likeness, for each reason
+_SHARES = 64  # shares of known words for which the evidence is kept
 
 #: Bias, and the weights of the squared likeness, of nearness, and of squared nearness.
 Weights = tuple[float, float, float, float]
@@ -96,8 +98,31 @@ class Calibration:
 
         "maximum spede" is judged half like known words, and half like misspelled ones.
         """
-        mixed = np.array([[known, 1 - known]]) @ self.weights().reshape(2, -1)
-        return _evidence(mixed.reshape(3, 4))
+        return self._mixed(known)[0]
+
+    def lines(self, known: float) -> NDArray[np.float64]:
+        """Return the weights of the evidence for six numbers of a query and a key, (3, 6).
+
+        They are, squared, how alike they are for each of the three `REASONS`, and their nearness,
+        if it is above 0; then the nearness itself, and 1.
+        """
+        return self._mixed(known)[1]
+
+    def _mixed(self, known: float) -> tuple[Evidence, NDArray[np.float64]]:
+        found = self._by_share.get(known)
+        if found is None:
+            mixed = np.array([[known, 1 - known]]) @ self.weights().reshape(2, -1)
+            evidence, lines = _evidence(mixed.reshape(3, 4)), np.zeros((3, 6))
+            for i, (bias, *weights) in enumerate(mixed.reshape(3, 4)):
+                lines[i, [5, i, 4, 3]] = bias, *weights
+            found = evidence, lines
+            if len(self._by_share) < _SHARES:
+                self._by_share[known] = found
+        return found
+
+    @cached_property
+    def _by_share(self) -> dict[float, tuple[Evidence, NDArray[np.float64]]]:
+        return {}
 
 
 def _evidence(weights: NDArray[Any]) -> Evidence:

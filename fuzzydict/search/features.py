@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from fuzzydict.text.abbreviations import (
     abbreviation_likeness,
     is_conventional,
     looks_abbreviated,
-    runs_of,
 )
-from fuzzydict.text.contradictions import contradictions
 from fuzzydict.text.forms import same_form
 from fuzzydict.text.ngrams import largest, most_alike
 from fuzzydict.text.similarity import (
@@ -116,18 +114,19 @@ def encode(
 
 
 class Features(NamedTuple):
-    """How alike a query and n keys are; c of the keys, the candidates, were compared as strings.
+    """How alike L queries and n keys are; c of the keys, the candidates, were compared as strings.
 
     Attributes:
-        nearness: in meaning, (n,): the cosine less the mean of unrelated texts, divided by their
+        nearness: in meaning, (L, n): the cosine less the mean of unrelated texts, divided by their
             standard deviation, times the trust in both vectors. It levels off at the
             calibration's ``reach``: very near words may be opposites, so they are no better
             evidence than near ones.
-        candidates: the slots of the candidates, (c,).
-        spelling: how alike the strings are spelled, (c,), from 0 to 1.
-        words: how well the words of query and key cover each other, (c,), from 0 to 1; -inf where
-            both are single words.
-        contradicted: whether each contradicts the query, (c,): it says "min" for "max", or has
+        candidates: the slots of the candidates of each query, (L, c). A slot may come twice; then
+            the last place counts.
+        spelling: how alike the strings are spelled, (L, c), from 0 to 1.
+        words: how well the words of query and key cover each other, (L, c), from 0 to 1; -inf
+            where both are single words.
+        contradicted: whether each contradicts the query, (L, c): it says "min" for "max", or has
             another number.
     """
 
@@ -138,48 +137,69 @@ class Features(NamedTuple):
     contradicted: NDArray[np.bool_]
 
     def surface(self) -> NDArray[np.float32]:
-        """Return how alike the texts look, (c,): by words if there are several."""
+        """Return how alike the texts look, (L, c): by words if there are several."""
         return np.where(self.words >= 0, self.words, self.spelling)
+
+    def of(self, rows: list[int]) -> Features:
+        """Return the features of some of the queries."""
+        near, candidates, spelling, words, contradicted = self
+        return Features(
+            near[rows], candidates[rows], spelling[rows], words[rows], contradicted[rows]
+        )
+
+    def put(self, of_candidates: NDArray[Any], of_keys: NDArray[Any]) -> None:
+        """Put numbers of the candidates, (L, c), among those of the keys, (L, n)."""
+        for row, slots, numbers in zip(of_keys, self.candidates, of_candidates, strict=True):
+            row[slots] = numbers  # the last of those for one slot
 
 
 def compare(
-    query: Query, near: NDArray[np.float32], keys: Keys, shared: NDArray[np.float32] | None = None
+    queries: Sequence[Query],
+    near: NDArray[np.float32],
+    keys: Keys,
+    shared: NDArray[np.float32] | None = None,
 ) -> Features:
-    """Return the features of a query and n keys.
+    """Return the features of L queries and n keys.
 
     Args:
-        query: the query, with its vector and words.
-        near: its `nearness` to the keys, (n,), which becomes that of the features.
+        queries: the queries, with their vectors and words.
+        near: their `nearness` to the keys, (L, n), which becomes that of the features.
         keys: the keys; the features of dead slots mean nothing.
-        shared: the cosines of the n-grams of query and keys, (n,), if they are known.
+        shared: the cosines of the n-grams of queries and keys, (L, n), if they are known.
     """
-    slots, listed = _candidates(query, near, keys, shared)
+    slots, few = _candidates(queries, near, keys, shared)
     texts, places = keys.texts.among(slots)
-    spelling = spelling_likeness(query, texts.whole, places, keys)
-    words, near[slots] = compare_words(query, texts, places, near[slots], keys)
-    if listed < len(slots):
-        for alike in (spelling[listed:], words[listed:]):
+    spelling = _spelled(queries, texts.whole, places, keys)
+    rows = np.arange(len(slots))[:, None]
+    words, near_slots = _worded(queries, texts, places, near[rows, slots], keys)
+    if few:
+        for alike in (spelling[:, :few], words[:, :few]):
             np.minimum(alike, NEAREST_LIKENESS, out=alike)
-    return Features(near, slots, spelling, words, texts.contradictions.of(query.text, places))
+    asked = [query.text for query in queries]
+    contradicted = texts.contradictions.of_each(asked, places)
+    features = Features(near, slots, spelling, words, contradicted)
+    features.put(near_slots, near)
+    return features
 
 
 def _candidates(
-    query: Query, near: NDArray[np.float32], keys: Keys, shared: NDArray[np.float32] | None
+    queries: Sequence[Query],
+    near: NDArray[np.float32],
+    keys: Keys,
+    shared: NDArray[np.float32] | None,
 ) -> tuple[NDArray[np.intp], int]:
-    """Return the slots that are compared as strings, and how many of them share n-grams.
+    """Return the slots that are compared as strings, (L, c), and how many are so for nearness.
 
-    The others, which follow, are near in meaning.
+    These come first, then those that share n-grams, which may be the same.
     """
-    spelled = spelled_alike(query, keys, shared)
-    if len(spelled) == len(keys):
-        return spelled, len(spelled)
+    spelled = spelled_alike(queries, keys, shared)
+    if spelled.shape[1] == len(keys):
+        return spelled, 0
     if len(keys.dead):
         near = near.copy()
-        near[keys.dead] = -np.inf
-    nearest = largest(near, NEAREST)
-    is_new = np.ones(len(keys), np.bool_)
-    is_new[spelled] = False
-    return np.concatenate([spelled, nearest[is_new[nearest]]]), len(spelled)
+        near[:, keys.dead] = -np.inf
+    nearest = np.array([largest(row, NEAREST) for row in near])
+    return np.concatenate([nearest, spelled], axis=1), NEAREST
 
 
 def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
@@ -203,28 +223,32 @@ def _levelled(near: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
 
 
 def spelled_alike(
-    query: Query, keys: Keys, shared: NDArray[np.float32] | None = None
+    queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
 ) -> NDArray[np.intp]:
-    """Return the slots that share the most n-grams with a query."""
+    """Return the slots that share the most n-grams with each query, (L, c)."""
     if len(keys) <= SPELLED_ALIKE:
-        return np.arange(len(keys))
+        return np.broadcast_to(np.arange(len(keys)), (len(queries), len(keys)))
     if shared is None:
-        return most_alike(keys.ngrams, query.text, SPELLED_ALIKE, keys.alive)[0]
-    return largest(np.where(keys.alive, shared, -1), SPELLED_ALIKE)
+        count, alive = SPELLED_ALIKE, keys.alive
+        return np.array([most_alike(keys.ngrams, q.text, count, alive)[0] for q in queries])
+    return np.array([largest(np.where(keys.alive, row, -1), SPELLED_ALIKE) for row in shared])
 
 
-def spelling_likeness(
-    query: Query, texts: Strings, places: NDArray[np.intp], keys: Keys
+def _spelled(
+    queries: Sequence[Query], texts: Strings, places: NDArray[np.intp], keys: Keys
 ) -> NDArray[np.float32]:
-    """Return how alike a query and c texts are spelled, (c,).
+    """Return how alike queries and c texts each are spelled, (L, c).
 
     One may be a form or an abbreviation of the other. What phrases have in common says nothing of
     their other words.
     """
-    strings = texts.of(places)
-    alike: NDArray[np.float32] = likenesses([query.text], strings)[0]
-    likeness_of_differences(query.text, strings, alike)
-    return _or_derived(query.text, texts, places, keys, alike, is_known=query.is_word)
+    alike = np.empty(places.shape, np.float32)
+    for row, query, some in zip(alike, queries, places, strict=True):
+        row[:] = texts.spellings.likeness(query.text, some)
+        if " " in query.text:
+            likeness_of_differences(query.text, texts.of(some), row)
+        _or_derived(query.text, texts, some, keys, row, is_known=query.is_word)
+    return alike
 
 
 def _or_derived(
@@ -235,7 +259,7 @@ def _or_derived(
     alike: NDArray[np.float32],
     *,
     is_known: bool,
-) -> NDArray[np.float32]:
+) -> None:
     """Raise how alike a text and c others are, (c,), if they are forms or abbreviations.
 
     A word never seen may be misspelled: the rules say less of it, and none makes another word an
@@ -249,25 +273,35 @@ def _or_derived(
         forms = others.forms.likeness(text, places)
         np.maximum(alike, forms if is_known else forms * _UNSURE, out=alike)
     short = others.abbreviations.likeness(text, places, may_abbreviate)
-    return np.maximum(alike, short, out=alike)
+    np.maximum(alike, short, out=alike)
 
 
-class _Words(NamedTuple):
-    """How alike a query and c keys are, word by word.
+def _worded(
+    queries: Sequence[Query],
+    texts: Texts,
+    places: NDArray[np.intp],
+    near: NDArray[np.float32],
+    keys: Keys,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return how well the words of queries and of c keys each cover each other, and their nearness.
 
-    Attributes:
-        coverage: see `Features.words`, (c,).
-        nearness: see `Features.nearness`, (c,), of what differs.
+    All are (L, c); ``near`` is the nearness of the whole texts.
     """
+    covered = np.full(places.shape, -np.inf, np.float32)
+    for i, query in enumerate(queries):
+        _compare_words(query, texts, places[i], covered[i], near[i], keys)
+    return covered, near
 
-    coverage: NDArray[np.float32]
-    nearness: NDArray[np.float32]
 
-
-def compare_words(
-    query: Query, texts: Texts, places: NDArray[np.intp], near: NDArray[np.float32], keys: Keys
-) -> _Words:
-    """Return how well the words of a query and of c keys cover each other, and how near they are.
+def _compare_words(
+    query: Query,
+    texts: Texts,
+    places: NDArray[np.intp],
+    covered: NDArray[np.float32],
+    near: NDArray[np.float32],
+    keys: Keys,
+) -> None:
+    """Set how well the words of a query and of c keys cover each other, and how near they are.
 
     Short texts with a word in common are near for that alone. If each has other words that the
     other has not, half of the nearness is that of those: of "shoe" and "file" for "shoe size" and
@@ -278,14 +312,14 @@ def compare_words(
         query: the query, with its vector and words.
         texts: a table that holds the plain words of the keys.
         places: the places of the c keys in it.
+        covered: the coverage, (c,), -inf where it is not set.
         near: the nearness of the whole texts, (c,).
         keys: all keys.
     """
     words = query.text.split(" ", WORDS)[:WORDS]
-    found = _Words(np.full(len(places), -np.inf, np.float32), near)
     several = texts.with_several_words(places) if len(words) == 1 else np.arange(len(places))
     if not len(several):
-        return found
+        return
     others = texts.columns(places[several])
     features = texts.features(others.places).weighed(keys.rarity(texts.words.of(others.places)))
     asked = query.words.weighed(keys.rarity(words))
@@ -295,22 +329,18 @@ def compare_words(
         asked.weights,
         others.columns,
         features.weights,
-        runs_of(
-            words,
-            [texts.plain[place].split(" ", WORDS)[:WORDS] for place in places[several].tolist()],
-        ),
+        texts.runs.of(words, places[several]),
     )
-    covered = shares.mean()
+    mean = shares.mean()
     # In a short text each word tells: "birth date" asks for another thing than "start date".
     short = np.flatnonzero(np.maximum(others.lengths, len(words)) <= _FEW)
     if len(short):
         few = shares.of(short)
-        covered[short] *= np.minimum(1, few.larger() / _TELLING) ** 2
+        mean[short] *= np.minimum(1, few.larger() / _TELLING) ** 2
         if len(words) > 1:
             some, columns = several[short], others.columns[short]
             near[some] = _of_differences(near[some], asked, features, columns, few, keys)
-    found.coverage[several] = covered
-    return found
+    covered[several] = mean
 
 
 def _of_differences(
@@ -363,22 +393,37 @@ _DIGITS, _VOWEL = re.compile(r"\d+"), re.compile(r"[aeiouy]")
 
 
 def compare_spelling(
-    query: Query, keys: Keys, shared: NDArray[np.float32] | None = None
+    queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
 ) -> Features:
-    """Return the features of a query and n keys by their spelling alone; nearness is 0.
+    """Return the features of L queries and n keys by their spelling alone; nearness is 0.
 
     Two phrases are spelled as alike as the words that are least alike: each word of one needs its
     counterpart in the other, in any order. "DB_PORT" is not "DB_HOST", though most letters are
     the same. ``words`` is how well their words cover each other.
 
     Args:
-        query: the query.
+        queries: the queries.
         keys: the keys; the features of dead slots mean nothing.
-        shared: the cosines of the n-grams of query and keys, (n,), if they are known.
+        shared: the cosines of the n-grams of queries and keys, (L, n), if they are known.
     """
-    slots = spelled_alike(query, keys, shared)
-    strings = [keys.plain[slot] for slot in slots.tolist()]
-    asked, split = _telling_words(query.text), [_telling_words(string) for string in strings]
+    slots = spelled_alike(queries, keys, shared)
+    texts, places = keys.texts.among(slots)
+    spelling, words = np.empty((2, *slots.shape), np.float32)
+    for i, query in enumerate(queries):
+        spelling[i], words[i] = _spelled_word_by_word(query.text, texts.whole.of(places[i]))
+    near = np.zeros((len(queries), len(keys)), np.float32)
+    contradicted = texts.contradictions.of_each([query.text for query in queries], places)
+    return Features(near, slots, spelling, words, contradicted)
+
+
+def _spelled_word_by_word(
+    text: str, strings: list[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """Return how alike a text and c strings are spelled, (c,), and how their words cover it, (c,).
+
+    The second is -inf where both are single words.
+    """
+    asked, split = _telling_words(text), list(map(_telling_words, strings))
     columns, different = _columns(split)
     alike = _words_spelled_alike(asked, different)
     pairs = np.where(columns >= 0, alike[:, columns], 0)  # (m, c, longest)
@@ -387,14 +432,12 @@ def compare_spelling(
     words = (found.mean(axis=0) + covered.sum(axis=1) / (columns >= 0).sum(axis=1)) / 2
     one = np.array([len(asked) == 1 or len(key) == 1 for key in split])
     several = np.array([len(asked) > 1 or len(key) > 1 for key in split])
-    joined = _joined_likeness(query.text, strings)
+    joined = _joined_likeness(text, strings)
     counts = one & several | (joined == 1)
     spelling = np.where(counts, np.maximum(least, joined), least)
-    for i in _with_other_digits(query.text, strings):
+    for i in _with_other_digits(text, strings):
         spelling[i], words[i] = spelling[i] * OTHER_NUMBER, words[i] * OTHER_NUMBER
-    near = np.zeros(len(keys), np.float32)
-    words = np.where(several, words, -np.inf).astype(np.float32)
-    return Features(near, slots, spelling, words, contradictions(query.text, strings))
+    return spelling, np.where(several, words, -np.inf)
 
 
 def _telling_words(text: str) -> list[str]:

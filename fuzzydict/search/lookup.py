@@ -383,7 +383,9 @@ class Approximate(Lookup):
             few, others = keys.some(slots), None
             if shared is not None and len(slots) < keys.count:
                 others = self._others(slots, keys)
-            judgement = self.score.judge(query, few, shared, others)
+            judgement = self.score.judge(
+                query, few, None if shared is None else shared[None], others
+            )
             yield _Found(query, few, judgement, int(near[-1]), keys.count - len(slots))
 
     def _shortlist(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fuzzydict.embedding.calibration import REASONS
 from fuzzydict.errors import OptionError
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from fuzzydict.embedding.calibration import Calibration, Evidence, Weights
+    from fuzzydict.embedding.calibration import Calibration, Weights
     from fuzzydict.nn.scorers import ScorerLike
     from fuzzydict.search.features import Query
     from fuzzydict.search.key_index import Keys
@@ -47,68 +45,55 @@ _TOLD_APART = 64  # keys of equal words whose writing is compared
 _TIE = 1e-4  # log-probabilities of keys with equal words may differ by less, by rounding
 
 
-def log_odds(features: Features, known: float, calibration: Calibration) -> NDArray[np.float64]:
-    """Return the log-odds of each of n keys being right to no key being right, (n,).
+def log_odds(
+    features: Features, known: Sequence[float], calibration: Calibration
+) -> NDArray[np.float64]:
+    """Return the log-odds of each of n keys being right to no key being right, (L, n).
 
     The odds are the sum of the odds of three reasons: the query is the key misspelled or
     abbreviated, it means the same, or most of its words are the same.
 
     Args:
-        features: of the query and the keys.
-        known: the share of the query's words that are known. "maximum spede" is judged half like
-            known words, and half like misspelled ones.
+        features: of L queries and the keys.
+        known: the share of the words of each query that are known. "maximum spede" is judged half
+            like known words, and half like misspelled ones.
         calibration: the weights.
     """
-    near, candidates = features.nearness, features.candidates
-    bias, _, slope, of_square = _evidence(calibration, known).meaning
-    odds = np.multiply(near, slope, dtype=np.float64)
-    odds += bias
-    if of_square:
-        odds += of_square * np.square(np.maximum(near, 0), dtype=np.float64)
-    parts = log_odds_by_reason(features, known, calibration)
-    odds[candidates] = np.logaddexp.reduce(parts, axis=0)
+    odds = np.empty(features.nearness.shape)
+    for share in {*known}:
+        rows = [i for i, one in enumerate(known) if one == share]
+        some = features if len(rows) == len(known) else features.of(rows)
+        bias, _, slope, of_square = calibration.mixed(share).meaning
+        of_keys = np.multiply(some.nearness, slope, dtype=np.float64)
+        of_keys += bias
+        if of_square:
+            of_keys += of_square * np.square(np.maximum(some.nearness, 0), dtype=np.float64)
+        by_reason = log_odds_by_reason(some, share, calibration)
+        some.put(np.logaddexp.reduce(by_reason, axis=0), of_keys)
+        odds[rows] = of_keys
     return odds
 
 
 def log_odds_by_reason(
     features: Features, known: float, calibration: Calibration
 ) -> NDArray[np.float64]:
-    """Return the log-odds of the c candidates for each of `REASONS`, (3, c)."""
-    near, words = features.nearness[features.candidates], features.words
+    """Return the log-odds of the c candidates for each of `REASONS`, (3, L, c)."""
+    words = features.words
+    near = np.take_along_axis(features.nearness, features.candidates, axis=1)
     covered = words >= LEAST_COVERAGE * (1 - known)
-    parts = np.empty((len(REASONS) + 3, len(near)))
+    parts = np.empty((6, *near.shape))
     parts[0] = features.spelling
-    parts[1] = np.where(words >= 0, words, features.spelling)  # how alike the texts look
+    parts[1] = features.surface()
     parts[2] = np.where(covered, words, 0)
     parts[3] = np.maximum(near, 0)
     np.square(parts[:4], out=parts[:4])
     parts[4], parts[5] = near, 1
-    odds: NDArray[np.float64] = _lines(calibration, known) @ parts
+    lines = calibration.lines(known)
+    odds: NDArray[np.float64] = (lines @ parts.reshape(6, -1)).reshape(-1, *near.shape)
     odds[0, (features.spelling == 1) & ~features.contradicted] = SAME
     odds[2, ~covered] = -np.inf
     odds -= CONTRADICTED * features.contradicted
     return odds
-
-
-@lru_cache(maxsize=64)
-def _lines(calibration: Calibration, known: float) -> NDArray[np.float64]:
-    """Return the weights of the six rows of `log_odds_by_reason`, for each reason, (3, 6)."""
-    evidence = _evidence(calibration, known)
-    lines = np.zeros((len(REASONS), 6))
-    for i, (bias, *weights) in enumerate((evidence.spelling, evidence.meaning, evidence.words)):
-        lines[i, [5, i, 4, 3]] = bias, *weights
-    return lines
-
-
-def _evidence(calibration: Calibration, known: float) -> Evidence:
-    if known in (0, 1):
-        return calibration.known if known else calibration.unknown
-    return _mixed(calibration, known)
-
-
-@lru_cache(maxsize=64)
-def _mixed(calibration: Calibration, known: float) -> Evidence:
-    return calibration.mixed(known)
 
 
 def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
@@ -122,7 +107,7 @@ def _line(weights: Weights, like: ArrayLike, near: Any) -> Any:
 def log_probabilities(
     odds: NDArray[np.float64], growth: float, count: int | None = None, nesting: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return the logarithm of each key's probability, (n,): a softmax over the keys and "none".
+    """Return the logarithm of each key's probability: a softmax over the keys and "none".
 
     Before any evidence, "none" has the odds ``n ** growth`` and each of the n keys those of 1. The
     more keys there are, the more evidence a key needs. With a nesting below 1 it is a nested logit
@@ -131,19 +116,20 @@ def log_probabilities(
     makes no other one more probable.
 
     Args:
-        odds: the log-odds of each key being right to none being right, (n,); -inf for dead slots.
+        odds: the log-odds of each key being right to none being right, (..., n); -inf for dead
+            slots.
         growth: see `Calibration`.
         count: the number of keys, if one of the odds stands for several keys.
         nesting: see `Calibration`.
     """
     if count is None:
-        count = max(int((odds > -np.inf).sum()), 1)
-    top = float(odds.max())
-    if top == -np.inf:
+        count = max(int((odds > -np.inf).sum(axis=-1).max()), 1)
+    top = odds.max(axis=-1, keepdims=True)
+    if top.min() == -np.inf:  # all keys are gone
         return odds.copy()
-    logs = odds - top
+    logs: NDArray[np.float64] = odds - top
     logs /= nesting
-    total = math.log(float(np.exp(logs).sum()))  # of the keys' shares
+    total = np.log(np.exp(logs).sum(axis=-1, keepdims=True))  # of the keys' shares
     of_any = top + nesting * total
     logs += of_any - np.logaddexp(of_any, growth * math.log(count)) - total
     return logs
@@ -198,7 +184,7 @@ class Reasons:
 
     Attributes:
         calibration: the weights.
-        features: of the query and the keys.
+        features: of the one query and the keys.
         known: the share of the query's words that are known.
         log_odds: of the keys, (n,), -inf for dead slots. If keys were left out, one more number
             follows for all of them together.
@@ -224,23 +210,24 @@ class Reasons:
 
         >>> from fuzzydict.embedding.calibration import Calibration, Evidence
         >>> lines = Evidence((-9, 24, 0, 0), (-6, 0, 2, 0), (-5, 9, 0, 0))
-        >>> features = Features(*map(np.array, ([0.0, 7.0], [0], [0.5], [-np.inf], [False])))
+        >>> features = Features(*map(np.array, ([[0.0, 7.0]], [[0]], [[0.5]], [[-1.0]], [[False]])))
         >>> calibration = Calibration(lines, lines)
-        >>> reasons = Reasons(calibration, features, 1, log_odds(features, 1, calibration))
+        >>> (odds,) = log_odds(features, [1], calibration)
+        >>> reasons = Reasons(calibration, features, 1, odds)
         >>> [round(part, 2) for part in reasons.parts(0, 0.5)[:3]], reasons.parts(1, 0.5)[:3]
         ([0.48, 0.02, 0.0], (0.0, 0.5, 0.0))
         """
         features = self.features
-        near = float(features.nearness[slot])
-        compared = np.flatnonzero(features.candidates == slot)
+        near = float(features.nearness[0, slot])
+        compared = np.flatnonzero(features.candidates[0] == slot)
         if not len(compared):  # so that only meaning counts
             return Parts(0.0, probability, 0.0, None, near if self.has_vectors else None, None)
-        place = int(compared[0])
-        evidence = _evidence(self.calibration, self.known)
-        odds = log_odds_by_reason(features, self.known, self.calibration)[:, place]
+        place = int(compared[-1])
+        evidence = self.calibration.mixed(self.known)
+        odds = log_odds_by_reason(features, self.known, self.calibration)[:, 0, place]
         shares = np.exp(odds - np.logaddexp.reduce(odds))
         by_spelling, by_meaning, by_words = (probability * shares).tolist()
-        likeness, covered = float(features.spelling[place]), float(features.words[place])
+        likeness, covered = float(features.spelling[0, place]), float(features.words[0, place])
         spelling = by_spelling * _share_of_likeness(evidence.spelling, likeness, near)
         words = by_words * _share_of_likeness(evidence.words, covered, near) if by_words else 0.0
         meaning = by_meaning + (by_spelling - spelling) + (by_words - words)
@@ -420,10 +407,7 @@ class DefaultScore(ProbabilityScore):
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
-        logs = np.empty((len(queries), len(keys)), np.float32)
-        for row, query, near in zip(logs, queries, nearness(queries, keys), strict=True):
-            row[:] = self._judged(query, near, keys, None, None).log_weights
-        return logs
+        return _judged(queries, compare(queries, nearness(queries, keys), keys), keys)[0]
 
     def judge(
         self,
@@ -433,17 +417,7 @@ class DefaultScore(ProbabilityScore):
         others: OtherKeys | None = None,
     ) -> Judgement:
         """Return the logarithms of the keys' probabilities for one query, and the reasons."""
-        return self._judged(query, nearness([query], keys)[0], keys, shared, others)
-
-    def _judged(
-        self,
-        query: Query,
-        near: NDArray[np.float32],
-        keys: Keys,
-        shared: NDArray[np.float32] | None,
-        others: OtherKeys | None,
-    ) -> Judgement:
-        features = compare(query, near, keys, shared)
+        features = compare([query], nearness([query], keys), keys, shared)
         return _judgement(query, features, keys, others)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
@@ -451,39 +425,58 @@ class DefaultScore(ProbabilityScore):
         one = keys.some(np.array([last]))
         one.trust = np.ones(1, np.float32)
         near = max(float(nearness([query], one)[0, 0]), 0.0)
-        return float(_line(_evidence(keys.calibration, query.known).meaning, 0, near))
+        return float(_line(keys.calibration.mixed(query.known).meaning, 0, near))
 
 
 def _judgement(
     query: Query, features: Features, keys: Keys, others: OtherKeys | None = None
 ) -> Judgement:
-    """Return the logarithms of the keys' probabilities, and the reasons."""
-    odds, count = log_odds(features, query.known, keys.calibration), keys.count
+    """Return the logarithms of the keys' probabilities for one query, and the reasons."""
+    logs, odds = _judged([query], features, keys, others)
+    count, has_vectors = keys.count if others is None else others.total, keys.vectors.shape[1] > 0
+    reasons = Reasons(keys.calibration, features, query.known, odds[0], count, has_vectors)
+    return Judgement(logs[0], reasons)
+
+
+def _judged(
+    queries: Sequence[Query], features: Features, keys: Keys, others: OtherKeys | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return the logarithms of the keys' probabilities, (L, n), and the log-odds.
+
+    If keys were left out, of which one query has some, their log-odds follow as one more.
+    """
+    odds = log_odds(features, [query.known for query in queries], keys.calibration)
     if len(keys.dead):
-        odds[keys.dead] = -np.inf
-    _tell_apart(odds, query, features, keys)
+        odds[:, keys.dead] = -np.inf
+    _tell_apart(odds, queries, features, keys)
+    count = keys.count
     if others is not None:
-        odds, count = np.append(odds, _log_odds_left_out(query, others)), others.total
-    growth, nesting = keys.calibration.growth, keys.calibration.nesting
-    logs = log_probabilities(odds, growth, count, nesting)[: len(keys)]
-    top = logs.max()
+        (query,) = queries
+        odds, count = np.append(odds, [[_log_odds_left_out(query, others)]], axis=1), others.total
+    logs = log_probabilities(odds, keys.calibration.growth, count, keys.calibration.nesting)
+    logs = logs[:, : len(keys)]
+    top = logs.max(axis=1, keepdims=True)
     np.copyto(logs, top, where=logs > top - _TIE)
-    has_vectors = keys.vectors.shape[1] > 0
-    reasons = Reasons(keys.calibration, features, query.known, odds, count, has_vectors)
-    return Judgement(logs.astype(np.float32), reasons)
+    return logs.astype(np.float32), odds
 
 
-def _tell_apart(odds: NDArray[np.float64], query: Query, features: Features, keys: Keys) -> None:
-    """Lower the log-odds of keys with the query's words that others are written more like.
+def _tell_apart(
+    odds: NDArray[np.float64], queries: Sequence[Query], features: Features, keys: Keys
+) -> None:
+    """Lower the log-odds of keys with a query's words that others are written more like.
 
     The words of "C", "C++" and "C#" are the same; "c" is "C".
     """
-    same = features.candidates[features.spelling == 1]
-    same = same[keys.alive[same]]
-    if 1 < len(same) <= _TOLD_APART:
-        alike = np.array([written_alike(query.asked, keys.names[slot]) for slot in same.tolist()])
+    is_same = features.spelling == 1
+    for i in np.flatnonzero(is_same.sum(axis=1) > 1).tolist():
+        same = features.candidates[i, is_same[i]]
+        same = same[keys.alive[same]]
+        if not 1 < len(same) <= _TOLD_APART:
+            continue
+        names = [keys.names[slot] for slot in same.tolist()]
+        alike = np.array([written_alike(queries[i].asked, name) for name in names])
         less = alike.max() - alike
-        odds[same] -= _WRITTEN_LESS_ALIKE * ((less > 0) + less)
+        odds[i, same] -= _WRITTEN_LESS_ALIKE * ((less > 0) + less)
 
 
 #: The name of the score by spelling.
@@ -501,10 +494,7 @@ class SpellingScore(ProbabilityScore):
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
-        logs = np.empty((len(queries), len(keys)), np.float32)
-        for row, query in zip(logs, queries, strict=True):
-            row[:] = self.judge(query, keys).log_weights
-        return logs
+        return _judged(queries, compare_spelling(queries, keys), keys)[0]
 
     def judge(
         self,
@@ -514,7 +504,7 @@ class SpellingScore(ProbabilityScore):
         others: OtherKeys | None = None,
     ) -> Judgement:
         """Return the logarithms of the keys' probabilities for one query, and the reasons."""
-        return _judgement(query, compare_spelling(query, keys, shared), keys, others)
+        return _judgement(query, compare_spelling([query], keys, shared), keys, others)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:  # noqa: ARG002
         """Return the log-odds of a key that was not compared as a string."""
@@ -560,7 +550,7 @@ def _log_odds_left_out(query: Query, others: OtherKeys) -> float:
     is within some hundredths of that of all keys.
     """
     near = nearness([query], others.sample)[0].astype(np.float64)
-    odds = np.asarray(_line(_evidence(others.sample.calibration, query.known).meaning, 0, near))
+    odds = np.asarray(_line(others.sample.calibration.mixed(query.known).meaning, 0, near))
     odds[others.listed] = -np.inf
     nesting, sampled = others.sample.calibration.nesting, len(odds) - len(others.listed)
     return log_odds_of_any(odds, nesting) + nesting * math.log(others.left / sampled)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import Rows
+from fuzzydict._arrays import Rows, different
 from fuzzydict.embedding.base import WordFeatures
-from fuzzydict.text.abbreviations import Abbreviations
+from fuzzydict.text.abbreviations import Abbreviations, Runs
 from fuzzydict.text.contradictions import Contradictions
 from fuzzydict.text.forms import Forms
+from fuzzydict.text.similarity import Spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +33,7 @@ class Strings:
 
     def __init__(self, strings: list[str]) -> None:
         self.strings = strings
+        self.spellings = Spellings(strings)
         self.forms, self.abbreviations = Forms(strings), Abbreviations(strings)
 
     def of(self, places: NDArray[np.intp]) -> list[str]:
@@ -71,7 +73,7 @@ class Texts:
     def __init__(self, embedding: Embedding, plain: list[str]) -> None:
         self._embedding, self.plain = embedding, plain
         self.whole, self.words = Strings(plain), Strings([])
-        self.contradictions = Contradictions(plain)
+        self.contradictions, self.runs = Contradictions(plain), Runs(plain, WORDS)
         self._numbers: dict[str, int] = {}
         self._columns = np.zeros((0, 1), np.intp)  # the words of each text, then -1
         self._lengths = np.zeros(0, np.intp)
@@ -79,15 +81,13 @@ class Texts:
         self._features: tuple[Rows, ...] = ()  # of the words, as `WordFeatures` has them
 
     def among(self, places: NDArray[np.intp]) -> tuple[Texts, NDArray[np.intp]]:
-        """Return a table that holds c of the texts, and their places in it."""
+        """Return a table that holds some of the texts, (L, c), and their places in it, (L, c)."""
         if len(self.plain) <= _WHOLE:
             return self, places
-        few = Texts(self._embedding, self.whole.of(places))
-        return few, np.arange(len(places))
-
-    def split(self, places: NDArray[np.intp]) -> list[list[str]]:
-        """Return the first words of each of c texts."""
-        return [self.plain[place].split(" ", WORDS)[:WORDS] for place in places.tolist()]
+        if len(places) == 1:
+            return Texts(self._embedding, self.whole.of(places[0])), np.arange(places.size)[None]
+        some = different(places.ravel())
+        return Texts(self._embedding, self.whole.of(some)), np.searchsorted(some, places)
 
     def with_several_words(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return which of c texts, (c,), have several words."""

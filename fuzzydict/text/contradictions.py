@@ -77,9 +77,20 @@ class Contradictions:
         >>> texts.of("room 12b", np.array([3, 4])).tolist()
         [True, False]
         """
-        contradicted = np.zeros(len(places), np.bool_)
-        for i in self._sketches.sharing(_asked(query), places):
-            contradicted[i] = _contradict(_text(query), _text(self._texts[places[i]]))
+        found: NDArray[np.bool_] = self.of_each([query], places[None])[0]
+        return found
+
+    def of_each(self, queries: Sequence[str], places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether each of L queries and each of its c texts, (L, c), contradict each other.
+
+        Args:
+            queries: L plain texts.
+            places: the places of the c texts of each among the n, (L, c).
+        """
+        contradicted = np.zeros(places.shape, np.bool_)
+        for row, query, some in zip(contradicted, queries, places, strict=True):
+            for i in self._sketches.sharing(_asked(query), some):
+                row[i] = _contradict(_text(query), _text(self._texts[some[i]]))
         return contradicted
 
 

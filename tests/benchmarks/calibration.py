@@ -228,10 +228,10 @@ def _questions(
     keys = Keys.of(embedding, list(dictionary.keys), *embedding.encode_with_trust(dictionary.keys))
     queries = [Query.of(query.text, embedding) for query in dictionary.queries]
     encode(queries, embedding)
-    near = nearness(queries, keys)
-    for query, asked, row in zip(queries, dictionary.queries, near, strict=True):
+    features = compare(queries, nearness(queries, keys), keys)
+    for i, (query, asked) in enumerate(zip(queries, dictionary.queries, strict=True)):
         slots = sorted(keys.slots.get(key, -1) for key in asked.accept)
-        yield Question(compare(query, row, keys), query.known, np.array(slots, np.intp), weight)
+        yield Question(features.of([i]), query.known, np.array(slots, np.intp), weight)
 
 
 def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding, seed: int) -> list[Question]:
@@ -250,7 +250,7 @@ def _gibberish(sets: Sequence[RetrievalSet], embedding: Embedding, seed: int) ->
 def _best(questions: Iterable[Question], calibration: Calibration, *, gone: bool = False) -> Best:
     scores, right = list[float](), list[bool]()
     for question in questions:
-        odds = log_odds(question.features, question.known, calibration)
+        (odds,) = log_odds(question.features, [question.known], calibration)
         if gone:
             odds[question.right] = -np.inf
         logs = log_probabilities(odds, calibration.growth, nesting=calibration.nesting)

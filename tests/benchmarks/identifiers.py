@@ -204,7 +204,7 @@ def _questions(
             continue
         query = Query.of("_".join(changed), NO_VECTORS)
         right = [keys.slots["_".join(parts)]] if kind.is_same else []
-        features = compare_spelling(query, keys)
+        features = compare_spelling([query], keys)
         yield Question(features, 0.0, np.array(right, np.intp), 1.0, absent=kind.is_same)
 
 
@@ -220,7 +220,7 @@ def _worth(kind: str, asked: Sequence[Asked], calibration: Calibration) -> list[
     """Return how many answers are right and wrong at the default cutoff."""
     scores, rights = list[float](), list[bool]()
     for question in (a.question for a in asked):
-        odds = log_odds(question.features, question.known, calibration)
+        (odds,) = log_odds(question.features, [question.known], calibration)
         logs = log_probabilities(odds, calibration.growth)
         scores.append(float(np.exp(logs.max())))
         rights.append(int(logs.argmax()) in question.right)

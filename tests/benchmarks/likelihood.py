@@ -26,7 +26,7 @@ class Question(NamedTuple):
     """A query to n keys, for the default score.
 
     Attributes:
-        features: of the query and the keys.
+        features: of the one query and the keys.
         known: the share of the query's words that are known.
         right: the right keys, (r,); none if no key is right.
         weight: how much the question counts.
@@ -206,7 +206,8 @@ class Answers:
 
 def _answers(question: Question) -> Iterable[_Answer]:
     """Yield the answer to a question, and "none" for it without its right keys."""
-    features, right = question.features, np.zeros(len(question.features.nearness), np.bool_)
+    features = question.features
+    right = np.zeros(features.nearness.shape[1], np.bool_)
     right[question.right] = True
     every = np.ones(len(right), np.bool_)
     for kept in [every, ~right] if question.absent and right.any() else [every]:
@@ -217,24 +218,26 @@ def _answers(question: Question) -> Iterable[_Answer]:
 def _answer(
     features: Features, right: NDArray[np.bool_], kept: NDArray[np.bool_], question: Question
 ) -> _Answer:
-    order = np.argsort(features.candidates)
-    slots = features.candidates[order]
+    # Of a slot that comes twice, the last place counts.
+    slots, from_end = np.unique(features.candidates[0, ::-1], return_index=True)
+    order = features.candidates.shape[1] - 1 - from_end
     order = order[kept[slots]]
     candidates = np.zeros(len(kept), np.bool_)
     candidates[slots] = True
-    words = features.words[order].astype(np.float64)
+    words = features.words[0, order].astype(np.float64)
     counts = words >= LEAST_COVERAGE * (1 - question.known)
-    contradicted = features.contradicted[order]
-    like = [features.spelling[order], features.surface()[order], np.where(counts, words, 0)]
+    contradicted = features.contradicted[0, order]
+    spelling, surface = features.spelling[0, order], features.surface()[0, order]
+    like = [spelling, surface, np.where(counts, words, 0)]
     fixed = np.where(contradicted, -CONTRADICTED, 0.0) * np.ones((3, 1))
     fixed[2, ~counts] = -np.inf
     return _Answer(
-        features.nearness[kept].astype(np.float64),
+        features.nearness[0, kept].astype(np.float64),
         right[kept],
         candidates[kept],
         np.square(np.array(like, np.float64)),
         fixed,
-        (features.spelling[order] == 1) & ~contradicted,
+        (spelling == 1) & ~contradicted,
         question.known,
         question.weight,
     )

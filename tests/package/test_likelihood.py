@@ -24,18 +24,18 @@ NESTING = 0.4
 
 def question(seed: int, right: list[int], *, known: float = 1.0, absent: bool = True) -> Question:
     random = np.random.default_rng(seed)
-    near = random.normal(0, 1, 6).astype(np.float32)
-    near[right] += 2
-    spelling = random.uniform(0, 0.9, 4).astype(np.float32)
-    words = np.array([0.6, -np.inf, 0.8, -np.inf], np.float32)
-    contradicted = np.array([False, False, False, True])
-    features = Features(near, np.array([0, 2, 3, 5]), spelling, words, contradicted)
+    near = random.normal(0, 1, (1, 6)).astype(np.float32)
+    near[0, right] += 2
+    spelling = random.uniform(0, 0.9, (1, 4)).astype(np.float32)
+    words = np.array([[0.6, -np.inf, 0.8, -np.inf]], np.float32)
+    contradicted = np.array([[False, False, False, True]])
+    features = Features(near, np.array([[0, 2, 3, 5]]), spelling, words, contradicted)
     return Question(features, known, np.array(right, np.intp), absent=absent)
 
 
 def slow_loss(question: Question, calibration: Calibration) -> float:
     """Return the negative log-likelihood of the right keys, and of "none" without them."""
-    odds, total = log_odds(question.features, question.known, calibration), 0.0
+    (odds,), total = log_odds(question.features, [question.known], calibration), 0.0
     for there in [True, False] if question.absent and len(question.right) else [True]:
         if not there:
             odds[question.right] = -np.inf

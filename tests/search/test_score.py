@@ -39,7 +39,7 @@ CALIBRATIONS = st.builds(Calibration, EVIDENCE, EVIDENCE, growth=GROWTHS, nestin
 
 @st.composite
 def features(draw: Any) -> Features:
-    """Draw what is known of some keys, of which some are candidates."""
+    """Draw what is known of a query and some keys, of which some are candidates."""
     count = draw(st.integers(1, 6))
     candidates = sorted(draw(st.sets(st.integers(0, count - 1), min_size=1)))
 
@@ -47,11 +47,11 @@ def features(draw: Any) -> Features:
         return np.array(draw(st.lists(of, min_size=size, max_size=size)), np.float32)
 
     return Features(
-        numbers(st.floats(-3, 12, width=32), count),
-        np.array(candidates),
-        numbers(SHARES, len(candidates)),
-        numbers(SHARES | st.just(-math.inf), len(candidates)),
-        numbers(st.just(0) | st.just(1), len(candidates)).astype(np.bool_),
+        numbers(st.floats(-3, 12, width=32), count)[None],
+        np.array([candidates]),
+        numbers(SHARES, len(candidates))[None],
+        numbers(SHARES | st.just(-math.inf), len(candidates))[None],
+        numbers(st.just(0) | st.just(1), len(candidates)).astype(np.bool_)[None],
     )
 
 
@@ -122,8 +122,9 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
         )
         return [known * seen + (1 - known) * unseen for seen, unseen in pairs]
 
-    parts = log_odds_by_reason(alike, known, calibration)
-    total = log_odds(alike, known, calibration)
+    parts = log_odds_by_reason(alike, known, calibration)[:, 0]
+    (total,) = log_odds(alike, [known], calibration)
+    alike = Features(*(part[0] for part in alike))
     assert parts.shape == (len(REASONS), len(alike.candidates))
     assert not np.isnan(parts).any()
     bias, _, slope, of_square = weights("meaning")
@@ -155,17 +156,18 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
 def test_who_is_more_alike_is_never_less_likely_nor_the_others_likelier(
     calibration: Calibration, alike: Features, known: float, data: st.DataObject
 ) -> None:
-    i = data.draw(st.integers(0, len(alike.candidates) - 1))
-    slot = int(alike.candidates[i])
+    i = data.draw(st.integers(0, alike.candidates.size - 1))
+    slot = int(alike.candidates[0, i])
     which, place = data.draw(
         st.sampled_from([("spelling", i), ("words", i), ("nearness", slot)]), label="raised"
     )
     raised = getattr(alike, which).copy()
     top = 12 if which == "nearness" else 1
-    raised[place] = data.draw(st.floats(max(float(raised[place]), -3 if top > 1 else 0), top))
+    least = max(float(raised[0, place]), -3 if top > 1 else 0)
+    raised[0, place] = data.draw(st.floats(least, top))
     before, after = (
         log_probabilities(
-            log_odds(one, known, calibration), calibration.growth, nesting=calibration.nesting
+            log_odds(one, [known], calibration)[0], calibration.growth, nesting=calibration.nesting
         )
         for one in (alike, alike._replace(**{which: raised}))
     )
