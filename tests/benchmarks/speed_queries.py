@@ -24,6 +24,7 @@ __all__ = [
     "SLIPS",
     "Kind",
     "any_slips",
+    "asked",
     "cells",
     "in_turns",
     "known",
@@ -51,7 +52,8 @@ _STYLES: tuple[Callable[[str, str], str], ...] = (
     lambda a, b: f"{a}{b.capitalize()}",
 )
 
-_asked: set[str] = set()
+#: All texts that came in this process.
+asked: set[str] = set()
 
 
 # ---- slips --------------------------------------------------------------------------------
@@ -223,8 +225,8 @@ def _fresh(texts: Iterable[str], keys: Sequence[str]) -> Iterator[str]:
     """Yield those texts that are no keys, and never came before."""
     barred = set(keys)
     for text in texts:
-        if text not in barred and text not in _asked:
-            _asked.add(text)
+        if text not in barred and text not in asked:
+            asked.add(text)
             yield text
 
 

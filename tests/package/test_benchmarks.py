@@ -228,7 +228,7 @@ def test_time_of_the_processor_is_that_of_work_here_and_in_processes() -> None:
 
 
 def test_queries_never_come_twice_and_are_of_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed_queries, "_asked", set())
+    monkeypatch.setattr(speed_queries, "asked", set())
     keys, counts = speed_data.keys_of(300), dict(zip(Brown().words, Brown().counts, strict=True))
     barred, known = set(keys), as_embedding(None).vocabulary
     asked = {name: list(islice(kind(keys), 60)) for name, kind in speed_queries.KINDS.items()}
@@ -250,7 +250,7 @@ def test_queries_never_come_twice_and_are_of_their_kind(monkeypatch: pytest.Monk
 
 
 def test_slips_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed_queries, "_asked", set())
+    monkeypatch.setattr(speed_queries, "asked", set())
     found = list(speed_queries.any_slips(["government"], ["two letters swapped"]))
     assert len(found) == 9
     assert all(sorted(query) == sorted("government") != list(query) for query in found)
@@ -260,7 +260,7 @@ def test_slips_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cells_of_a_column_are_different_and_as_many_as_there_are_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speed_queries, "_asked", set())
+    monkeypatch.setattr(speed_queries, "asked", set())
     keys = ["engine power", "purchase price", "garden fence", "silver spoon", "river bank"]
     found = list(islice(speed_queries.cells(keys), 5_000))
     assert len(set(found)) == 5_000
