@@ -2,17 +2,21 @@
 
 `clean_column` copies a CSV, TSV, JSON Lines or Parquet table and adds three columns: the key, value
 and score that match each cell. Everything else stays as it is written. Rows are read and written in
-batches, so that memory does not grow with the table.
+blocks, so that memory does not grow with the table. What is written beside a cell is found when the
+cell comes for the first time, and remembered.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import filterfalse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, MissingExtraError, NoMatchError, OptionError, quoted
@@ -25,11 +29,11 @@ from fuzzydict.io.records import (
     as_cell,
     as_json,
     column_index,
+    csv_blocks,
     csv_row,
-    csv_table,
     encoded,
     format_by_ending,
-    json_records,
+    json_blocks,
 )
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.results.answers import Match
@@ -38,22 +42,20 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fuzzydict.io.records import Record
     from fuzzydict.mapping import FuzzyDict
 
 
 TABLES = (*ROW_FORMATS, "parquet")
 _MAX_SCORES = 2**22  # scores in memory at once: queries times keys
-_CACHE_SIZE = 65_536  # queries
-_MAX_CACHED = 256  # characters of a query that is cached
+_REMEMBERED = 2**17  # cells
+_REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
-_BATCH_ROWS = 4096
-_BATCH_CHARACTERS = 2**20  # roughly
-_PARQUET_ROWS = 16_384  # of a batch, which becomes a row group
+_PARQUET_ROWS = 16_384  # of a block, which becomes a row group
 
-#: The key, value and score that match a cell.
-Answer: TypeAlias = tuple[str, Any, float]
-_NO_ANSWER = (None, None, None)
+T = TypeVar("T")
+#: The key, value and score that match a cell, or None for each.
+Answer: TypeAlias = tuple[str | None, Any, float | None]
+_NO_ANSWER: Answer = (None, None, None)
 
 
 def table_format(path: Path) -> str | None:
@@ -139,8 +141,8 @@ def clean_column(
     prefix = f"{column}_" if prefix is None else prefix
     names = (f"{prefix}key", f"{prefix}value", f"{prefix}score")
     with nullcontext() if review is None else Review(review, decided) as doubts:
-        matcher = _ColumnMatcher(d, decided, doubts, sure)
-        columns = _NewColumns(column, names, matcher.answer, progress)
+        matcher = _ColumnMatcher(d, decided, doubts, sure, _written_as(form, names))
+        columns = _NewColumns(column, names, matcher, progress)
         _write(table, output, form, columns, doubts)
         if doubts:
             matcher.count["undecided"] = doubts.undecided()
@@ -158,6 +160,7 @@ def _write(
     try:
         with _opened(output) as file:
             _add_columns(table, file, form, columns)
+            columns.matcher.count_rows()
             if review:
                 file.flush()  # so that a full disk is noticed before the review is written
                 review.save()
@@ -201,14 +204,34 @@ def _name_of(table: Path | BinaryIO) -> str:
 # ---- which key ---------------------------------------------------------------------------
 
 
-class _ColumnMatcher:
-    """Answers batches of cells and counts the results. Recent queries are cached.
+class _Cell(Generic[T]):
+    """What is known of a cell.
+
+    Attributes:
+        beside: what is written beside it.
+        count: the name of `Cleaned` under which its rows count.
+        doubt: the doubt about it, if there is one.
+        rows: how many rows have it, of those that are not counted yet.
+    """
+
+    __slots__ = ("beside", "count", "doubt", "rows")
+
+    def __init__(self, beside: T, count: str, doubt: Doubt | None = None) -> None:
+        self.beside, self.count, self.doubt, self.rows = beside, count, doubt, 0
+
+
+class _ColumnMatcher(Generic[T]):
+    """Finds what is written beside the cells of a column, and counts the rows.
 
     Args:
         d: the dict.
         decided: what somebody decided. A text that equals a key finds that key all the same.
         review: collects the doubts.
         sure: the lowest score of a match that is not doubtful.
+        written: returns an answer as it is written.
+
+    Attributes:
+        count: the rows by the names of `Cleaned`, those of `count_rows`.
     """
 
     def __init__(
@@ -217,31 +240,69 @@ class _ColumnMatcher:
         decided: Decided,
         review: Review | None,
         sure: float,
+        written: Callable[[Answer], T],
     ) -> None:
         self.d, self.decided, self.review, self.sure = d, decided, review, sure
         self.count: Counter[str] = Counter()
-        self._cache: OrderedDict[str, Match | None] = OrderedDict()
+        self._written, self._beside_none = written, written(_NO_ANSWER)
+        self._known: dict[str | None, _Cell[T]] = {}
+        self._characters = 0
         self._blank = _BLANK_CELLS.difference(_folded(key) for key in d if isinstance(key, str))
 
-    def answer(self, cells: Sequence[str | None]) -> dict[str | None, Answer]:
-        """Return key, value and score of each cell that has a match."""
-        queries = Counter(cell for cell in cells if cell is not None and not self._is_blank(cell))
-        best = self._best_cached(list(queries))
-        matched: dict[str | None, Answer] = {
-            query: (match.key, match.value, round(match.score, 4))
-            for query, match in best.items()
-            if match is not None and match.matches
-        }
-        doubts = list(self._doubts(queries, best))
-        for query, times in queries.items():
-            how = "refused" if self._is_decided(query) else "unmatched"
-            self.count["matched" if query in matched else how] += times
-        self.count["doubtful"] += sum(doubt.times for doubt in doubts if doubt.query in matched)
-        self.count["blank"] += len(cells) - queries.total()
+    def of(self, cells: list[str | None]) -> list[_Cell[T]]:
+        """Return what is known of each of some cells, which are texts, or None if empty.
+
+        The caller adds to the ``rows`` of each, before the next call.
+        """
+        if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
+            self.count_rows()
+        known = list(map(self._known.get, cells))
+        if None in known:
+            self._answer(list(dict.fromkeys(filterfalse(self._known.__contains__, cells))))
+            known = list(map(self._known.get, cells))
+        return cast("list[_Cell[T]]", known)
+
+    def count_rows(self) -> None:
+        """Count the rows of all known cells, and their doubts; forget the cells."""
+        doubts = []
+        for cell in self._known.values():
+            self.count[cell.count] += cell.rows
+            if cell.doubt is not None:
+                self.count["doubtful"] += cell.rows if cell.count == "matched" else 0
+                doubts.append(cell.doubt._replace(times=cell.rows))
+        if self.review is not None:
+            self.review.add(doubts)
+        self._known.clear()
+        self._characters = 0
+
+    def _answer(self, cells: list[str | None]) -> None:
+        """Look up cells that are not known."""
+        queries = [cell for cell in cells if cell is not None and not self._is_blank(cell)]
         if self.review is not None:
             self.review.saw(queries)
-            self.review.add(doubts)
-        return matched
+        best = self._best(queries)
+        self._known.update((cell, _Cell(self._beside_none, "blank")) for cell in cells)
+        self._known.update((query, self._matched(query, match)) for query, match in best.items())
+        self._characters += sum(
+            _length(cell or "") + _length(self._known[cell].beside) for cell in cells
+        )
+
+    def _matched(self, query: str, match: Match | None) -> _Cell[T]:
+        """Return what is known of a query by its best key, if there is one."""
+        is_decided = self._is_decided(query)
+        doubt = None if is_decided else self._doubt(query, match)
+        if match is None or not match.matches:
+            return _Cell(self._beside_none, "refused" if is_decided else "unmatched", doubt)
+        beside = self._written((match.key, match.value, round(match.score, 4)))
+        return _Cell(beside, "matched", doubt)
+
+    def _doubt(self, query: str, match: Match | None) -> Doubt | None:
+        if match is None:
+            return Doubt(query, 0, None, None, undecided(None))
+        if match.score >= self.sure or match.key == query:
+            return None
+        guess = match.key if match.matches else None
+        return Doubt(query, 0, match.key, match.score, undecided(guess))
 
     def _is_blank(self, cell: str) -> bool:
         text = _folded(cell)
@@ -251,18 +312,6 @@ class _ColumnMatcher:
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
         return query in self.decided and not dict.__contains__(self.d, query)
-
-    def _best_cached(self, queries: list[str]) -> dict[str, Match | None]:
-        """Return the best key of each query, whatever its score."""
-        best = {query: self._cache[query] for query in queries if query in self._cache}
-        best.update(self._best([query for query in queries if query not in best]))
-        for query in queries:
-            if len(query) <= _MAX_CACHED:
-                self._cache[query] = best[query]
-                self._cache.move_to_end(query)
-        while len(self._cache) > _CACHE_SIZE:
-            self._cache.popitem(last=False)
-        return best
 
     def _best(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query; None if there is no key to compare it with."""
@@ -284,15 +333,11 @@ class _ColumnMatcher:
             best.update((query, row[0]) for query, row in zip(some, ranked, strict=True) if row)
         return best
 
-    def _doubts(self, queries: Counter[str], best: dict[str, Match | None]) -> Iterator[Doubt]:
-        for query, match in best.items():
-            if self._is_decided(query):
-                continue
-            if match is None:
-                yield Doubt(query, queries[query], None, None, undecided(None))
-            elif match.score < self.sure and match.key != query:
-                guess = match.key if match.matches else None
-                yield Doubt(query, queries[query], match.key, match.score, undecided(guess))
+
+def _length(beside: Any) -> int:
+    """Return how many characters are kept of what is written: a text, or texts and a score."""
+    texts = [beside] if isinstance(beside, str) else beside
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _folded(cell: str) -> str:
@@ -308,14 +353,25 @@ class _NewColumns(NamedTuple):
     Attributes:
         column: the name of the column to match.
         names: the names of the new columns, for key, value and score.
-        answer: returns the answers to a batch of cells (text, or None if empty), by cell.
-        progress: called after each batch with the amount done and the total amount.
+        matcher: finds what is written in them.
+        progress: called after each block with the amount done and the total amount.
     """
 
     column: str
     names: tuple[str, str, str]
-    answer: Callable[[Sequence[str | None]], Mapping[str | None, Answer]]
+    matcher: _ColumnMatcher[Any]
     progress: Callable[[int, int], None]
+
+
+def _written_as(form: str, names: tuple[str, str, str]) -> Callable[[Answer], Any]:
+    """Return the function that turns an answer into what is written beside a cell."""
+    match form:
+        case "jsonl":
+            return lambda answer: as_json(dict(zip(names, answer, strict=True)))[1:]
+        case "parquet":
+            return lambda answer: (_encodable(answer[0]), _encodable(answer[1]), answer[2])
+    delimiter = DELIMITERS[form]
+    return lambda answer: delimiter + csv_row(map(as_cell, answer), delimiter)
 
 
 def _add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: _NewColumns) -> None:
@@ -343,84 +399,70 @@ def _check_names(existing: Iterable[str], names: Iterable[str], place: str) -> N
 def _add_to_csv(
     file: BinaryIO, name: str, output: BinaryIO, delimiter: str, columns: _NewColumns
 ) -> None:
-    header, rows = csv_table(file, name, delimiter)
+    header, blocks = csv_blocks(file, name, delimiter)
     if header is None or header.line > 1:
         raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
     index = column_index(columns.column, header, name)
     _check_names(header.content, columns.names, name)
-    output.write(_extended_row(header.raw, columns.names, delimiter))
-    for batch in _batches(rows):
-        answers = columns.answer([row.content[index] for row in batch if row.content])
-        cells = {cell: [*map(as_cell, answer)] for cell, answer in answers.items()}
-        for row in batch:
-            if row.content:
-                added = cells.get(row.content[index], ["", "", ""])
-                output.write(_extended_row(row.raw, added, delimiter))
-            else:
-                output.write(row.raw.encode())
-        _show_progress(columns, file)
+    names = header.raw.rstrip("\r\n")
+    added = delimiter + csv_row(columns.names, delimiter)
+    output.write(encoded(names + added + header.raw[len(names) :]))
+    for _, raws, rows in blocks:
+        known = iter(columns.matcher.of([cells[index] for cells in rows if cells]))
+        written = []
+        for raw, cells in zip(raws, rows, strict=True):
+            if not cells:  # a blank line
+                written.append(raw)
+                continue
+            cell = next(known)
+            cell.rows += 1
+            row = raw.rstrip("\r\n")
+            written += row, cell.beside, raw[len(row) :]
+        _write_block(written, file, output, columns)
 
 
 def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: _NewColumns) -> None:
     found = False
-    for batch in _batches(json_records(file, name)):
-        rows = [record for record in batch if record.content is not BLANK]
-        cells = {row.line: _field(row, name, columns) for row in rows}
-        found = found or any(columns.column in row.content for row in rows)
-        answers = columns.answer([*cells.values()])
-        for record in batch:
-            if record.content is BLANK:
-                output.write(record.raw.encode())
-            else:
-                answer = answers.get(cells[record.line], _NO_ANSWER)
-                added = dict(zip(columns.names, answer, strict=True))
-                output.write(_extended_object(record, added))
-        _show_progress(columns, file)
+    for lines, raws, contents in json_blocks(file, name):
+        rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
+        known = iter(columns.matcher.of([_field(*row, name, columns) for row in rows]))
+        found = found or any(columns.column in content for _, content in rows)
+        written = []
+        for raw, content in zip(raws, contents, strict=True):
+            if content is BLANK:
+                written.append(raw)
+                continue
+            cell = next(known)
+            cell.rows += 1
+            text = raw.rstrip()
+            written += text[:-1].rstrip(), ", " * bool(content), cell.beside, raw[len(text) :]
+        _write_block(written, file, output, columns)
     if not found:
         raise FileFormatError(f"{name}: no line has a field {quoted(columns.column)}")
 
 
-def _field(record: Record, name: str, columns: _NewColumns) -> str | None:
+def _field(line: int, content: Any, name: str, columns: _NewColumns) -> str | None:
     """Return the text to match from a line of JSON."""
-    place, content = f"{name}: line {record.line}", record.content
     if not isinstance(content, dict):
-        raise FileFormatError(f"{place} holds {JSON_TYPES[type(content)]}; expected an object")
-    _check_names(content, columns.names, place)
+        raise FileFormatError(
+            f"{name}: line {line} holds {JSON_TYPES[type(content)]}; expected an object"
+        )
+    if not content.keys().isdisjoint(columns.names):
+        _check_names(content, columns.names, f"{name}: line {line}")
     cell = content.get(columns.column)
+    if cell is None or isinstance(cell, str):
+        return cell
     if isinstance(cell, dict | list):
         raise FileFormatError(
-            f"{place}: {quoted(columns.column)} is {JSON_TYPES[type(cell)]}; expected a text"
+            f"{name}: line {line}: {quoted(columns.column)} is {JSON_TYPES[type(cell)]}; "
+            f"expected a text"
         )
-    return cell if cell is None or isinstance(cell, str) else as_json(cell)
+    return as_json(cell)
 
 
-def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
-    batch: list[Record] = []
-    size = 0
-    for record in records:
-        batch.append(record)
-        size += len(record.raw)
-        if len(batch) == _BATCH_ROWS or size > _BATCH_CHARACTERS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _extended_row(raw: str, cells: Iterable[str], delimiter: str) -> bytes:
-    """Return a row with cells added before the end of its line."""
-    kept = raw.removesuffix("\n").removesuffix("\r")
-    return encoded(kept + delimiter + csv_row(cells, delimiter) + raw[len(kept) :])
-
-
-def _extended_object(record: Record, added: dict[str, Any]) -> bytes:
-    """Return a line of JSON with fields added to its object."""
-    text = record.raw.rstrip()
-    kept = text[:-1].rstrip() + (", " if record.content else "")
-    return encoded(kept + as_json(added)[1:] + record.raw[len(text) :])
-
-
-def _show_progress(columns: _NewColumns, file: BinaryIO) -> None:
+def _write_block(parts: list[str], file: BinaryIO, output: BinaryIO, columns: _NewColumns) -> None:
+    output.write(encoded("".join(parts)))
+    output.flush()  # a reader of the stream may wait for these rows
     try:
         done, total = file.tell(), os.fstat(file.fileno()).st_size
     except OSError:  # a pipe, or a stream in memory
@@ -442,19 +484,32 @@ def _add_to_parquet(file: BinaryIO, name: str, output: BinaryIO, columns: _NewCo
         compression = compression.replace("uncompressed", "none")
         with parquet.ParquetWriter(output, schema, compression=compression) as writer:
             for batch in table.iter_batches(_PARQUET_ROWS):
-                cells = [_text(c, name, columns) for c in batch[columns.column].to_pylist()]
-                answers = columns.answer(cells)
-                rows = [answers.get(cell, _NO_ANSWER) for cell in cells]
-                keys, values, scores = zip(*rows, strict=True)
-                arrays = [
-                    *batch.columns,
-                    arrow.array(map(_encodable, keys), arrow.string()),
-                    arrow.array(map(_encodable, values), arrow.string()),
-                    arrow.array(scores, arrow.float64()),
-                ]
+                added = _beside_column(batch[columns.column], name, columns, arrow)
+                arrays = [*batch.columns, *added]
                 writer.write_batch(arrow.record_batch(arrays, schema=schema), _PARQUET_ROWS)
                 done += batch.num_rows
                 columns.progress(done, metadata.num_rows)
+
+
+def _beside_column(column: Any, name: str, columns: _NewColumns, arrow: Any) -> list[Any]:
+    """Return the arrays of keys, values and scores beside the cells of an array."""
+    types = arrow.types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        texts = [_text(cell, name, columns) for cell in column.to_pylist()]
+        column = arrow.array(texts, arrow.string())
+    cells = column.dictionary_encode(null_encoding="encode")
+    different = cells.dictionary.to_pylist()
+    known = columns.matcher.of(different)
+    counts = np.bincount(cells.indices, minlength=len(different)).tolist()
+    for cell, rows in zip(known, counts, strict=True):
+        cell.rows += rows
+    kinds = (arrow.string(), arrow.string(), arrow.float64())
+    return [
+        arrow.array([cell.beside[part] for cell in known], kind).take(cells.indices)
+        for part, kind in enumerate(kinds)
+    ]
 
 
 def _pyarrow() -> tuple[Any, Any]:

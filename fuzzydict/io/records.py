@@ -1,7 +1,7 @@
 """Text files of records: the rows of CSV and TSV, and the lines of JSON Lines.
 
 A record has its line number, for error messages, and its text as it stands in the file, so that it
-can be written again unchanged.
+can be written again unchanged. Files are read in blocks of whole lines, streams as they come in.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import json
 import math
 import re
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, time
-from io import StringIO
-from itertools import count
+from io import BytesIO, StringIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 
@@ -52,6 +52,7 @@ JSON_TYPES = {
     bool: "a boolean",
     type(None): "null",
 }
+_BLOCK = 2**17  # bytes that are read at once
 _MAX_LINE = 2**24  # bytes
 _MAX_COLUMNS_NAMED = 20  # in an error
 
@@ -72,23 +73,90 @@ class Record(NamedTuple):
         return not self.raw.strip(f" \r\n{BYTE_ORDER_MARK}")
 
 
+class Block(NamedTuple):
+    """Records that follow each other, as columns: their lines, raw texts and contents."""
+
+    lines: Sequence[int]
+    raws: list[str]
+    contents: list[Any]
+
+    def first(self, records: int) -> Block:
+        """Return the first of the records."""
+        return Block(self.lines[:records], self.raws[:records], self.contents[:records])
+
+    def after(self, records: int) -> Block:
+        """Return the others."""
+        return Block(self.lines[records:], self.raws[records:], self.contents[records:])
+
+
 def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
     """Return the format that a file's ending names, if it is one of ``formats``, else None."""
     form = ENDINGS.get(path.suffix.lower(), "")
     return form if form in formats else None
 
 
-def _lines(file: BinaryIO, name: object) -> Iterator[tuple[int, str]]:
-    for number in count(1):
-        data = file.readline(_MAX_LINE + 1)
-        if not data:
-            return
-        place = f"{name}: line {number}"
-        if len(data) > _MAX_LINE:
+def _line_blocks(file: BinaryIO, name: object) -> Iterator[tuple[int, list[str]]]:
+    """Yield lines, in blocks, each with the number of its first line.
+
+    Lines before one that is refused come first; then the error is raised.
+    """
+    first = 1
+    for data in _blocks(file):
+        if (data.find(b"\n") + 1 or len(data)) > _MAX_LINE:
             raise FileFormatError(
-                f"{place} has more than {_MAX_LINE} bytes; expected a text file of shorter lines"
+                f"{name}: line {first} has more than {_MAX_LINE} bytes; expected a text file of "
+                f"shorter lines"
             )
-        yield number, decoded(data, place)
+        lines, error = _lines(data, first, name)
+        yield first, lines
+        if error is not None:
+            raise error
+        first += len(lines)
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield a file's bytes as they come in, in blocks of whole lines.
+
+    The last line may lack its end. So may one that is longer than lines may be.
+    """
+    read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
+    parts: list[bytes] = []  # of the line that is being read
+    while data := read(_BLOCK):
+        end = data.rfind(b"\n") + 1
+        if not end and sum(map(len, parts)) + len(data) > _MAX_LINE:
+            end = len(data)
+        if end:
+            yield b"".join((*parts, data[:end]))
+            parts, data = [], data[end:]
+        parts.append(data)
+    if any(parts):
+        yield b"".join(parts)
+
+
+def _lines(data: bytes, first: int, name: object) -> tuple[list[str], FileFormatError | None]:
+    """Return the lines of some bytes up to one that is no text, and the error of that one."""
+    with suppress(UnicodeDecodeError):
+        if b"\0" not in data:
+            return StringIO(data.decode(), newline="\n").readlines(), None
+    lines: list[str] = []
+    for number, line in enumerate(BytesIO(data), first):
+        place = f"{name}: line {number}"
+        try:
+            lines.append(decoded(line, place))
+        except FileFormatError as error:
+            return lines, error
+        if b"\0" in line:
+            problem = f"{place} holds a zero byte; expected a text file, in UTF-8"
+            return lines[:-1], FileFormatError(problem)
+    return lines, None
+
+
+def _without_mark(lines: list[str]) -> list[str]:
+    return [line.removeprefix(BYTE_ORDER_MARK) for line in lines[:1]] + lines[1:]
+
+
+def _records(blocks: Iterable[Block]) -> Iterator[Record]:
+    return chain.from_iterable(map(Record, *block) for block in blocks)
 
 
 # ---- CSV and TSV --------------------------------------------------------------------------
@@ -106,9 +174,21 @@ def csv_table(
         FileFormatError: a line is not UTF-8, not CSV, or has more or fewer cells than the first
             row. The iterator raises it at that line.
     """
-    records = _csv_records(file, name, delimiter)
-    header = next((record for record in records if not record.is_blank), None)
-    return header, iter(()) if header is None else _rows_below(header, records, name, delimiter)
+    header, blocks = csv_blocks(file, name, delimiter)
+    return header, _records(blocks)
+
+
+def csv_blocks(
+    file: BinaryIO, name: object, delimiter: str
+) -> tuple[Record | None, Iterator[Block]]:
+    """Return the same as `csv_table`, the rows in blocks; those before a refused one come first."""
+    blocks = _csv_blocks(file, name, delimiter)
+    for block in blocks:
+        for place, record in enumerate(_records([block]), 1):
+            if not record.is_blank:
+                below = chain([block.after(place)], blocks)
+                return record, _of_equal_width(record, below, name, delimiter)
+    return None, iter(())
 
 
 def column_index(column: str, header: Record, name: object) -> int:
@@ -159,51 +239,82 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _csv_records(file: BinaryIO, name: object, delimiter: str) -> Iterator[Record]:
-    raw_lines: list[str] = []  # of the record that is being read
-
-    def lines() -> Iterator[str]:
-        for number, line in _lines(file, name):
-            if "\0" in line:
-                raise FileFormatError(
-                    f"{name}: line {number} holds a zero byte; expected a text file, in UTF-8"
-                )
-            raw_lines.append(line)
-            yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-
-    reader = csv.reader(lines(), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            problem = _csv_problem("".join(raw_lines), error)
-            raise FileFormatError(f"{name}: line {line} {problem}") from error
-        if cells is None:
-            return
-        yield Record(line, "".join(raw_lines), cells)
-        raw_lines.clear()
+def _csv_blocks(file: BinaryIO, name: object, delimiter: str) -> Iterator[Block]:
+    """Yield the rows; those before a row that is no CSV come first."""
+    first, lines, refused = 1, list[str](), None
+    for _, more in _line_blocks(file, name):
+        lines += more
+        rows, used, refused = _csv_rows(lines, first, delimiter)
+        yield rows
+        first, lines = first + used, lines[used:]
+        if refused and not _is_unfinished(refused.error):
+            break
+    if refused:
+        problem = _csv_problem(refused.raw, refused.error)
+        raise FileFormatError(f"{name}: line {first} {problem}") from refused.error
 
 
-def _rows_below(
-    header: Record, records: Iterator[Record], name: object, delimiter: str
-) -> Iterator[Record]:
-    cells = len(header.content)
-    for record in records:
-        if len(record.content) == cells:
-            yield record
-        elif record.is_blank:
-            yield record._replace(content=[])
-        else:
-            raise FileFormatError(
-                f"{name}: line {record.line} has {len(record.content)} cells where line "
-                f"{header.line} has {cells}; put a cell that holds {delimiter!r} in quotes, and "
-                f"leave no cell out"
-            )
+class _Refused(NamedTuple):
+    """A row that is no CSV, as far as it was read, and why."""
+
+    raw: str
+    error: csv.Error
+
+
+def _csv_rows(lines: list[str], first: int, delimiter: str) -> tuple[Block, int, _Refused | None]:
+    """Return the rows in some lines, of which ``first`` is the number of the first.
+
+    Returns:
+        The rows up to one that is no CSV, or whose last cell is not closed; how many lines they
+        have; and that row, if there is one.
+    """
+    text = _without_mark(lines) if first == 1 else lines
+    with suppress(csv.Error):
+        rows = list(csv.reader(text, delimiter=delimiter, strict=True))
+        if len(rows) == len(lines):  # no row has several lines
+            return Block(range(first, first + len(lines)), lines, rows), len(lines), None
+    numbers, raws, rows, used, refused = list[int](), list[str](), list[list[str]](), 0, None
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            end = reader.line_num
+            numbers.append(first + used)
+            raws.append("".join(lines[used:end]))
+            rows.append(row)
+            used = end
+    except csv.Error as error:
+        refused = _Refused("".join(lines[used : reader.line_num]), error)
+    return Block(numbers, raws, rows), used, refused
+
+
+def _of_equal_width(
+    header: Record, blocks: Iterable[Block], name: object, delimiter: str
+) -> Iterator[Block]:
+    """Yield the rows with the cells of blank lines taken away; those before a refused one first."""
+    width = len(header.content)
+    for block in blocks:
+        if not {*map(len, block.contents)} <= {0, width}:
+            for place, record in enumerate(_records([block])):
+                if len(record.content) == width:
+                    continue
+                if not record.is_blank:
+                    yield block.first(place)
+                    raise FileFormatError(
+                        f"{name}: line {record.line} has {len(record.content)} cells where line "
+                        f"{header.line} has {width}; put a cell that holds {delimiter!r} in "
+                        f"quotes, and leave no cell out"
+                    )
+                block.contents[place] = []
+        yield block
+
+
+def _is_unfinished(error: csv.Error) -> bool:
+    """Tell whether a row ends inside a quoted cell, which the next lines may close."""
+    return "unexpected end" in str(error)
 
 
 def _csv_problem(raw: str, error: csv.Error) -> str:
-    if "unexpected end" in str(error):
+    if _is_unfinished(error):
         return "opens a quote that is not closed; close it, or double the quotes inside a cell"
     if "field larger" in str(error):
         return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
@@ -221,10 +332,40 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
     Raises:
         FileFormatError: a line is not UTF-8 or not JSON; the message names the file and the line.
     """
+    return _records(json_blocks(file, name))
+
+
+def json_blocks(file: BinaryIO, name: object) -> Iterator[Block]:
+    """Yield the same as `json_records`, in blocks; lines before a refused one come first."""
     expected = 'one value on each line, such as {"color": "black"}'
-    for line, raw in _lines(file, name):
-        text = (raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw).rstrip("\r\n")
-        yield Record(line, raw, parse_json(text, name, expected, line) if text.strip() else BLANK)
+    decode = json.JSONDecoder(object_pairs_hook=_without_repeats).raw_decode
+
+    def content(raw: str, line: int) -> Any:
+        text = raw.strip(" \t\r\n")
+        try:
+            found, end = decode(text)
+        except (ValueError, RecursionError):  # `parse_json` says why
+            end = -1
+        if end == len(text):
+            return found
+        return parse_json(raw.rstrip("\r\n"), name, expected, line) if raw.strip() else BLANK
+
+    for first, raws in _line_blocks(file, name):
+        block = Block(range(first, first + len(raws)), raws, [])
+        try:
+            for line, text in enumerate(_without_mark(raws) if first == 1 else raws, first):
+                block.contents.append(content(text, line))
+        except FileFormatError:
+            yield block.first(len(block.contents))
+            raise
+        yield block
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a key comes twice")
+    return content
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
@@ -308,6 +449,8 @@ def as_line(value: Any) -> str:
     """
     if isinstance(value, date | time):
         return value.isoformat()
+    if type(value) is int or (type(value) is float and math.isfinite(value)):
+        return repr(value)  # as JSON has it
     if isinstance(value, str) and not _CONTROL.search(value):
         return value
     if isinstance(value, float | np.floating) and not np.isfinite(value):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
+from fuzzydict.io import columns
 from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.results.answers import Match, Matches
+from tests.support.rows import cleaned_by_rows
 
 COUNTRIES = FuzzyDict(
     {"Germany": "DE", "France": "FR", "Great Britain": ["GB", 44], "Spain": None}, score_cutoff=0.2
@@ -87,6 +91,163 @@ def test_a_long_table_is_read_in_batches_and_each_query_looked_up_once(
     assert progress[-1] == (table.stat().st_size, table.stat().st_size)
     assert counts.rows == len(cells)
     assert len(data.splitlines()) == len(cells) + 1
+
+
+# ---- by blocks and by rows -----------------------------------------------------------------
+
+
+class ByLength(FuzzyDict[Any]):
+    """Finds "Spain", with a score that is the length of the query."""
+
+    def most_similar(self, query: Any, topn: int | None = 10) -> Any:
+        assert topn == 1
+        scores = [(one, min(len(one) / 5, 1)) for one in query]
+        return [
+            Matches([Match("Spain", "a,b", score, query=one, matches=score >= 0.5)])
+            for one, score in scores
+        ]
+
+
+SPAIN = ByLength({"Spain": "a,b", "?!": None, "France": "FR"})
+
+
+class Trickle(io.BytesIO):
+    """A stream of which a few bytes come at a time."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        super().__init__(data)
+        self.size = size
+
+    def read1(self, size: int | None = -1) -> bytes:
+        assert size != 0
+        return self.read(self.size)
+
+
+# Separators of lines that neither CSV nor JSON Lines know as such are among them.
+ANY_CELL = st.sampled_from(
+    [*MESSY, "-", 'a "b", c', "two\r\nlines", "\u2028", "\x0b\x1c", "\x85"]
+) | (st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6))
+
+
+def by_blocks(data: bytes, form: str, size: int) -> tuple[bytes, dict[str, int]]:
+    output = io.BytesIO()
+    counts = clean_column(SPAIN, Trickle(data, size), "country", output, format=form)
+    return output.getvalue(), {name: n for name, n in counts._asdict().items() if n}
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(ANY_CELL, ANY_CELL) | st.none(), max_size=9),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(["utf-8", "utf-8-sig"]),
+    st.booleans(),
+    st.integers(1, 99),
+)
+def test_rows_of_csv_in_blocks_are_those_one_by_one(
+    body: list[tuple[str, str] | None],
+    end: str,
+    quoting: Any,
+    encoding: str,
+    is_ended: bool,
+    size: int,
+) -> None:
+    lines = []
+    for row in [("country", "note"), *body]:
+        text = io.StringIO(newline="")
+        if row is not None:  # with its own end, csv quotes both of the characters that end lines
+            csv.writer(text, quoting=quoting).writerow(row)
+        lines.append(text.getvalue().removesuffix("\r\n") + end)
+    data = "".join(lines).removesuffix("" if is_ended else end).encode(encoding)
+    written, count = cleaned_by_rows(SPAIN, data, "country", "csv")
+    assert by_blocks(data, "csv", size) == (written, {name: n for name, n in count.items() if n})
+
+
+FIELDS = (
+    st.none()
+    | st.integers()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | ANY_CELL
+)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["country", "a", "b"]), FIELDS) | st.none()),
+    st.sampled_from(["\n", "\r\n", " \n"]),
+    st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : ")]),
+    st.booleans(),
+    st.sampled_from(["utf-8", "utf-8-sig"]),
+    st.integers(1, 99),
+)
+def test_lines_of_json_in_blocks_are_those_one_by_one(
+    rows: list[dict[str, Any] | None],
+    end: str,
+    separators: tuple[str, str],
+    ensure_ascii: bool,
+    encoding: str,
+    size: int,
+) -> None:
+    lines = ['{"country": null}\n']
+    for row in rows:
+        as_text = json.dumps(row, separators=separators, ensure_ascii=ensure_ascii)
+        lines.append(end if row is None else f" {as_text}{end}")
+    data = "".join(lines).encode(encoding)
+    written, count = cleaned_by_rows(SPAIN, data, "country", "jsonl")
+    assert by_blocks(data, "jsonl", size) == (written, {name: n for name, n in count.items() if n})
+
+
+@settings(max_examples=30)
+@given(st.lists(ANY_CELL | st.none(), max_size=30), st.sampled_from(["string", "large_string"]))
+def test_columns_of_parquet_get_what_rows_of_json_get(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[str | None], kind: str
+) -> None:
+    arrow, parquet = pyarrow()
+    path = tmp_path_factory.mktemp("any") / "t.parquet"
+    array = arrow.array(cells, getattr(arrow, kind)())
+    parquet.write_table(arrow.table({"country": array}), path, row_group_size=7)
+    counts = clean_column(SPAIN, path, "country", path)
+    data = "".join(f"{json.dumps({'country': cell})}\n" for cell in [None, *cells]).encode()
+    written, count = cleaned_by_rows(SPAIN, data, "country", "jsonl")
+    assert parquet.read_table(path).to_pylist() == [*map(json.loads, written.splitlines()[1:])]
+    assert counts.rows == count["matched"] + count["unmatched"] + count["blank"] - 1
+    assert counts[:2] == (count["matched"], count["unmatched"])
+
+
+def test_cells_that_are_forgotten_and_come_again_are_counted_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [f"{cell}{i % 7}" for i in range(60) for cell in ("German", "abc", "no", "", "France")]
+    table = Trickle(("country\n" + "\n".join(f'"{cell}"' for cell in cells)).encode(), 50)
+    found = []
+    for remembered in (10**6, 3):
+        monkeypatch.setattr(columns, "_REMEMBERED", remembered)
+        table.seek(0)
+        output, review = io.BytesIO(), tmp_path / f"{remembered}.csv"
+        counts = clean_column(SPAIN, table, "country", output, format="csv", review=review)
+        found.append((output.getvalue(), counts, review.read_bytes()))
+    assert found[0] == found[1]
+    assert min(found[0][1].doubtful, found[0][1].undecided, found[0][1].blank + 1) > 0
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_of_a_stream_are_written_as_they_come_in(form: str) -> None:
+    output, rows = io.BytesIO(), [b"France", b"Spain", b"qwzzt"]
+    lines = [b'{"country": "%b"}\n' % row for row in rows]
+    if form == "csv":
+        lines = [b"country\n", *(b"%b\n" % row for row in rows)]
+    written: list[int] = []
+
+    class Waiting(io.BytesIO):
+        left: Iterator[bytes] = iter(lines)
+
+        def read1(self, _: int | None = -1) -> bytes:
+            written.append(output.getvalue().count(b"\n"))
+            return next(self.left, b"")
+
+    clean_column(SPAIN, Waiting(), "country", output, format=form)
+    assert written == list(range(len(lines) + 1))
 
 
 # ---- all or nothing -----------------------------------------------------------------------

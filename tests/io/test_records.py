@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.io.records import as_cell, as_json, as_line, csv_row, csv_table, json_records
+from fuzzydict import FileFormatError
+from fuzzydict.io.records import (
+    BLANK,
+    as_cell,
+    as_json,
+    as_line,
+    csv_row,
+    csv_table,
+    json_records,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 VALUES = st.recursive(
@@ -40,6 +49,34 @@ def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]]
     assert [next(csv.reader([csv_row(row, ",")])) for row in (["a", "b c"], ["a,", 'd "e"'])] == [
         *(["a", "b c"], ["a,", 'd "e"'])
     ]
+
+
+@pytest.mark.parametrize(
+    "last", [b"d\n", b'"d,e\n', b'd,"e"f\n', b"d,\xe7\n", b"d,\0\n", b"d," + b"e" * 2**24]
+)
+def test_rows_before_one_that_is_refused_come_first(last: bytes) -> None:
+    _, rows = csv_table(io.BytesIO(b"a,b\n1,2\n\n3,4\n" + last), "t.csv", ",")
+    assert [next(rows).content for _ in range(3)] == [["1", "2"], [], ["3", "4"]]
+    with pytest.raises(FileFormatError, match="line 5"):
+        next(rows)
+
+
+def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
+    cell = "x\n" * 60_000
+    data = f'a,b\n1,"{cell}"\n2,3\n'.encode()
+    _, rows = csv_table(io.BytesIO(data), "t.csv", ",")
+    assert [(row.line, row.content) for row in rows] == [
+        (2, ["1", cell]),
+        (60_003, ["2", "3"]),
+    ]
+
+
+@pytest.mark.parametrize("last", [b"{", b'{"a": "\xe7"}', b'{"a": 1, "a": 2}', b'"\0"', b"[1] 2"])
+def test_lines_before_one_that_is_refused_come_first(last: bytes) -> None:
+    lines = json_records(io.BytesIO(b"1\n\n[2]\n" + last), "t.jsonl")
+    assert [next(lines).content for _ in range(3)] == [1, BLANK, [2]]
+    with pytest.raises(FileFormatError, match="line 4"):
+        next(lines)
 
 
 @given(st.lists(VALUES))
