@@ -305,25 +305,51 @@ def _by_rare_ngrams(
     asked = len(buckets)
     rows = sorted([part.rows[bucket] for bucket in buckets], key=len)
     rare = len(rows) - int(asked * _FREQUENT_SHARE)
-    kind = np.uint8 if asked < 256 else np.uint16  # large enough for the counts
+    kind = _kind(asked)
     shared: NDArray[Any] = np.zeros(part.size, kind)
     np.add.at(shared, np.concatenate(rows[:rare], dtype=np.intp), kind(1))
+    return _best_counted(part, shared, rows[rare:], asked, count, alive)
+
+
+def _best_counted(
+    part: Postings,
+    shared: NDArray[Any],
+    left: list[NDArray[np.int32]],
+    asked: int,
+    count: int,
+    alive: NDArray[np.bool_],
+) -> tuple[NDArray[np.intp], NDArray[np.float32]] | None:
+    """Return what `most_alike` does, or None if too many strings may be among the best.
+
+    Args:
+        part: the strings, (size,).
+        shared: how many n-grams of the query each has, but for those left, (size,); overwritten.
+        left: the strings that have each n-gram left, rising.
+        asked: the number of n-grams of the query.
+        count: how many strings are wanted.
+        alive: which may be among them, (size,).
+    """
     if not alive.all():
         shared[~alive] = 0
-    fewest = _fewest_of_best(shared, count, rare)
+    fewest = _fewest_of_best(shared, count, asked - len(left))
     places = (shared >= fewest).nonzero()[0]
     if not fewest or len(places) * _RESOLVED > part.size:
         return None
-    cosines = part.cosines(_in_all(rows[rare:], shared, places), places, asked)
+    cosines = part.cosines(_in_all(left, shared, places), places, asked)
     least = float(np.partition(cosines, -count)[-count])
     needed = part.norms * np.float32(least * asked**0.5)
-    needed -= len(rows) - rare + _SLACK
+    needed -= len(left) + _SLACK
     places = ((shared >= needed) & alive).nonzero()[0]
     if len(places) * _RESOLVED > part.size:
         return None
-    cosines = part.cosines(_in_all(rows[rare:], shared, places), places, asked)
+    cosines = part.cosines(_in_all(left, shared, places), places, asked)
     best = largest(cosines, count)
     return places[best], cosines[best]
+
+
+def _kind(most: int) -> Any:
+    """Return a type of whole numbers, up to ``most``."""
+    return np.uint8 if most < 256 else np.uint16
 
 
 def _fewest_of_best(shared: NDArray[Any], count: int, most: int) -> int:
@@ -350,9 +376,132 @@ def _in_all(
 
 # ---- many queries -----------------------------------------------------------------------------
 
+_FEW = 8  # queries that are answered one by one
+_DENSE = 1 << 13  # strings up to which their n-grams are counted by a matrix product
+_CELLS = 1 << 16  # counts at a time, which stay in the processor's cache
 _FREQUENT = 32  # an n-gram of more than 1/32 of the strings is counted for all strings at once
 _ROOM = 1 << 24  # bytes for the rows of frequent n-grams
 _QUERIES = 1024  # queries whose n-grams are made at a time, to save memory
+
+
+def most_alike_of_each(
+    ngrams: NgramIndex, queries: Sequence[str], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return what `most_alike` does for each of L queries, (L, count) and (L, count).
+
+    Where fewer strings are alive, the rest of the places is -1, and of the cosines 0.
+
+    >>> index = NgramIndex(["color", "brand", "model", "colors"])
+    >>> places, cosines = most_alike_of_each(index, ["colour", "mode"], 2, np.ones(4, np.bool_))
+    >>> places.tolist(), np.round(cosines.astype(float), 2).tolist()
+    ([[0, 3], [0, 2]], [[0.67, 0.54], [0.0, 0.7]])
+    """
+    places = np.full((len(queries), count), -1, np.intp)
+    cosines = np.zeros((len(queries), count), np.float32)
+    if len(queries) <= _FEW:
+        for row, query in enumerate(queries):
+            found, alike = most_alike(ngrams, query, count, alive)
+            places[row, : len(found)], cosines[row, : len(found)] = found, alike
+        return places, cosines
+    for some in slices(len(queries), _QUERIES):
+        found, alike = _of_all_parts(ngrams, queries[some], count, alive)
+        places[some, : found.shape[1]], cosines[some, : found.shape[1]] = found, alike
+    return places, cosines
+
+
+def _of_all_parts(
+    ngrams: NgramIndex, queries: Sequence[str], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return what `most_alike_of_each` does, in at most ``count`` columns."""
+    places: list[NDArray[np.intp]] = [np.zeros((len(queries), 0), np.intp)]
+    cosines: list[NDArray[np.float32]] = [np.zeros((len(queries), 0), np.float32)]
+    start = 0
+    for part in ngrams.parts():
+        search = _by_products if part.size <= _DENSE else _by_counters
+        found, alike = search(part, queries, count, alive[start : start + part.size])
+        places.append(found + start)
+        cosines.append(alike)
+        start += part.size
+    found, alike = np.hstack(places), np.hstack(cosines)
+    columns = largest_of_each(alike, count)
+    found, alike = np.take_along_axis(found, columns, 1), np.take_along_axis(alike, columns, 1)
+    missing = alike < 0
+    if missing.any():
+        order = np.argsort(np.where(missing, len(ngrams), found), axis=1)
+        found = np.take_along_axis(np.where(missing, -1, found), order, 1)
+        alike = np.take_along_axis(np.where(missing, 0, alike), order, 1)
+    return found, alike
+
+
+def largest_of_each(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """Return `largest` of each row of values, (L, n): (L, count), or (L, n) if that is less.
+
+    >>> largest_of_each(np.array([[0.5, 0.25, 0.5], [0.0, -1.0, 0.0]], np.float32), 2).tolist()
+    [[0, 2], [0, 2]]
+    """
+    size = values.shape[1]
+    if size <= count:
+        return np.broadcast_to(np.arange(size), values.shape)
+    # The bits of positive numbers are ordered as these are; place by place no two are equal.
+    ranks = np.ascontiguousarray(values, np.float32).view(np.int32).astype(np.int64)
+    ranks <<= 32
+    ranks -= np.arange(size)
+    ranks.partition(size - count, axis=1)
+    best: NDArray[np.intp] = -ranks[:, size - count :] & 0xFFFFFFFF
+    best.sort(axis=1)
+    return best
+
+
+def _by_products(
+    part: Postings, queries: Sequence[str], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return the strings of a part most like each query and the cosines, -1 for dead strings.
+
+    The counts are a product of matrices of zeros and ones: of the n-grams of the queries, and of
+    those of the strings.
+    """
+    from scipy.sparse import csr_array
+
+    buckets, owners = _ngrams(queries)
+    pairs = different((owners << 16) + buckets)
+    asked = np.bincount(pairs >> 16, minlength=len(queries))
+    used, columns = np.unique(pairs & 0xFFFF, return_inverse=True)
+    kind = _kind(int(asked.max()))
+
+    def ones(columns: NDArray[Any], starts: NDArray[Any], size: int) -> Any:
+        filled = np.ones(len(columns), kind)
+        return csr_array((filled, columns, starts), shape=(len(starts) - 1, size))
+
+    rows = [part.rows[bucket] for bucket in used.tolist()]
+    ends = np.append(0, np.cumsum(list(map(len, rows))))
+    strings = ones(np.concatenate(rows), ends, part.size).toarray()
+    starts, dead = np.append(0, np.cumsum(asked)), np.flatnonzero(~alive)
+    places, cosines = [], []
+    for some in slices(len(queries), max(_CELLS // part.size, 1)):
+        first, last = starts[some.start], starts[some.stop]
+        block = ones(columns[first:last], starts[some.start : some.stop + 1] - first, len(used))
+        norms = part.norms * np.sqrt(asked[some], dtype=np.float32)[:, None]
+        alike = np.divide(block @ strings, norms, out=norms)
+        if len(dead):
+            alike[:, dead] = -1
+        places.append(largest_of_each(alike, count))
+        cosines.append(np.take_along_axis(alike, places[-1], 1))
+    return np.concatenate(places), np.concatenate(cosines)
+
+
+def _by_counters(
+    part: Postings, queries: Sequence[str], count: int, alive: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """Return the strings of a part most like each query and the cosines, -1 if there are fewer."""
+    counter = _Counter(part)
+    places = np.full((len(queries), count), -1, np.intp)
+    cosines = np.full((len(queries), count), -1, np.float32)
+    for row, buckets in enumerate(ngram_buckets_of_each(queries)):
+        shared = counter.counts(buckets)
+        best = _best_counted(part, shared, [], len(buckets), count, alive)
+        found, alike = best or _most_alike(part, buckets.tolist(), count, alive)
+        places[row, : len(found)], cosines[row, : len(found)] = found, alike
+    return places, cosines
 
 
 def shared_by_each(
@@ -367,15 +516,41 @@ def shared_by_each(
     >>> [places.tolist() for places, _ in shared_by_each(index, ["colour", "mode"], 0.2)]
     [[0, 3], [2]]
     """
-    counters, start = [], 0
+    parts, start = [], 0
     for part in ngrams.parts():
-        counters.append(_Counter(part, start, least))
+        parts.append(_NearEnough(part, start, least))
         start += part.size
     none = np.zeros(0, np.intp), np.zeros(0, np.float32)
     for some in slices(len(queries), _QUERIES):
         for buckets in ngram_buckets_of_each(queries[some]):
-            places, cosines = zip(none, *(one.shared(buckets) for one in counters), strict=True)
+            places, cosines = zip(none, *(part.find(buckets) for part in parts), strict=True)
             yield np.concatenate(places), np.concatenate(cosines)
+
+
+class _NearEnough:
+    """The strings of one part of an index whose cosine with a query is at least ``least``."""
+
+    def __init__(self, part: Postings, start: int, least: float) -> None:
+        self._part, self._start, self._least = part, start, np.float32(least)
+        self._counter = _Counter(part)
+        self._fewest_by_size: dict[int, NDArray[Any]] = {}
+
+    def find(self, buckets: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return them, rising, and their cosines."""
+        asked = len(buckets)
+        if asked not in self._fewest_by_size:
+            self._fewest_by_size[asked] = self._fewest(asked)
+        counts = self._counter.counts(buckets)
+        places = np.flatnonzero(counts >= self._fewest_by_size[asked])
+        cosines = self._part.cosines(counts[places], places, asked)
+        near = cosines >= self._least
+        return places[near] + self._start, cosines[near]
+
+    def _fewest(self, asked: int) -> NDArray[Any]:
+        """Return how many n-grams each string must share, or one less, (size,)."""
+        kind = _kind(asked)
+        fewest = np.ceil(self._least * self._part.norms * asked**0.5 - _SLACK)
+        return np.asarray(np.clip(fewest, 1, np.iinfo(kind).max), kind)
 
 
 class _Counter:
@@ -384,30 +559,12 @@ class _Counter:
     A frequent n-gram is kept as a row of ones and zeros, which is faster to add than to count.
     """
 
-    def __init__(self, part: Postings, start: int, least: float) -> None:
-        self._part, self._start, self._least = part, start, np.float32(least)
+    def __init__(self, part: Postings) -> None:
+        self._part = part
         self._rows: dict[int, NDArray[np.uint8]] = {}
-        self._fewest_by_size: dict[int, NDArray[Any]] = {}
 
-    def shared(self, buckets: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """Return the strings that share enough n-grams, rising, and their cosines."""
-        asked = len(buckets)
-        if asked not in self._fewest_by_size:
-            self._fewest_by_size[asked] = self._fewest(asked)
-        fewest = self._fewest_by_size[asked]
-        counts = self._counts(buckets, fewest.dtype.type)
-        places = np.flatnonzero(counts >= fewest)
-        cosines = self._part.cosines(counts[places], places, asked)
-        near = cosines >= self._least
-        return places[near] + self._start, cosines[near]
-
-    def _fewest(self, asked: int) -> NDArray[Any]:
-        """Return how many n-grams each string must share, or one less, (size,)."""
-        kind = np.uint8 if asked < 256 else np.uint16  # large enough for the counts
-        fewest = np.ceil(self._least * self._part.norms * asked**0.5 - _SLACK)
-        return np.asarray(np.clip(fewest, 1, np.iinfo(kind).max), kind)
-
-    def _counts(self, buckets: NDArray[np.int64], kind: Any) -> NDArray[Any]:
+    def counts(self, buckets: NDArray[np.int64]) -> NDArray[Any]:
+        """Return how many of these n-grams each string has, (size,)."""
         part, rare, frequent = self._part, [], []
         for bucket in buckets.tolist():
             row = part.rows[bucket]
@@ -416,7 +573,8 @@ class _Counter:
                 rare.append(row)
             else:
                 frequent.append(ones)
-        counts = np.zeros(part.size, kind)
+        kind = _kind(len(buckets))
+        counts: NDArray[Any] = np.zeros(part.size, kind)
         if rare:
             np.add.at(counts, np.concatenate(rare, dtype=np.intp), kind(1))
         for ones in frequent:

@@ -16,6 +16,7 @@ from fuzzydict.text.ngrams import (
     NgramIndex,
     largest,
     most_alike,
+    most_alike_of_each,
     ngram_buckets,
     shared_by_each,
 )
@@ -156,6 +157,36 @@ def test_the_largest_are_the_first_of_a_ranking(values: list[float], count: int)
 
 
 # ---- many queries --------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.lists(SHORT | ANY, max_size=60), max_size=3),
+    st.lists(SHORT | ANY, min_size=1, max_size=12),
+    st.integers(1, 8),
+    st.data(),
+    st.sampled_from([0, 10**9]),
+)
+@example([["ab", "cd"]], ["x" * 400 + "".join(map(chr, range(97, 600)))] * 9, 2, None, 10**9)
+def test_the_most_alike_of_each_query_are_those_of_each_alone(
+    steps: list[list[str]], queries: list[str], count: int, data: Any, most_dense: int
+) -> None:
+    index = NgramIndex()
+    for step in steps:
+        index.extend(step)
+        index.parts()
+    living = st.lists(st.booleans(), min_size=len(index), max_size=len(index))
+    alive = np.array(data.draw(living) if data else [True] * len(index), np.bool_)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_FEW", 0), ("_DENSE", most_dense), ("_CELLS", 100), ("_QUERIES", 5)):
+            patch.setattr(ngrams, name, value)
+        places, cosines = most_alike_of_each(index, queries, count, alive)
+    assert places.shape == cosines.shape == (len(queries), count)
+    assert cosines.dtype == np.float32
+    for query, found, alike in zip(queries, places, cosines, strict=True):
+        alone, expected = most_alike(index, query, count, alive)
+        assert found.tolist() == [*alone.tolist(), *[-1] * (count - len(alone))]
+        np.testing.assert_array_equal(alike[: len(alone)], expected)
+        assert not alike[len(alone) :].any()
 
 
 def assert_the_same(index: NgramIndex, queries: list[str], least: float) -> None:
