@@ -79,8 +79,8 @@ def expansions(word: str) -> frozenset[str]:
     >>> sorted(expansions("yrs")), sorted(expansions("year"))
     (['year'], [])
     """
-    table = _conventional()
-    return frozenset().union(*(table.get(base, ()) for base in (word, word.removesuffix("s"))))
+    table, none = _conventional(), frozenset[str]()
+    return table.get(word, none) | table.get(word.removesuffix("s"), none)
 
 
 def is_conventional(word: str, other: str) -> bool:
@@ -178,7 +178,7 @@ def _letters(text: str) -> int:
 
 def _letter_bits(letters: Iterable[str]) -> int:
     found = 0
-    for letter in letters:
+    for letter in set(letters):
         found |= 1 << (ord(letter) - 97 if "a" <= letter <= "z" else _NO_LETTER)
     return found
 

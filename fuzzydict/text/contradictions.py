@@ -115,7 +115,7 @@ def _contradict(a: _Text, b: _Text) -> bool:
 
 @lru_cache(maxsize=2048)
 def _text(text: str) -> _Text:
-    words = _words(text)
+    words = _words_of(text)
     each = tuple(map(_bases, words))
     every = frozenset().union(*each)
     return _Text(
@@ -131,14 +131,16 @@ def _text(text: str) -> _Text:
     )
 
 
-def _words(text: str) -> tuple[str, ...]:
-    for written, meant in (*_LONG_SIZES, _PER_CENT):
+def _words_of(text: str) -> tuple[str, ...]:
+    if " " not in text:
+        return (text,)
+    for written, meant in _WRITTEN_AS:
         text = text.replace(written, meant)
     return tuple(_PARTED_SYMBOL.sub(r"\1\2", text).split())
 
 
 def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    return not word.isalpha() and any(map(str.isdigit, word))
 
 
 @lru_cache(maxsize=8192)
@@ -162,36 +164,38 @@ def _asked(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _sketch(text: str) -> tuple[int, int]:
-    words, told, asked = _words(text), 0, 0
+    words, told, asked = _words_of(text), 0, 0
     for word in words:
         of_word = _sketch_of(word)
         told, asked = told | of_word[0], asked | of_word[1]
     if not _DENYING.isdisjoint(words) or "n't" in text:
-        negated = _negated(words)
-        told, asked = told | bits_of(negated, *_DENIED), asked | bits_of(negated, *_NAMED)
+        negated = bits_of(_negated(words), _WORDS)
+        told, asked = told | negated << _DENIED, asked | negated << _NAMED
     return told, asked
 
 
-# The bits of a sketch: the number of those for a kind of words, and which is the first.
+# The bits of a sketch: the first ones of words that are opposites, named, and denied.
 _HAVE_DIGITS, _HAVE_UNITS, _OF_CLASSES = 1, 2, 2  # a bit for each closed class
-_OPPOSED, _NAMED, _DENIED = (33, 10), (12, 43), (8, 55)
+_OPPOSED, _NAMED, _DENIED = 10, 43, 53
+_OPPOSITES, _WORDS = _NAMED - _OPPOSED, _DENIED - _NAMED  # how many bits there are for each
 
 
 @lru_cache(maxsize=1 << 14)
 def _sketch_of(word: str) -> tuple[int, int]:
     """Return what a word contributes to `_told` and `_asked`, but for what denies others."""
-    bases, negated, opposed = _bases(word), _negated((word,)), opposites(word)
+    named, negated = bits_of(_bases(word), _WORDS), 0
+    if word.startswith(_NEGATIVE_PREFIXES) or word.endswith(_WITHOUT):
+        negated = bits_of(_negated((word,)), _WORDS)
+    told, asked = named << _NAMED | negated << _DENIED, negated << _NAMED | named << _DENIED
+    if opposed := opposites(word):  # then some of these have opposites
+        graded = [one for one in _bases(word) | compared(word) if one in _opposites()]
+        told |= bits_of(graded, _OPPOSITES) << _OPPOSED
+        asked |= bits_of(opposed, _OPPOSITES) << _OPPOSED
     both = _HAVE_DIGITS * _has_digit(word) | _HAVE_UNITS * _may_be_unit(word)
-    for kind in _members((word,)):
-        both |= 1 << _OF_CLASSES + [*_CLASSES, "letter"].index(kind)
-    told = both | bits_of(bases, *_NAMED)
-    asked = both | bits_of(bases, *_DENIED)
-    if negated:
-        told, asked = told | bits_of(negated, *_DENIED), asked | bits_of(negated, *_NAMED)
-    if opposed:  # then some of these have opposites
-        graded = (bases | compared(word)) & _opposites().keys()
-        told, asked = told | bits_of(graded, *_OPPOSED), asked | bits_of(opposed, *_OPPOSED)
-    return told, asked
+    if word in _named() or len(word) == 1:
+        kinds = [*_CLASSES, _LETTER]
+        both |= sum(1 << _OF_CLASSES + kinds.index(kind) for kind in _members((word,)))
+    return told | both, asked | both
 
 
 # ---- opposites --------------------------------------------------------------------------------
@@ -216,7 +220,7 @@ def opposites(word: str) -> frozenset[str]:
     (True, True, frozenset())
     """
     table = _opposites()
-    return frozenset().union(*(table.get(one, ()) for one in (*_bases(word), *compared(word))))
+    return frozenset().union(*[table[one] for one in _bases(word) | compared(word) if one in table])
 
 
 def _has_opposites(a: _Text, b: _Text) -> bool:
@@ -276,7 +280,7 @@ _BEFORE_FREE = _SAYING_LITTLE.union(_NOT_MISSING.split())
 _COSTS = "access admission delivery download entry gift parking returns sample shipping trial wifi"
 _FREE_OF_CHARGE = frozenset(_COSTS.split())
 _DENYING = _NEGATIONS | {"free"}  # these deny other words
-_NEGATIVE_PREFIXES = ("un", "non", "mis")
+_NEGATIVE_PREFIXES, _WITHOUT = ("un", "non", "mis"), "less"
 _SHORTEST = 3  # letters of a word after such a prefix
 
 
@@ -284,14 +288,16 @@ def _negated(words: Sequence[str]) -> frozenset[str]:
     """Return the bases of the words that are negated: "not paid", "unpaid", "duty free"."""
     found = set[str]()
     for i, word in enumerate(words):
-        rest = [other for other in words[i + 1 :] if other not in _PASSED_OVER]
-        if (word in _NEGATIONS or word.endswith("n't")) and rest:
+        rest = list[str]()
+        if word in _NEGATIONS or word.endswith("n't"):
+            rest = [other for other in words[i + 1 :] if other not in _PASSED_OVER]
+        if rest:
             if words[i - 1 : i] == ("or",):  # "whether or not paid"
                 continue
             if word != "no" or not (rest[0] == "of" or rest[0].isdigit()):
                 found.update(_bases(rest[0]))
-        elif word.endswith("less"):
-            found.update(_bases(word.removesuffix("less")))
+        elif word.endswith(_WITHOUT):
+            found.update(_bases(word.removesuffix(_WITHOUT)))
         elif word == "free" and i and _FREE_OF_CHARGE.isdisjoint(words[i + 1 : i + 2]):
             found.update(_bases(words[i - 1]) if words[i - 1] not in _BEFORE_FREE else ())
         for prefix in _NEGATIVE_PREFIXES:
@@ -318,8 +324,14 @@ def _negates(a: _Text, b: _Text) -> bool:
 
 # ---- closed classes ----------------------------------------------------------------------------
 
-_LONG_SIZES = (("extra large", "xl"), ("x large", "xl"), ("extra small", "xs"), ("x small", "xs"))
-_PER_CENT = ("per cent", "percent")  # not per coin
+# Sizes, and not per coin.
+_WRITTEN_AS = (
+    ("extra large", "xl"),
+    ("x large", "xl"),
+    ("extra small", "xs"),
+    ("x small", "xs"),
+    ("per cent", "percent"),
+)
 _SIZES = "xxs,xs,s small,m medium,l large,xl,xxl 2xl,xxxl 3xl,xxxxl 4xl"
 _DAYS = "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat"
 _MONTHS = "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug"
@@ -334,6 +346,7 @@ _CLASSES = {
     "times": "single,double,triple,quadruple",
     "part": "half,quarter,whole",
 }
+_LETTER = "letter"
 
 
 @cache
@@ -353,7 +366,7 @@ def _members(words: Sequence[str]) -> dict[str, frozenset[str]]:
         for kind, member in named.get(word, ()):
             found.setdefault(kind, set()).add(member)
         if len(word) == 1 and word.isalpha() and (word != "a" or i == len(words) - 1):
-            found.setdefault("letter", set()).add(word)
+            found.setdefault(_LETTER, set()).add(word)
     return {kind: frozenset(names) for kind, names in found.items()}
 
 

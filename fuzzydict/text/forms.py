@@ -12,7 +12,7 @@ from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -108,7 +108,14 @@ class _Ending(NamedTuple):
     doubles: bool = False  # the last consonant before it: "log", "logging"
 
 
-_ENDINGS = (
+def _by_last_letter(*endings: _Ending) -> dict[str, list[_Ending]]:
+    found = dict[str, list[_Ending]]()
+    for ending in endings:
+        found.setdefault(ending.text[-1], []).append(ending)
+    return found
+
+
+_ENDINGS = _by_last_letter(
     _Ending("s", 2, ("",)),
     _Ending("'s", 2, ("",)),
     _Ending("es", 2, ("",)),
@@ -119,7 +126,7 @@ _ENDINGS = (
     _Ending("ing", 2, ("", "e"), doubles=True),
     _Ending("ion", 5, ("", "e")),
 )
-_COMPARED = (
+_COMPARED = _by_last_letter(
     _Ending("er", 2, ("", "e"), doubles=True),
     _Ending("ier", 2, ("y",)),
     _Ending("est", 2, ("", "e"), doubles=True),
@@ -181,11 +188,11 @@ def compared(word: str) -> set[str]:
     return _without_ending(word, _COMPARED)
 
 
-def _without_ending(word: str, endings: Sequence[_Ending]) -> set[str]:
+def _without_ending(word: str, endings: Mapping[str, Sequence[_Ending]]) -> set[str]:
     bases: set[str] = set()
-    if word.endswith(_NO_ENDINGS):
+    if word[-1:] not in endings or word.endswith(_NO_ENDINGS):
         return bases
-    for text, least, replacements, doubles in endings:
+    for text, least, replacements, doubles in endings[word[-1]]:
         if not word.endswith(text):
             continue
         rest = word[: -len(text)]

@@ -16,18 +16,12 @@ _BITS = 63
 _NONE = 2**64 - 1  # for a sketch not made yet: it passes every filter, and then is made
 
 
-def bits_of(items: Iterable[str], count: int = _BITS, shift: int = 0) -> int:
-    """Return a set of strings as bits, one for each string: what sets have in common, bits have.
-
-    Args:
-        items: the strings.
-        count: the number of different bits.
-        shift: the number of the first of them.
-    """
+def bits_of(items: Iterable[str], count: int = _BITS) -> int:
+    """Return a set of strings as one of ``count`` bits for each; sets that meet share a bit."""
     found = 0
     for item in items:
         found |= 1 << hash(item) % count
-    return found << shift
+    return found
 
 
 class Sketches:
