@@ -160,6 +160,19 @@ def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
     return scaled
 
 
+def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return one by the length of each vector (n, E), (n,); 0 for the zero vector.
+
+    >>> inverse_lengths(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
+    [0.25, 0.0]
+    """
+    lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
+    if np.isinf(lengths).any():  # the squares overflow 32 bits
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1).astype(np.float32)
+    inverse: NDArray[np.float32] = np.divide(1, lengths, where=lengths > 0, out=lengths)
+    return inverse
+
+
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``x W' + b`` for x (..., N, I), weight (J, I) and bias (J,): (..., N, J).
 

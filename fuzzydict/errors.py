@@ -114,6 +114,8 @@ def quoted(value: object, width: int = 80) -> str:
     >>> quoted("colour"), quoted("x" * 100, 20)
     ("'colour'", "'xxxxxxx...xxxxxxxx'")
     """
+    if type(value) is str and len(shown := repr(value)) <= width:  # as most are
+        return shown
     shortening = Repr()
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
     return shortening.repr(value)

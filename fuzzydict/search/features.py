@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import units
+from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict.search.texts import WORDS
 from fuzzydict.text.abbreviations import (
     abbreviation_likeness,
@@ -121,8 +121,8 @@ class Features(NamedTuple):
             standard deviation, times the trust in both vectors. It levels off at the
             calibration's ``reach``: very near words may be opposites, so they are no better
             evidence than near ones.
-        candidates: the slots of the candidates of each query, (L, c). A slot may come twice; then
-            the last place counts.
+        candidates: the slots of the candidates of each query, (L, c), all in order if c is n.
+            Otherwise a slot may come twice; then the last place counts.
         spelling: how alike the strings are spelled, (L, c), from 0 to 1.
         words: how well the words of query and key cover each other, (L, c), from 0 to 1; -inf
             where both are single words.
@@ -147,6 +147,17 @@ class Features(NamedTuple):
             near[rows], candidates[rows], spelling[rows], words[rows], contradicted[rows]
         )
 
+    @property
+    def are_all_candidates(self) -> bool:
+        """Whether all keys are candidates."""
+        return self.candidates.shape == self.nearness.shape
+
+    def nearness_of_candidates(self) -> NDArray[np.float32]:
+        """Return the nearness of the candidates, (L, c)."""
+        if self.are_all_candidates:
+            return self.nearness
+        return self.nearness[np.arange(len(self.nearness))[:, None], self.candidates]
+
     def put(self, of_candidates: NDArray[Any], of_keys: NDArray[Any]) -> None:
         """Put numbers of the candidates, (L, c), among those of the keys, (L, n)."""
         for row, slots, numbers in zip(of_keys, self.candidates, of_candidates, strict=True):
@@ -170,15 +181,17 @@ def compare(
     slots, few = _candidates(queries, near, keys, shared)
     texts, places = keys.texts.among(slots)
     spelling = _spelled(queries, texts.whole, places, keys)
-    rows = np.arange(len(slots))[:, None]
-    words, near_slots = _worded(queries, texts, places, near[rows, slots], keys)
+    words = np.full(slots.shape, -np.inf, np.float32)
+    contradicted = texts.contradictions.of_each([query.text for query in queries], places)
+    features = Features(near, slots, spelling, words, contradicted)
+    if keys.has_phrases or any(" " in query.text for query in queries):
+        near = features.nearness_of_candidates()
+        for i, query in enumerate(queries):
+            _compare_words(query, texts, places[i], words[i], near[i], keys)
+        features.put(near, features.nearness)
     if few:
         for alike in (spelling[:, :few], words[:, :few]):
             np.minimum(alike, NEAREST_LIKENESS, out=alike)
-    asked = [query.text for query in queries]
-    contradicted = texts.contradictions.of_each(asked, places)
-    features = Features(near, slots, spelling, words, contradicted)
-    features.put(near_slots, near)
     return features
 
 
@@ -204,12 +217,13 @@ def _candidates(
 
 def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
     """Return how near queries and keys are, (L, n); see `Features.nearness`."""
-    vectors = units(np.array([query.vector for query in queries]))
-    trust = np.array([query.trust for query in queries], np.float32)
+    vectors = np.array([query.vector for query in queries])
+    trust = np.array([[query.trust] for query in queries], np.float32)
+    vectors *= trust * inverse_lengths(vectors)[:, None]
     scale, shift = keys.standard
-    near: NDArray[np.float32] = (vectors * trust[:, None]) @ keys.vectors.T
+    near: NDArray[np.float32] = vectors @ keys.vectors.T
     near *= scale
-    near -= shift if len(trust) == 1 and trust[0] == 1 else np.multiply.outer(trust, shift)
+    near -= trust * shift
     return _levelled(near, keys.calibration.reach)
 
 
@@ -227,7 +241,7 @@ def spelled_alike(
 ) -> NDArray[np.intp]:
     """Return the slots that share the most n-grams with each query, (L, c)."""
     if len(keys) <= SPELLED_ALIKE:
-        return np.broadcast_to(np.arange(len(keys)), (len(queries), len(keys)))
+        return np.arange(len(keys))[None].repeat(len(queries), axis=0)
     if shared is None:
         count, alive = SPELLED_ALIKE, keys.alive
         return np.array([most_alike(keys.ngrams, q.text, count, alive)[0] for q in queries])
@@ -274,23 +288,6 @@ def _or_derived(
         np.maximum(alike, forms if is_known else forms * _UNSURE, out=alike)
     short = others.abbreviations.likeness(text, places, may_abbreviate)
     np.maximum(alike, short, out=alike)
-
-
-def _worded(
-    queries: Sequence[Query],
-    texts: Texts,
-    places: NDArray[np.intp],
-    near: NDArray[np.float32],
-    keys: Keys,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return how well the words of queries and of c keys each cover each other, and their nearness.
-
-    All are (L, c); ``near`` is the nearness of the whole texts.
-    """
-    covered = np.full(places.shape, -np.inf, np.float32)
-    for i, query in enumerate(queries):
-        _compare_words(query, texts, places[i], covered[i], near[i], keys)
-    return covered, near
 
 
 def _compare_words(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fuzzydict._arrays import Rows
+from fuzzydict._arrays import Rows, inverse_lengths
 from fuzzydict.embedding.base import SAMPLE
 from fuzzydict.search.texts import Texts
 from fuzzydict.text.ngrams import NgramIndex
@@ -297,9 +297,8 @@ class KeyIndex:
         self, texts: dict[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
         """Append keys, given with their plain words; the index is not whole meanwhile."""
-        lengths = _lengths(vectors)
         self._vectors.extend(vectors)
-        self._inverse_lengths.extend(np.divide(1, lengths, where=lengths > 0, out=lengths))
+        self._inverse_lengths.extend(inverse_lengths(vectors))
         self._trust.extend(trust)
         self._alive.extend(np.ones(len(texts), np.bool_))
         self._ngrams.extend(list(texts.values()))
@@ -349,10 +348,3 @@ def _plain(key: str) -> str:
     """Return the plain words of a key; the key itself, not a copy, if it is plain already."""
     text = plain(key)
     return key if text == key else text
-
-
-def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
-    long = np.flatnonzero(np.isinf(lengths))  # the squares overflow 32 bits
-    lengths[long] = np.linalg.norm(vectors[long].astype(np.float64), axis=1)
-    return np.asarray(lengths, np.float32)

@@ -59,18 +59,23 @@ def log_odds(
             like known words, and half like misspelled ones.
         calibration: the weights.
     """
-    odds = np.empty(features.nearness.shape)
-    for share in {*known}:
-        rows = [i for i, one in enumerate(known) if one == share]
-        some = features if len(rows) == len(known) else features.of(rows)
-        bias, _, slope, of_square = calibration.mixed(share).meaning
-        of_keys = np.multiply(some.nearness, slope, dtype=np.float64)
-        of_keys += bias
-        if of_square:
-            of_keys += of_square * np.square(np.maximum(some.nearness, 0), dtype=np.float64)
-        by_reason = log_odds_by_reason(some, share, calibration)
-        some.put(np.logaddexp.reduce(by_reason, axis=0), of_keys)
-        odds[rows] = of_keys
+    share = known[0]
+    if any(one != share for one in known):
+        odds = np.empty(features.nearness.shape)
+        for share in {*known}:
+            rows = [i for i, one in enumerate(known) if one == share]
+            odds[rows] = log_odds(features.of(rows), [share] * len(rows), calibration)
+        return odds
+    by_reason = log_odds_by_reason(features, share, calibration)
+    of_candidates: NDArray[np.float64] = np.logaddexp.reduce(by_reason, axis=0)
+    if features.are_all_candidates:
+        return of_candidates
+    bias, _, slope, of_square = calibration.mixed(share).meaning
+    odds = np.multiply(features.nearness, slope, dtype=np.float64)
+    odds += bias
+    if of_square:
+        odds += of_square * np.square(np.maximum(features.nearness, 0), dtype=np.float64)
+    features.put(of_candidates, odds)
     return odds
 
 
@@ -78,21 +83,22 @@ def log_odds_by_reason(
     features: Features, known: float, calibration: Calibration
 ) -> NDArray[np.float64]:
     """Return the log-odds of the c candidates for each of `REASONS`, (3, L, c)."""
-    words = features.words
-    near = np.take_along_axis(features.nearness, features.candidates, axis=1)
+    near, words = features.nearness_of_candidates(), features.words
     covered = words >= LEAST_COVERAGE * (1 - known)
-    parts = np.empty((6, *near.shape))
-    parts[0] = features.spelling
-    parts[1] = features.surface()
-    parts[2] = np.where(covered, words, 0)
-    parts[3] = np.maximum(near, 0)
-    np.square(parts[:4], out=parts[:4])
-    parts[4], parts[5] = near, 1
-    lines = calibration.lines(known)
-    odds: NDArray[np.float64] = (lines @ parts.reshape(6, -1)).reshape(-1, *near.shape)
-    odds[0, (features.spelling == 1) & ~features.contradicted] = SAME
+    numbers = np.ones((6, *near.shape))  # as `Calibration.lines` weighs them
+    numbers[0] = features.spelling
+    numbers[1] = features.surface()
+    numbers[2] = np.where(covered, words, 0)
+    numbers[3] = np.maximum(near, 0)
+    numbers[:4] *= numbers[:4]
+    numbers[4] = near
+    odds: NDArray[np.float64] = calibration.lines(known) @ numbers.reshape(6, -1)
+    odds = odds.reshape(-1, *near.shape)
+    if features.spelling.max() == 1:
+        odds[0, (features.spelling == 1) & ~features.contradicted] = SAME
     odds[2, ~covered] = -np.inf
-    odds -= CONTRADICTED * features.contradicted
+    if features.contradicted.any():
+        odds -= CONTRADICTED * features.contradicted
     return odds
 
 
@@ -124,14 +130,14 @@ def log_probabilities(
     """
     if count is None:
         count = max(int((odds > -np.inf).sum(axis=-1).max()), 1)
-    top = odds.max(axis=-1, keepdims=True)
+    top = np.maximum.reduce(odds, axis=-1, keepdims=True)
     if top.min() == -np.inf:  # all keys are gone
         return odds.copy()
     logs: NDArray[np.float64] = odds - top
     logs /= nesting
-    total = np.log(np.exp(logs).sum(axis=-1, keepdims=True))  # of the keys' shares
+    total = np.log(np.add.reduce(np.exp(logs), axis=-1, keepdims=True))  # of the keys' shares
     of_any = top + nesting * total
-    logs += of_any - np.logaddexp(of_any, growth * math.log(count)) - total
+    logs -= np.logaddexp(0, growth * math.log(count) - of_any) + total
     return logs
 
 
@@ -467,6 +473,8 @@ def _tell_apart(
 
     The words of "C", "C++" and "C#" are the same; "c" is "C".
     """
+    if features.spelling.max() < 1:
+        return
     is_same = features.spelling == 1
     for i in np.flatnonzero(is_same.sum(axis=1) > 1).tolist():
         same = features.candidates[i, is_same[i]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import OSA, JaroWinkler
@@ -14,7 +14,7 @@ from fuzzydict.text.sketches import Derived
 from fuzzydict.text.words import LONGEST, caseless
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,11 +74,7 @@ def likenesses(
     """
     if known_sounds is None:
         known_sounds = sounds(strings)
-    edits = OSA.normalized_similarity
-    alike = cdist(queries, strings, scorer=edits, dtype=np.float32)
-    alike += cdist(queries, strings, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
-    alike += cdist(sounds(queries), known_sounds, scorer=edits, dtype=np.float32) / 2
-    alike /= 2
+    alike = _mean_similarity(cdist, (queries, strings), (sounds(queries), known_sounds))
     _limit_short(alike, queries, strings)
     _ignore_blanks(alike, queries, strings)
     for row, query in zip(alike, queries, strict=True):
@@ -93,11 +89,7 @@ def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """
-    edits = OSA.normalized_similarity
-    alike: NDArray[np.float32] = cpdist(a, b, scorer=edits, dtype=np.float32)
-    alike += cpdist(a, b, scorer=JaroWinkler.normalized_similarity, dtype=np.float32) / 2
-    alike += cpdist(sounds(a), sounds(b), scorer=edits, dtype=np.float32) / 2
-    alike /= 2
+    alike = _mean_similarity(cpdist, (a, b), (sounds(a), sounds(b)))
     pairs = list(zip(a, b, strict=True))
     short = [i for i, pair in enumerate(pairs) if _are_other_short(*pair)]
     alike[short] = np.minimum(alike[short], _OF_SHORT)
@@ -105,6 +97,17 @@ def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]
         joined = zip(_without_blanks(a), _without_blanks(b), strict=True)
         alike[[i for i, (one, other) in enumerate(joined) if one == other]] = 1
     alike[[i for i, pair in enumerate(pairs) if _have_other_numbers(*pair)]] *= OTHER_NUMBER
+    return alike
+
+
+def _mean_similarity(compare: Callable[..., Any], spelled: Any, heard: Any) -> NDArray[np.float32]:
+    """Return the weighted mean of the three similarities, by `cdist` or `cpdist`."""
+    edits, beginnings = OSA.normalized_similarity, JaroWinkler.normalized_similarity
+    alike: NDArray[np.float32] = compare(
+        *spelled, scorer=edits, score_multiplier=0.5, dtype=np.float32
+    )
+    alike += compare(*spelled, scorer=beginnings, score_multiplier=0.25, dtype=np.float32)
+    alike += compare(*heard, scorer=edits, score_multiplier=0.25, dtype=np.float32)
     return alike
 
 
