@@ -154,10 +154,14 @@ def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
     >>> units(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [[0.0, -1.0], [0.0, 0.0]]
     """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled = np.zeros_like(vectors)
-    np.divide(vectors, lengths, where=lengths > 0, out=scaled)
-    return scaled
+    return units_and_lengths(vectors)[0]
+
+
+def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArray[_Float]]:
+    """Return the `units` of vectors (n, E), and their lengths, (n, 1)."""
+    lengths: NDArray[_Float] = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+    scaled: NDArray[_Float] = vectors / (lengths if lengths.all() else lengths + (lengths == 0))
+    return scaled, lengths
 
 
 def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -68,16 +70,19 @@ class WordFeatures(NamedTuple):
         weights: the weight of each word in a phrase, (n,), see `Vocabulary.weight`.
         trust: how far to trust each vector, (n,), from 0 to 1.
         units: the vectors, of length one, (n, E); (n, 0) where they would cost too much.
+        lengths: the lengths that the vectors had, (n, 1).
     """
 
     known: NDArray[np.bool_]
     weights: NDArray[np.float32]
     trust: NDArray[np.float32]
     units: NDArray[np.float32]
+    lengths: NDArray[np.float32]
 
     def weighed(self, factors: NDArray[np.float32]) -> WordFeatures:
         """Return the same features with each weight multiplied by its factor, (n,)."""
-        return WordFeatures(self.known, self.weights * factors, self.trust, self.units)
+        known, weights, *others = self
+        return WordFeatures(known, weights * factors, *others)
 
 
 _KEPT = 1 << 13  # words; the words of keys are compared with every query
@@ -92,25 +97,98 @@ class WordCache:
 
     def __init__(self, compute: Callable[[list[str]], WordFeatures]) -> None:
         self._compute = compute
-        self._rows: dict[str, tuple[Any, ...]] = {}
+        self._kept: dict[str, WordFeatures] = {}  # of one word each
 
     def __reduce__(self) -> tuple[type[WordCache], tuple[Callable[[list[str]], WordFeatures]]]:
         return WordCache, (self._compute,)  # without what can be computed again
 
     def __call__(self, words: Sequence[str]) -> WordFeatures:
         """Return the features of n words."""
-        rows = self._rows
-        new = [word for word in words if word not in rows]
+        kept = self._kept
+        new = [word for word in words if word not in kept]
         if new or not words:
-            if len(rows) > _KEPT:  # another dict, since another thread may be reading this one
-                rows = {word: rows[word] for word in words if word in rows}
+            if len(kept) > _KEPT:  # another dict, since another thread may be reading this one
+                kept = {word: kept[word] for word in words if word in kept}
             features = self._compute(new)
-            rows.update(zip(new, zip(*features, strict=True), strict=True))
-            self._rows = rows
+            for i, word in enumerate(new):
+                known, weights, trust, vectors, lengths = features
+                one = slice(i, i + 1)
+                kept[word] = WordFeatures(
+                    known[one], weights[one], trust[one], vectors[one], lengths[one]
+                )
+            self._kept = kept
             if len(new) == len(words):
                 return features
-        known, weights, trust, vectors = zip(*map(rows.__getitem__, words), strict=True)
-        return WordFeatures(np.array(known), np.array(weights), np.array(trust), np.array(vectors))
+        if len(words) == 1:
+            return kept[words[0]]
+        return WordFeatures(*map(np.concatenate, zip(*map(kept.__getitem__, words), strict=True)))
+
+
+# ---- queries -----------------------------------------------------------------------------------
+
+
+class EncodedQueries(NamedTuple):
+    """What is compared of L queries.
+
+    Attributes:
+        vectors: their vectors, (L, E).
+        trust: how far to trust each, (L,), from 0 to 1.
+        words: the features of the words of each, if these were given.
+    """
+
+    vectors: NDArray[np.float32]
+    trust: NDArray[np.float32]
+    words: list[WordFeatures]
+
+
+def encode_queries(
+    embedding: Embedding,
+    texts: Sequence[str],
+    words: Sequence[list[str]] | None = None,
+    vectors: NDArray[np.float32] | None = None,
+) -> EncodedQueries:
+    """Return the vectors of L queries and the features of their words.
+
+    They are those of `Embedding.encode_with_trust` and `Embedding.word_features`, but each
+    different word is computed once.
+
+    Args:
+        embedding: what encodes them.
+        texts: the queries as asked.
+        words: the plain words of each that are compared one by one, if they are needed.
+        vectors: the vectors of the queries, (L, E), if they are known.
+    """
+    features = [] if words is None else _features_of_each(embedding, words)
+    if vectors is not None:
+        return EncodedQueries(vectors, embedding.trust(texts), features)
+    # The vector of a text of one word is that of the word.
+    is_word = [False] * len(texts)
+    if words is not None and embedding.tells_words:
+        tokens = embedding.vocabulary.tokens
+        is_word = [
+            len(some) == 1 and tokens(text) == some for text, some in zip(texts, words, strict=True)
+        ]
+    if not any(is_word):
+        return EncodedQueries(*embedding.encode_with_trust(texts, of_queries=True), features)
+    single = list(compress(features, is_word))
+    trust = np.concatenate([one.trust for one in single])
+    vectors = np.concatenate([one.units for one in single])
+    vectors *= np.concatenate([one.lengths for one in single])
+    if len(single) < len(texts):
+        several = [text for text, alone in zip(texts, is_word, strict=True) if not alone]
+        others, of_others = embedding.encode_with_trust(several, of_queries=True)
+        order = np.argsort(np.argsort(is_word, kind="stable"))
+        vectors = np.concatenate([others, vectors])[order]
+        trust = np.concatenate([of_others, trust])[order]
+    return EncodedQueries(vectors, trust, features)
+
+
+def _features_of_each(embedding: Embedding, words: Sequence[list[str]]) -> list[WordFeatures]:
+    """Return the features of each list of words of queries."""
+    features_of = partial(embedding.word_features, of_query=True)
+    if len(words) > 1:
+        features_of(list(dict.fromkeys(chain.from_iterable(words))))  # together; they are kept
+    return list(map(features_of, words))
 
 
 # ---- cosines of unrelated texts ----------------------------------------------------------------

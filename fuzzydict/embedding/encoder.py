@@ -99,8 +99,9 @@ class Encoder:
     def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
         """Return the features of n words, without vectors: a call for each would be slow."""
         found = FoundWords(self.vocabulary, words)
-        no_vectors = np.zeros((len(words), 0), np.float32)
-        return WordFeatures(found.known, found.weights, self.trust(words), no_vectors)
+        trust = self.trust(words)
+        vectors, lengths = np.split(np.zeros((len(words), 1), np.float32), [0], axis=1)
+        return WordFeatures(found.known, found.weights, trust, vectors, lengths)
 
     def projected_features(self, words: Sequence[str], project: Any) -> WordFeatures:  # noqa: ARG002
         """Return what `word_features` returns; there are no vectors to project."""

@@ -47,7 +47,8 @@ class NoVectors:
     def word_features(self, words: Sequence[str], *, of_query: bool) -> WordFeatures:  # noqa: ARG002
         """Return the features of words never seen, which all weigh the same."""
         ones, trust = np.ones(len(words), np.float32), self.trust(words)
-        return WordFeatures(np.zeros(len(words), np.bool_), ones, trust, self.encode(words))
+        known, lengths = np.zeros(len(words), np.bool_), trust[:, None]
+        return WordFeatures(known, ones, trust, self.encode(words), lengths)
 
     def background(self, keys: NDArray[np.float32]) -> Background:
         """Return the usual background."""

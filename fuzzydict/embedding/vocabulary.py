@@ -14,7 +14,7 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
-from fuzzydict.text.ngrams import NgramIndex, shared_by_each
+from fuzzydict.text.ngrams import NgramIndex, largest, shared_by_each
 from fuzzydict.text.similarity import likenesses, sounds
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.words import words as words_of
@@ -77,7 +77,7 @@ class Listed:
         return {"words": np.frombuffer(json.dumps(self.words).encode("ascii"), np.uint8)}
 
 
-_MANY = 4096  # words that are looked up one by one, before all are read
+_MANY = 4096  # different words that are looked up one by one, before all are read
 
 
 class Mapped:
@@ -112,7 +112,7 @@ class Mapped:
         if rows.max() >= len(self):
             raise ValueError("its rows are not those of its words")
         self.has_phrases = bool((text == ord(" ")).any() or (text == ord("_")).any())
-        self._asked = 0
+        self._found: dict[str, int | None] = {}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""
@@ -140,9 +140,14 @@ class Mapped:
 
     def row(self, word: str) -> int | None:
         """Return the row of a word; None if it has none."""
-        if self._asked >= _MANY:  # threads may step past it
+        found = self._found
+        if len(found) >= _MANY:  # threads may step past it
             return self._rows.get(word)
-        self._asked += 1
+        if word not in found:
+            found[word] = self._look_up(word)
+        return found[word]
+
+    def _look_up(self, word: str) -> int | None:
         code = word.encode("utf-8", "surrogatepass")
         checksum = np.uint32(zlib.crc32(code))
         place = int(self._checksums.searchsorted(checksum))
@@ -320,27 +325,20 @@ class Vocabulary:
 
     def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the `weight` of the words of these rows, (n,); -1 is a word never seen."""
-        return np.asarray(_SMOOTHING / (_SMOOTHING + self._shares(rows)), np.float64)
+        return np.asarray(self._weights[rows], np.float64)
 
     def trusts(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the `trust` in words but numbers, (n,), by their rows; -1 is trusted."""
-        full = _FULL_TRUST * self.weights(np.array([-1]))
-        return np.minimum(self.weights(rows) / full, 1)
+        table = self._weights
+        return np.asarray(np.minimum(table[rows] / (_FULL_TRUST * table[-1]), 1), np.float64)
 
-    def _shares(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return how often each of these words occurs among all, (n,)."""
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """The weight of each word, and at last that of a word never seen, (V + 1,)."""
         if not len(self):
-            return np.zeros(len(rows))
-        counts = np.where(rows < 0, self._least, self.counts[rows])
-        return np.asarray(counts / max(self._total, 1), np.float64)
-
-    @cached_property
-    def _least(self) -> int:
-        return int(self.counts.min())
-
-    @cached_property
-    def _total(self) -> int:
-        return int(self.counts.sum())
+            return np.ones(1)
+        shares = np.append(self.counts, self.counts.min()) / max(self.counts.sum(), 1)
+        return np.asarray(_SMOOTHING / (_SMOOTHING + shares), np.float64)
 
     @cached_property
     def _spellings(self) -> _Spellings:
@@ -398,12 +396,10 @@ class JoinedVocabulary(Vocabulary):
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
         return self._first.stand_ins_of_each(words)
 
-    def _shares(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        before = len(self._first)
-        of_second = rows >= before
-        shares = self._first._shares(np.where(of_second, -1, rows))
-        shares[of_second] = self._second._shares(rows[of_second] - before)
-        return shares
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        first, second = self._first._weights, self._second._weights
+        return np.concatenate([first[:-1], second[:-1], first[-1:]])
 
 
 def _plain(word: str) -> str:
@@ -426,9 +422,10 @@ class FoundWords:
 
     def __init__(self, vocabulary: Vocabulary, words: Sequence[str]) -> None:
         self._vocabulary, self.words = vocabulary, words
-        self.rows = vocabulary.rows(words)
-        self.places = np.flatnonzero(self.rows < 0)
-        self.unseen = [words[place] for place in self.places.tolist()]
+        rows = [-1 if row is None else row for row in map(vocabulary.row, words)]
+        self.rows = np.array(rows, np.intp)
+        self.places = [place for place, row in enumerate(rows) if row < 0]
+        self.unseen = [words[place] for place in self.places]
 
     @property
     def weights(self) -> NDArray[np.float32]:
@@ -439,18 +436,21 @@ class FoundWords:
     def trust(self) -> NDArray[np.float32]:
         """The trust in the vector of each word, (U,)."""
         learned, trust = self._vocabulary._learned, self._vocabulary.trusts(self.rows)
-        trust[list(map(str.isdecimal, self.words))] = 0
+        if numbers := [place for place, word in enumerate(self.words) if word.isdecimal()]:
+            trust[numbers] = 0
         if self.unseen:
             trust[self.places] = self.stand_ins.trust
         if learned:
             trust[[word in learned for word in self.words]] = 1
-        return np.asarray(trust, np.float32)
+        return trust.astype(np.float32)
 
     @property
     def known(self) -> NDArray[np.bool_]:
         """Whether each word is known, (U,)."""
-        learned = self._vocabulary._learned
-        return (self.rows >= 0) | np.array([word in learned for word in self.words], np.bool_)
+        known = self.rows >= 0
+        if self.unseen and (learned := self._vocabulary._learned):
+            known[self.places] = [word in learned for word in self.unseen]
+        return known
 
     @cached_property
     def stand_ins(self) -> StandIns:
@@ -506,6 +506,10 @@ class StandIns(NamedTuple):
             likeness[i] = one.likeness
         return cls(rows, weights, likeness)
 
+    def some(self, words: slice) -> StandIns:
+        """Return the stand-ins of some of U words."""
+        return StandIns(self.rows[words], self.weights[words], self.likeness[words])
+
     @property
     def trust(self) -> Any:
         """How far the stand-ins are trusted: rises from 0 to 1 with the likeness."""
@@ -525,10 +529,7 @@ class _Spellings:
     def __init__(self, strings: Sequence[str], counts: NDArray[np.int64]) -> None:
         self._ngrams = NgramIndex(strings)
         self._prior = _PRIOR * np.log10(np.maximum(counts, 1)).astype(np.float32)
-
-    @cached_property
-    def _sounds(self) -> list[str]:
-        return sounds(self._ngrams.strings)
+        self._sounds: dict[int, str] = {}  # how known words sound, by their rows
 
     def stand_ins(self, word: str) -> StandIns:
         """Return the known words that are spelled most like a word."""
@@ -541,34 +542,29 @@ class _Spellings:
     def stand_ins_of_each(self, words: Sequence[str]) -> Iterator[StandIns]:
         """Yield the `stand_ins` of many words, whose n-grams are compared together."""
         asked = [word for word in words if not _is_code(word)]
-        shared, heard = shared_by_each(self._ngrams, asked, _SHARED), self._sounds
+        shared = shared_by_each(self._ngrams, asked, _SHARED)
         for word in words:
-            yield _NONE if _is_code(word) else self._best(word, *next(shared), heard)
+            yield _NONE if _is_code(word) else self._best(word, *next(shared))
 
-    def _best(
-        self,
-        word: str,
-        rows: NDArray[np.intp],
-        shared: NDArray[np.float32],
-        heard: list[str] | None = None,
-    ) -> StandIns:
-        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,).
-
-        ``heard`` is how all of the known words sound, if it is known.
-        """
+    def _best(self, word: str, rows: NDArray[np.intp], shared: NDArray[np.float32]) -> StandIns:
+        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,)."""
         if len(rows) > _CANDIDATES:
-            rows = rows[np.argpartition(-shared, _CANDIDATES)[:_CANDIDATES]]
+            rows = rows[largest(shared, _CANDIDATES)]
         if not len(rows):
             return _NONE
-        places = rows.tolist()
-        strings = [self._ngrams.strings[i] for i in places]
-        sound = sounds(strings) if heard is None else [heard[i] for i in places]
-        alike = likenesses([word], strings, sound)[0]
+        places, strings = rows.tolist(), self._ngrams.strings
+        alike = likenesses([word], [strings[i] for i in places], self._heard(places))[0]
         scores = alike + self._prior[rows]
-        best = np.argsort(-scores, kind="stable")[:_KEPT]
+        best = (-scores).argsort(kind="stable")[:_KEPT]
         weights = np.exp((scores[best] - scores[best[0]]) / _TEMPERATURE)
-        weights /= weights.sum()
-        return StandIns(rows[best], weights, float(alike[best[0]]))
+        return StandIns(rows[best], weights / weights.sum(), float(alike[best[0]]))
+
+    def _heard(self, places: list[int]) -> list[str]:
+        """Return how the known words of these rows sound."""
+        known, strings = self._sounds, self._ngrams.strings
+        if new := [i for i in places if i not in known]:
+            known.update(zip(new, sounds([strings[i] for i in new]), strict=True))
+        return [known[i] for i in places]
 
 
 def _is_code(word: str) -> bool:

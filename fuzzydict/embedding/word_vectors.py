@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, different, slices, units
+from fuzzydict._arrays import as_floats, different, slices, units_and_lengths
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_ENGLISH, OF_WORDS, Calibration
 from fuzzydict.embedding.vocabulary import (
-    FEW,
     FoundWords,
     JoinedVocabulary,
+    StandIns,
     Vocabulary,
     phrases_of,
     sums,
@@ -79,13 +79,16 @@ class Matrix:
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E)."""
-        vectors = self.codes[rows].astype(np.float32)
-        return vectors if self.scales is None else vectors * self.scales[rows, None]
+        found = self.codes[rows]
+        if self.scales is None:
+            return found.astype(np.float32, copy=False)
+        return np.asarray(found * self.scales[rows, None], np.float32)
 
     def rows_or_zeros(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        vectors = self.rows(rows)
-        vectors[rows < 0] = 0
+        vectors, is_missing = self.rows(rows), rows < 0
+        if is_missing.any():
+            vectors[is_missing] = 0
         return vectors
 
     @cached_property
@@ -116,6 +119,7 @@ class Matrix:
 
 _RARE = 2000  # the rarest words, which show where a word never seen may lie
 _BLOCK = 256  # words at a time, to save memory
+_FEW = 4  # words whose n-grams are made one by one
 
 
 class Unseen:
@@ -131,65 +135,35 @@ class Unseen:
     them, plus a vector made from the word's n-grams, times the rest. The latter is shifted and
     scaled to resemble the vector of a rare word.
 
+    >>> vocabulary = Vocabulary(["organize", "red"], [1, 1])
     >>> known = Matrix(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
-    >>> Unseen(Vocabulary(["organize", "red"], [1, 1]), known).vector("organise").tolist()
-    [1.0, 0.0]
+    >>> words = ["organise"]
+    >>> own = ngram_vectors(words, 2)
+    >>> Unseen(vocabulary, known).vectors(vocabulary.stand_ins_of_each(words), own).tolist()
+    [[1.0, 0.0]]
     """
 
     def __init__(
         self, vocabulary: Vocabulary, known: Matrix, words: Vocabulary | None = None
     ) -> None:
         self._vocabulary, self._known, self._words = vocabulary, known, words
-        #: Returns the vector of a word, read-only. The last ones are kept.
-        self.vector = lru_cache(maxsize=4096)(self._vector)
 
-    def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix, Vocabulary | None]]:
-        # without what can be computed again
-        return Unseen, (self._vocabulary, self._known, self._words)
-
-    def _vector(self, word: str) -> NDArray[np.float32]:
-        one, own = self._vocabulary.stand_ins(word), ngram_vector(word, self._known.size)
-        trust = np.array([one.trust])
-        vectors = self._mixed(one.rows[None], one.weights[None], trust, own[None])
-        vector: NDArray[np.float32] = vectors[0]
-        vector.flags.writeable = False
-        return vector
-
-    def vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        """Return the `vector` of each of the n unseen words that were looked up, (n, E)."""
-        words, size = found.unseen, self._known.size
-        vectors = np.empty((len(words), size), np.float32)
-        if len(words) <= FEW:
-            for vector, word in zip(vectors, words, strict=True):
-                vector[:] = self.vector(word)
-            return vectors
-        (rows, weights, _), trust = found.stand_ins, found.stand_ins.trust
-        for some in slices(len(words), _BLOCK):
-            own = ngram_vectors(words[some], size)
-            vectors[some] = self._mixed(rows[some], weights[some], trust[some], own)
-        return vectors
-
-    def _mixed(
-        self,
-        rows: NDArray[np.intp],
-        weights: NDArray[np.float32],
-        trust: NDArray[np.float64],
-        own: NDArray[np.float32],
-    ) -> NDArray[np.float32]:
+    def vectors(self, stand_ins: StandIns, own: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors of n words, (n, E).
 
         Args:
-            rows: of the words that stand in, (n, k).
-            weights: theirs, (n, k).
-            trust: in them, (n,).
-            own: the vectors of the words' n-grams, (n, E), of any length.
+            stand_ins: what stands in for each.
+            own: their `ngram_vectors`, of E numbers or more.
         """
         mean, spread = self._of_rare_words
+        vectors = own[:, : self._known.size]
+        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+        trust = stand_ins.trust[:, None].astype(np.float32)
+        vectors = (1 - trust) * (mean + vectors * (np.float32(spread) / lengths))
+        rows = stand_ins.rows
         known = self._known_vectors(rows.ravel()).reshape(*rows.shape, len(mean))
-        lent = np.matmul(weights[:, None], known)[:, 0]
-        own = mean + own * np.float32(spread / np.linalg.norm(own, axis=1, keepdims=True))
-        share = trust[:, None].astype(np.float32)
-        return np.asarray(share * lent + (1 - share) * own, np.float32)
+        vectors += np.matmul((trust * stand_ins.weights)[:, None], known)[:, 0]
+        return np.asarray(vectors, np.float32)
 
     def _known_vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the vectors of words by their rows in the vocabulary, (n, E)."""
@@ -207,31 +181,39 @@ class Unseen:
         return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
 
 
-def ngram_vector(word: str, size: int) -> NDArray[np.float32]:
-    """Return a vector (E,) that is similar for words with similar spellings.
-
-    It is the sum of a vector of pseudo-random signs for each n-gram of the word, a random
-    projection (D. Achlioptas, 2003). The signs are the same in every process and release.
-    """
-    bits = _bits(ngram_buckets(word), size)
-    # The sum of signs is twice the bits less their number. With few axes it could be all zero;
-    # the sign of the first n-gram breaks the tie.
-    twice = bits.sum(axis=0, dtype=np.float32) * 2 + bits[0]
-    return np.asarray(twice - np.float32(len(bits) + 0.5), np.float32)
+def fill_unseen(
+    vectors: Sequence[NDArray[np.float32]], unseen: Sequence[Unseen], found: FoundWords
+) -> None:
+    """Set the rows of words never seen in matrices (U, E1), (U, E2), ..., each by its `Unseen`."""
+    size = max(matrix.shape[1] for matrix in vectors)
+    for some in slices(len(found.unseen), _BLOCK):
+        own = ngram_vectors(found.unseen[some], size)
+        stand_ins = found.stand_ins.some(some)
+        for matrix, each in zip(vectors, unseen, strict=True):
+            matrix[found.places[some]] = each.vectors(stand_ins, own)
 
 
 def ngram_vectors(words: Sequence[str], size: int) -> NDArray[np.float32]:
-    """Return the `ngram_vector` of each of n words, (n, E), computing each n-gram's signs once.
+    """Return a vector for each of n words, (n, E), similar for words with similar spellings.
 
-    >>> np.array_equal(ngram_vectors(["colour", "hue"], 8)[1], ngram_vector("hue", 8))
+    It is the sum of a vector of pseudo-random signs for each n-gram of the word, a random
+    projection (D. Achlioptas, 2003). The signs are the same in every process and release, and do
+    not depend on E.
+
+    >>> np.array_equal(ngram_vectors(["colour", "hue"], 8)[1:, :4], ngram_vectors(["hue"], 4))
     True
     """
-    buckets = ngram_buckets_of_each(words)
+    few = len(words) <= _FEW
+    buckets = list(map(ngram_buckets, words)) if few else ngram_buckets_of_each(words)
     lengths, flat = np.array(list(map(len, buckets))), np.concatenate(buckets)
-    each = different(flat)
-    places = np.searchsorted(each, flat)
-    bits = _bits(each, size).astype(np.float32)
-    twice = sums(bits, places, lengths) * 2 + bits[places[np.cumsum(lengths) - lengths]]
+    starts = np.cumsum(lengths) - lengths
+    each = flat if few else different(flat)  # the signs of each n-gram once
+    places = np.arange(len(flat)) if few else np.searchsorted(each, flat)
+    bits = _bits(each, size)
+    # The sum of signs is twice the bits less their number. With few axes it could be all zero;
+    # the sign of the first n-gram breaks the tie.
+    twice = 2 * (np.add.reduceat(bits, starts) if few else sums(bits, places, lengths))
+    twice += bits[places[starts]]
     return np.asarray(twice - (lengths[:, None] + 0.5).astype(np.float32), np.float32)
 
 
@@ -239,14 +221,15 @@ def ngram_vectors(words: Sequence[str], size: int) -> NDArray[np.float32]:
 _OF_NGRAM, _OF_AXIS, _MIXED = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
 
 
-def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.uint32]:
+def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.float32]:
     """Return a pseudo-random bit for each of n n-grams, by its number, and each axis, (n, E)."""
-    axes = np.arange(size, dtype=np.uint32)
-    mixed = (ngrams.astype(np.uint32)[:, None] * _OF_NGRAM ^ axes * _OF_AXIS) * _MIXED
+    axes = np.arange(size, dtype=np.uint32) * _OF_AXIS
+    mixed = (ngrams.astype(np.uint32) * _OF_NGRAM)[:, None] ^ axes
+    mixed *= _MIXED
     mixed ^= mixed >> np.uint32(15)
     mixed *= _OF_NGRAM
     mixed >>= np.uint32(31)
-    return np.asarray(mixed, np.uint32)
+    return np.asarray(mixed, np.float32)
 
 
 # ---- words and their vectors ---------------------------------------------------------------------
@@ -320,8 +303,8 @@ class WordEmbedding(ABC):
     def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
         """Return the features of n words, with vectors changed by ``project``; not cached."""
         found = FoundWords(self.vocabulary, words)
-        vectors = units(project(self._vectors(found), words))
-        return WordFeatures(found.known, found.weights, found.trust, vectors)
+        vectors, lengths = units_and_lengths(project(self._vectors(found), words))
+        return WordFeatures(found.known, found.weights, found.trust, vectors, lengths)
 
     @abstractmethod
     def fingerprint(self) -> dict[str, Any]:
@@ -572,7 +555,7 @@ class WordVectors(WordEmbedding):
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         vectors = self._matrix.rows(found.rows)
         if found.unseen:
-            vectors[found.places] = self._unseen.vectors(found)
+            fill_unseen([vectors], [self._unseen], found)
         return vectors
 
     @cached_property
@@ -615,15 +598,14 @@ class JoinedVectors(WordEmbedding):
 
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         first, second = self.parts
-        of_second = np.where(found.rows < len(second), found.rows, -1)
+        of_second = found.rows
+        if found.rows.max(initial=-1) >= len(second):
+            of_second = np.where(found.rows < len(second), found.rows, -1)
         rows = first.vocabulary.rows(found.words), of_second
-        vectors = np.empty((len(found.words), self.size), np.float32)
-        halves = vectors[:, : first.size], vectors[:, first.size :]
-        for part, half, unseen, places in zip(self.parts, halves, self._unseen, rows, strict=True):
-            half[:] = part._matrix.rows_or_zeros(places)
-            if found.unseen:
-                half[found.places] = unseen.vectors(found)
-        return vectors
+        halves = [p._matrix.rows_or_zeros(some) for p, some in zip(self.parts, rows, strict=True)]
+        if found.unseen:
+            fill_unseen(halves, self._unseen, found)
+        return np.concatenate(halves, axis=1)
 
     @cached_property
     def _unseen(self) -> list[Unseen]:

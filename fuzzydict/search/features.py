@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import inverse_lengths, units
+from fuzzydict.embedding.base import encode_queries
 from fuzzydict.search.texts import WORDS
 from fuzzydict.text.abbreviations import (
     abbreviation_likeness,
@@ -102,14 +103,12 @@ def encode(
     if not new:
         return
     texts = [query.asked for query in new]
-    if vectors is None:
-        vectors, trusts = embedding.encode_with_trust(texts, of_queries=True)
-    else:
-        trusts = embedding.trust(texts)
-    for query, vector, trust in zip(new, vectors, trusts.tolist(), strict=True):
-        query.vector, query.trust = vector, trust
-        if with_words:
-            query.words = embedding.word_features(query.text.split()[:WORDS], of_query=True)
+    words = [query.text.split()[:WORDS] for query in new] if with_words else None
+    found = encode_queries(embedding, texts, words, vectors)
+    for i, query in enumerate(new):
+        query.vector, query.trust = found.vectors[i], float(found.trust[i])
+        if found.words:
+            query.words = found.words[i]
         query.is_encoded = True  # at last: what was interrupted is done again
 
 

@@ -35,7 +35,6 @@ from fuzzydict.embedding.word_vectors import (
     English,
     JoinedVectors,
     brown_sentences,
-    ngram_vector,
     ngram_vectors,
 )
 from fuzzydict.text.words import words
@@ -209,7 +208,7 @@ def test_a_vector_is_that_of_the_stand_ins_as_far_as_they_are_trusted(word: str)
     lent = sum((w * VECTORS[row] for row, w in zip(rows, weights, strict=True)), np.zeros(8))
     mean = VECTORS.mean(axis=0)
     spread = np.mean([np.linalg.norm(vector - mean) for vector in VECTORS])
-    direction = ngram_vector(word, 8)
+    (direction,) = ngram_vectors([word], 8)
     own = mean + spread * direction / np.linalg.norm(direction)
     expected = stand_ins.trust * lent + (1 - stand_ins.trust) * own
     np.testing.assert_allclose(SMALL.encode([word])[0], expected, rtol=1e-5, atol=1e-6)
@@ -219,7 +218,7 @@ def test_a_vector_is_that_of_the_stand_ins_as_far_as_they_are_trusted(word: str)
 def test_vectors_of_ngrams_are_the_same_for_one_word_and_for_many(
     words: list[str], size: int
 ) -> None:
-    each = [ngram_vector(word, size) for word in words]
+    each = np.concatenate([ngram_vectors([word], size) for word in words])
     np.testing.assert_array_equal(ngram_vectors(words, size), each, strict=True)
 
 
