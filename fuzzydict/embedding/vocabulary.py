@@ -112,7 +112,8 @@ class Mapped:
         if rows.max() >= len(self):
             raise ValueError("its rows are not those of its words")
         self.has_phrases = bool((text == ord(" ")).any() or (text == ord("_")).any())
-        self._found: dict[str, int | None] = {}
+        self._asked = 0
+        self._recent = lru_cache(maxsize=_MANY)(self._look_up)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""
@@ -140,14 +141,10 @@ class Mapped:
 
     def row(self, word: str) -> int | None:
         """Return the row of a word; None if it has none."""
-        found = self._found
-        if len(found) >= _MANY:  # threads may step past it
-            return self._rows.get(word)
-        if word not in found:
-            found[word] = self._look_up(word)
-        return found[word]
+        return self._recent(word) if self._asked < _MANY else self._rows.get(word)
 
     def _look_up(self, word: str) -> int | None:
+        self._asked += 1  # threads may step past it
         code = word.encode("utf-8", "surrogatepass")
         checksum = np.uint32(zlib.crc32(code))
         place = int(self._checksums.searchsorted(checksum))
