@@ -18,7 +18,7 @@ import numpy as np
 
 from fuzzydict._arrays import as_floats
 from fuzzydict.errors import OptionError, ShapeError
-from fuzzydict.evaluation.systems import Ranker, Remembering, System
+from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
 from fuzzydict.io.records import as_json
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ def _collect(
     for system, ranker in zip(systems, rankers, strict=True):
         if isinstance(system.encoder, Remembering):
             system.encoder.remember(texts)
-        for query in dictionary.queries:
-            _add(answers[system.name], ranker, query)
+        _add(answers[system.name], ranker, dictionary.queries)
 
 
 def _seconds(ranker: Ranker, queries: Sequence[str]) -> list[float]:
@@ -193,13 +192,27 @@ def _seconds(ranker: Ranker, queries: Sequence[str]) -> list[float]:
     return seconds
 
 
-def _add(answers: _Answers, ranker: Ranker, query: Query) -> None:
-    ranked = ranker.ranked(query.text, _TOPN)
-    others = ranker.ranked(query.text, 1, without=query.accept)
-    answers.ranked.append([key for key, _ in ranked])
-    answers.right.append(bool(ranked) and ranked[0].key in query.accept)
-    answers.present.append(ranked[0].score if ranked else -math.inf)
-    answers.absent.append(others[0].score if others else -math.inf)
+def _add(answers: _Answers, ranker: Ranker, queries: Sequence[Query]) -> None:
+    """Add the answers of a system to the queries of a dictionary."""
+    others = _without_right_keys(ranker, queries)
+    for query, ranked in zip(queries, ranker.ranked([q.text for q in queries], _TOPN), strict=True):
+        other = others[query]
+        answers.ranked.append([key for key, _ in ranked])
+        answers.right.append(bool(ranked) and ranked[0].key in query.accept)
+        answers.present.append(ranked[0].score if ranked else -math.inf)
+        answers.absent.append(other[0].score if other else -math.inf)
+
+
+def _without_right_keys(ranker: Ranker, queries: Sequence[Query]) -> dict[Query, list[Ranked]]:
+    """Return the best key of each query without its right keys; those with the same together."""
+    together: dict[frozenset[str], list[Query]] = {}
+    for query in dict.fromkeys(queries):
+        together.setdefault(query.accept, []).append(query)
+    found: dict[Query, list[Ranked]] = {}
+    for accept, some in together.items():
+        ranked = ranker.ranked([query.text for query in some], 1, without=accept)
+        found.update(zip(some, ranked, strict=True))
+    return found
 
 
 def _retrieval(one: RetrievalSet, system: System, answers: _Answers) -> Retrieval:

@@ -35,8 +35,13 @@ class Ranker(Protocol):
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
-        """Return the ``topn`` nearest keys, best first, as if those ``without`` were not there."""
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
+        """Return the ``topn`` nearest keys of each query, best first.
+
+        They are those that there would be if the keys ``without`` were not there.
+        """
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,9 @@ def fuzzy_dict(
     """Return `FuzzyDict` with its default scorer; the other arguments are `FuzzyDict`'s.
 
     >>> ranker = fuzzy_dict().over(["brand", "color"])
-    >>> ranker.best("colour"), [key for key, _ in ranker.ranked("colour", 1, without={"color"})]
-    ('color', ['brand'])
+    >>> ((other, _),) = ranker.ranked(["colour"], 1, without={"color"})[0]
+    >>> ranker.best("colour"), other
+    ('color', 'brand')
     """
     adapted = as_embedding(embedding)
     projected = with_projections(adapted, as_projections(projections))
@@ -98,21 +104,34 @@ class _FuzzyRanker:
             projections=projections,
             score_cutoff=-math.inf,
         )
-        self.ranked("a", 1)  # encodes the keys, for the copies as well
+        self.ranked(["a"], 1)  # encodes the keys, for the copies as well
 
     def best(self, query: str) -> str | None:
         key: str | None = self._dict.get(query)
         return key
 
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
+        """Return the matches of each query, which are asked together, and equal ones once."""
         # The keys are removed, not skipped: a score may depend on the other keys.
         d = self._dict.copy() if without else self._dict
         for key in without:
             d.pop(key, None)
-        try:
-            return [Ranked(match.key, match.score) for match in d.most_similar(query, topn)]
-        except NoMatchError:
-            return []
+        found = _most_similar(d, list(dict.fromkeys(queries)), topn)
+        return [found[query] for query in queries]
+
+
+def _most_similar(d: FuzzyDict[str], queries: list[str], topn: int) -> dict[str, list[Ranked]]:
+    """Return the matches of each query; none if it, or every key, has no letters or digits."""
+    try:
+        matches = d.most_similar(queries, topn)
+    except NoMatchError:
+        if len(queries) == 1:
+            return {queries[0]: []}
+        return {query: _most_similar(d, [query], topn)[query] for query in queries}
+    ranked = ([Ranked(match.key, match.score) for match in some] for some in matches)
+    return dict(zip(queries, ranked, strict=True))
 
 
 # ---- plain cosine -------------------------------------------------------------------------
@@ -138,7 +157,7 @@ class CosineRanker:
     >>> ranker = CosineRanker(["north", "south", "east"], Compass())
     >>> ranker.best("north-east"), ranker.best("west")
     ('north', None)
-    >>> [(key, round(cosine, 2)) for key, cosine in ranker.ranked("north-east", 3)]
+    >>> [(key, round(cosine, 2)) for key, cosine in ranker.ranked(["north-east"], 3)[0]]
     [('north', 0.71), ('east', 0.71)]
     """
 
@@ -154,8 +173,13 @@ class CosineRanker:
         cosines = self._cosines(query)
         return None if cosines is None else self._keys[int(cosines.argmax())]
 
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
         """Return the keys with the ``topn`` largest cosines; equal ones in the order of keys."""
+        return [self._ranked(query, topn, without) for query in queries]
+
+    def _ranked(self, query: str, topn: int, without: Collection[str]) -> list[Ranked]:
         cosines = self._cosines(query)
         if cosines is None:
             return []
@@ -229,8 +253,13 @@ class _Difflib:
     def best(self, query: str) -> str | None:
         return next(iter(difflib.get_close_matches(query, self._keys, n=1, cutoff=0)), None)
 
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
         keys = [key for key in self._keys if key not in without] if without else self._keys
+        return [self._ranked(query, keys, topn) for query in queries]
+
+    def _ranked(self, query: str, keys: list[str], topn: int) -> list[Ranked]:
         found = difflib.get_close_matches(query, keys, n=topn, cutoff=_LIKELY)
         if len(found) < topn:
             found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
@@ -249,7 +278,12 @@ class _Rapidfuzz:
         found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def ranked(self, query: str, topn: int, without: Collection[str] = frozenset()) -> list[Ranked]:
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
+        return [self._ranked(query, topn, without) for query in queries]
+
+    def _ranked(self, query: str, topn: int, without: Collection[str]) -> list[Ranked]:
         from rapidfuzz import fuzz, process
 
         limit = topn + len(without)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 TABLES = (*ROW_FORMATS, "parquet")
-_MAX_SCORES = 2**22  # scores in memory at once: queries times keys
+_TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
 _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
@@ -323,9 +323,8 @@ class _ColumnMatcher(Generic[T]):
             if key is not None:
                 best[query] = Match(key, dict.__getitem__(self.d, key), 1.0, query=query)
         others = [q for q in queries if best[q] is None and q not in known and plain(q)]
-        step = max(1, _MAX_SCORES // max(1, len(self.d)))
-        for start in range(0, len(others), step):
-            some = others[start : start + step]
+        for start in range(0, len(others), _TOGETHER):
+            some = others[start : start + _TOGETHER]
             try:
                 ranked = self.d.most_similar(some, topn=1)
             except NoMatchError:  # no key has letters or digits

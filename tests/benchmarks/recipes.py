@@ -206,7 +206,7 @@ def _by_cosine(vectors: WordVectors, synonyms: RetrievalSet) -> tuple[float, flo
     ranked: list[list[str]] = []
     for dictionary in synonyms.dictionaries:
         ranker = system.over(dictionary.keys)
-        found = (ranker.ranked(query.text, _TOPN) for query in dictionary.queries)
+        found = ranker.ranked([query.text for query in dictionary.queries], _TOPN)
         ranked += [[key for key, _ in matches] for matches in found]
     accepted = [query.accept for query in synonyms.queries]
     first = [keys[0] if keys else None for keys in ranked]

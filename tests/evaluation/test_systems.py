@@ -52,12 +52,12 @@ def test_keys_taken_out_are_as_if_they_had_never_been(
     left = [key for key in keys if key not in without]
     ranker = fuzzy_dict().over(keys)
     every = len(keys)
-    before = ranker.ranked(query, every)
-    found = ranker.ranked(query, every, without=without)
-    expected = fuzzy_dict().over(left).ranked(query, every) if left else []
+    (before,) = ranker.ranked([query], every)
+    (found,) = ranker.ranked([query], every, without=without)
+    (expected,) = fuzzy_dict().over(left).ranked([query], every) if left else [[]]
     # Keys that hardly differ may change places: the last bits depend on how many there are.
     assert dict(found) == pytest.approx(dict(expected), rel=1e-3, abs=1e-9)
-    assert ranker.ranked(query, every) == before
+    assert ranker.ranked([query], every) == [before]
 
 
 def test_a_fuzzy_dict_is_asked_as_its_users_would() -> None:
@@ -67,10 +67,12 @@ def test_a_fuzzy_dict_is_asked_as_its_users_would() -> None:
     for query in ("colour", "topSpeed", "color"):
         match = d.nearest(query)
         assert ranker.best(query) == match.key
-        assert ranker.ranked(query, 1) == [tuple(d.most_similar(query)[0])[::2]]
+        assert ranker.ranked([query], 1) == [[tuple(d.most_similar(query)[0])[::2]]]
     assert ranker.best("qwzzt") in keys  # no cutoff
     assert ranker.best("?!") is None
-    assert ranker.ranked("?!", 3) == []
+    assert ranker.ranked(["?!", "color", "color", "?!"], 3) == [
+        *([], *ranker.ranked(["color"], 3) * 2, [])
+    ]
 
 
 def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen() -> None:
@@ -108,10 +110,10 @@ def test_cosines_are_ranked_as_by_a_loop(
         for k in keys
         if k not in without and query.any() and vectors[k].any()
     )
-    found = ranker.ranked("query", topn, without=without)
+    (found,) = ranker.ranked(["query"], topn, without=without)
     assert [-score for _, score in found] == pytest.approx(expected[:topn], abs=1e-6)
     assert without.isdisjoint(key for key, _ in found)
-    ranked = ranker.ranked("query", 1)
+    (ranked,) = ranker.ranked(["query"], 1)
     assert ranker.best("query") == (ranked[0].key if ranked else None)
 
 
@@ -160,10 +162,10 @@ def test_spelling_is_ranked_as_by_a_loop(
     without = frozenset(data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else [])
     ranker = PEERS[name]().over(keys)
     left = [key for key in keys if key not in without]
-    found = ranker.ranked(query, topn, without=without)
+    (found,) = ranker.ranked([query], topn, without=without)
     assert [score for _, score in found] == pytest.approx(obvious(query, left)[:topn])
     assert len(found) == len({key for key, _ in found} & set(left))
-    ranked = ranker.ranked(query, 1)
+    (ranked,) = ranker.ranked([query], 1)
     best = ranker.best(query)
     assert (best is None) == (not keys)
     assert not ranked or obvious(query, [str(best)])[0] == pytest.approx(ranked[0].score)
@@ -183,12 +185,12 @@ def test_gensim_has_its_defaults_and_knows_words_as_they_are_written(
     vectors = Word2Vec(sentences, seed=1, workers=1).wv
     ranker = system.over([*NAMES, "Price"])
     known = {key: vectors.similarity("price", key) for key in ("color", "brand", "speed")}
-    found = dict(ranker.ranked("price", 9))
+    found = dict(ranker.ranked(["price"], 9)[0])
     assert found.keys() == {*known, "top speed"}  # "top" alone is unknown
     assert {key: found[key] for key in known} == pytest.approx(known, abs=1e-5)
     for text in ("Price", "speeed"):  # which the sentences do not have
         assert ranker.best(text) is None
-        assert ranker.ranked(text, 3) == []
+        assert ranker.ranked([text], 3) == [[]]
     assert system.never_seen is not None
     assert (system.never_seen("The speed"), system.never_seen("The speeed")) == (False, True)
 
