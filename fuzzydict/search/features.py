@@ -17,7 +17,7 @@ from fuzzydict.text.abbreviations import (
     looks_abbreviated,
 )
 from fuzzydict.text.forms import same_form
-from fuzzydict.text.ngrams import largest, most_alike
+from fuzzydict.text.ngrams import largest, most_alike_of_each
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
     coverage,
@@ -241,10 +241,11 @@ def spelled_alike(
     """Return the slots that share the most n-grams with each query, (L, c)."""
     if len(keys) <= SPELLED_ALIKE:
         return np.arange(len(keys))[None].repeat(len(queries), axis=0)
+    count = min(SPELLED_ALIKE, keys.count)
     if shared is None:
-        count, alive = SPELLED_ALIKE, keys.alive
-        return np.array([most_alike(keys.ngrams, q.text, count, alive)[0] for q in queries])
-    return np.array([largest(np.where(keys.alive, row, -1), SPELLED_ALIKE) for row in shared])
+        texts = [query.text for query in queries]
+        return most_alike_of_each(keys.ngrams, texts, count, keys.alive)[0]
+    return np.array([largest(np.where(keys.alive, row, -1), count) for row in shared])
 
 
 def _spelled(
