@@ -517,7 +517,7 @@ def _words_alike(
 
     (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
     """
-    alike = likenesses(words, others.of(places))
+    alike = others.spellings.likeness_of_each(words, places)
     for row, word, is_known in zip(alike, words, asked.known.tolist(), strict=True):
         if is_known:
             row **= _SHARPNESS

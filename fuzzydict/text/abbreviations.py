@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
-from itertools import pairwise
+from functools import cache, lru_cache, partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -130,12 +130,34 @@ class Abbreviations:
         >>> print(texts.likeness("dob", np.arange(4)).round(2))
         [0.   0.   0.   0.95]
         """
-        alike = np.zeros(len(places), np.float32)
-        found = self._letters.nested(_letters(word), places)
-        if listed := _listed(word):
-            found += self._listed.sharing(listed, places)
-        for i in found:
-            alike[i] = _likeness(word, self._texts[places[i]], may_abbreviate)
+        alike: NDArray[np.float32] = self.likeness_of_each(
+            [word], places, lambda _, short: may_abbreviate(short)
+        )[0]
+        return alike
+
+    def likeness_of_each(
+        self,
+        words: Sequence[str],
+        places: NDArray[np.intp],
+        may_abbreviate: Callable[[int, str], bool] = lambda *_: True,
+    ) -> NDArray[np.float32]:
+        """Return the `likeness` of each of L texts and its c texts, (L, c).
+
+        Args:
+            words: L words or phrases, plain and not empty.
+            places: the places of the c texts of each, (L, c), or of all, (c,).
+            may_abbreviate: tells whether, compared with the text of this number, a word may
+                abbreviate one by rule.
+        """
+        alike = np.zeros((len(words), places.shape[-1]), np.float32)
+        found = self._letters.nested(list(map(_letters, words)), places)
+        listed = list(map(_listed, words))
+        if any(listed):
+            found = chain(found, self._listed.sharing(listed, places))
+        for row, column, place in found:
+            alike[row, column] = _likeness(
+                words[row], self._texts[place], partial(may_abbreviate, row)
+            )
         return alike
 
 

@@ -77,7 +77,7 @@ class Contradictions:
         >>> texts.of("room 12b", np.array([3, 4])).tolist()
         [True, False]
         """
-        found: NDArray[np.bool_] = self.of_each([query], places[None])[0]
+        found: NDArray[np.bool_] = self.of_each([query], places)[0]
         return found
 
     def of_each(self, queries: Sequence[str], places: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -85,12 +85,11 @@ class Contradictions:
 
         Args:
             queries: L plain texts.
-            places: the places of the c texts of each among the n, (L, c).
+            places: the places of the c texts of each, (L, c), or of all, (c,).
         """
-        contradicted = np.zeros(places.shape, np.bool_)
-        for row, query, some in zip(contradicted, queries, places, strict=True):
-            for i in self._sketches.sharing(_asked(query), some):
-                row[i] = _contradict(_text(query), _text(self._texts[some[i]]))
+        contradicted = np.zeros((len(queries), places.shape[-1]), np.bool_)
+        for row, column, place in self._sketches.sharing(list(map(_asked, queries)), places):
+            contradicted[row, column] = _contradict(_text(queries[row]), _text(self._texts[place]))
         return contradicted
 
 

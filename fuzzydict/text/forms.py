@@ -252,23 +252,37 @@ class Forms:
         >>> print(forms.likeness("irrigated", np.array([2, 3, 4])).round(2))
         [0.95 0.85 0.  ]
         """
-        alike = np.zeros(len(places), np.float32)
-        spelled, of, from_stem = american(word), base_forms(word), stem(word)
-        for i in self._sketches.sharing(_sketch(word), places):
-            other = self._words[places[i]]
-            if of.isdisjoint(base_forms(other)):
-                if from_stem and from_stem == stem(other) and word[:1] == other[:1]:
-                    alike[i] = _OF_DERIVED
-            elif spelled == american(other):
-                alike[i] = 1
-            elif word[:1] == other[:1]:
-                alike[i] = _OF_INFLECTED
+        alike: NDArray[np.float32] = self.likeness_of_each([word], places)[0]
+        return alike
+
+    def likeness_of_each(
+        self, words: Sequence[str], places: NDArray[np.intp]
+    ) -> NDArray[np.float32]:
+        """Return the `likeness` of each of L words and its c words, (L, c).
+
+        Args:
+            words: L plain words.
+            places: the places of the c words of each, (L, c), or of all, (c,).
+        """
+        alike = np.zeros((len(words), places.shape[-1]), np.float32)
+        for row, column, place in self._sketches.sharing(list(map(_sketch, words)), places):
+            alike[row, column] = _likeness(words[row], self._words[place])
         return alike
 
 
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
     """Return how alike a word and each of n words are as forms of one word, (n,), see `Forms`."""
     return Forms(others).likeness(word, np.arange(len(others)))
+
+
+def _likeness(word: str, other: str) -> float:
+    if base_forms(word).isdisjoint(base_forms(other)):
+        from_stem = stem(word)
+        is_derived = from_stem and from_stem == stem(other) and word[:1] == other[:1]
+        return _OF_DERIVED if is_derived else 0.0
+    if american(word) == american(other):
+        return 1.0
+    return _OF_INFLECTED if word[:1] == other[:1] else 0.0
 
 
 @lru_cache(maxsize=1 << 14)

@@ -83,20 +83,32 @@ def likenesses(
     return alike
 
 
-def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]:
+def likeness_of_pairs(
+    a: Sequence[str],
+    b: Sequence[str],
+    known_sounds: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> NDArray[np.float32]:
     """Return the `likeness` of the strings of each of P pairs, (P,).
+
+    Args:
+        a: the first string of each.
+        b: the second string of each.
+        known_sounds: the `sounds` of both, if they are known.
 
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """
-    alike = _mean_similarity(cpdist, (a, b), (sounds(a), sounds(b)))
+    alike = _mean_similarity(cpdist, (a, b), known_sounds or (sounds(a), sounds(b)))
     pairs = list(zip(a, b, strict=True))
-    short = [i for i, pair in enumerate(pairs) if _are_other_short(*pair)]
+    short = [i for i, (x, y) in enumerate(pairs) if len(x) <= _SHORT >= len(y)]
+    short = [i for i in short if _are_other_short(*pairs[i])]
     alike[short] = np.minimum(alike[short], _OF_SHORT)
     if " " in "".join((*a, *b)):
         joined = zip(_without_blanks(a), _without_blanks(b), strict=True)
-        alike[[i for i, (one, other) in enumerate(joined) if one == other]] = 1
-    alike[[i for i, pair in enumerate(pairs) if _have_other_numbers(*pair)]] *= OTHER_NUMBER
+        alike[[i for i, (x, y) in enumerate(joined) if x == y]] = 1
+    numbered = {string for string in set(a) if _DIGITS.search(string)}
+    some = [i for i, string in enumerate(a) if string in numbered] if numbered else []
+    alike[[i for i in some if _have_other_numbers(*pairs[i])]] *= OTHER_NUMBER
     return alike
 
 
@@ -184,10 +196,26 @@ class Spellings:
         >>> print(Spellings(["color", "collar"]).likeness("colour", np.array([1, 0])).round(2))
         [0.79 0.91]
         """
-        listed = places.tolist()
-        strings = [self._strings[place] for place in listed]
-        alike: NDArray[np.float32] = likenesses([query], strings, self._sounds.of(listed))[0]
+        alike: NDArray[np.float32] = self.likeness_of_each([query], places)[0]
         return alike
+
+    def likeness_of_each(
+        self, queries: Sequence[str], places: NDArray[np.intp]
+    ) -> NDArray[np.float32]:
+        """Return the `likeness` of each of L queries and its c strings, (L, c).
+
+        Args:
+            queries: L strings.
+            places: the places of the c strings of each, (L, c), or of all, (c,).
+        """
+        listed = places.ravel().tolist()
+        strings, heard = [self._strings[place] for place in listed], self._sounds.of(listed)
+        if len(listed) == places.shape[-1]:
+            return likenesses(queries, strings, heard)
+        rows = np.arange(len(queries)).repeat(places.shape[-1]).tolist()
+        each, of_queries = [queries[row] for row in rows], sounds(queries)
+        both = ([of_queries[row] for row in rows], heard)
+        return likeness_of_pairs(each, strings, both).reshape(places.shape)
 
 
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:

@@ -41,52 +41,64 @@ class Sketches:
         self._strings, self._sketch = strings, sketch
         self._bits = np.full(len(strings), _NONE, np.uint64)
 
-    def sharing(self, bits: int, places: NDArray[np.intp]) -> list[int]:
-        """Return which of c strings share a bit, as places in ``places``, rising.
+    def sharing(
+        self, bits: Sequence[int], places: NDArray[np.intp]
+    ) -> Iterable[tuple[int, int, int]]:
+        """Return which strings share a bit with which of L sketches.
+
+        Args:
+            bits: the L sketches.
+            places: the places of the c strings to compare with each, (L, c), or with all, (c,).
+
+        Returns:
+            For each of those found, its row and column, as in (L, c), and the place of the string.
 
         >>> sketches = Sketches(["red", "green", "blue"], lambda word: 1 << len(word))
-        >>> sketches.sharing(1 << 3 | 1 << 4, np.array([2, 1, 0]))
-        [0, 2]
+        >>> list(sketches.sharing([1 << 3 | 1 << 4, 1 << 5], np.array([2, 1, 0])))
+        [(0, 0, 2), (0, 2, 0), (1, 1, 1)]
         """
-        asked = np.uint64(bits)
+        asked = np.array(bits, np.uint64)[:, None]
         while True:
-            theirs = self._of(places)
-            found = (theirs & asked).nonzero()[0]
-            if not len(found) or not self._make(places[found], theirs[found]):
-                return list(found.tolist())
+            found = (self._of(places) & asked).nonzero()
+            if not len(found[0]):
+                return ()
+            at = places[found[-places.ndim :]]
+            if not self._make(at):
+                return zip(*[numbers.tolist() for numbers in (*found, at)], strict=True)
 
-    def nested(self, bits: int, places: NDArray[np.intp]) -> list[int]:
-        """Return which of c strings have all of the bits, or no others.
+    def nested(
+        self, bits: Sequence[int], places: NDArray[np.intp]
+    ) -> Iterable[tuple[int, int, int]]:
+        """Return which strings have all bits of which of L sketches, or no others; see `sharing`.
 
         >>> sketches = Sketches(["111", "001", "110"], lambda digits: int(digits, 2))
-        >>> sketches.nested(0b011, np.arange(3))
-        [0, 1]
+        >>> list(sketches.nested([0b011], np.arange(3)))
+        [(0, 0, 0), (0, 1, 1)]
         """
-        asked = np.uint64(bits)
+        asked = np.array(bits, np.uint64)[:, None]
         while True:
             theirs = self._of(places)
             both = theirs & asked
             is_nested: NDArray[np.bool_] = (both == asked) | (both == theirs)
-            found = is_nested.nonzero()[0]
-            if not len(found) or not self._make(places[found], theirs[found]):
-                return list(found.tolist())
+            found = is_nested.nonzero()
+            if not len(found[0]):
+                return ()
+            at = places[found[-places.ndim :]]
+            if not self._make(at):
+                return zip(*[numbers.tolist() for numbers in (*found, at)], strict=True)
 
     def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
-        """Return the sketches of c strings, (c,), some of which may be missing."""
+        """Return the sketches of some strings, some of which may be missing."""
         if more := len(self._strings) - len(self._bits):
             self._bits = np.append(self._bits, np.full(more, _NONE, np.uint64))
         return self._bits[places]
 
-    def _make(self, places: NDArray[np.intp], bits: NDArray[np.uint64]) -> bool:
-        """Make the sketches that are missing of some strings; return whether any was.
-
-        Args:
-            places: the places of the strings, (c,).
-            bits: their sketches, (c,).
-        """
+    def _make(self, places: NDArray[np.intp]) -> bool:
+        """Make the sketches that are missing of c strings, (c,); return whether any was."""
+        bits = self._bits[places]
         if _NONE not in bits.tolist():
             return False
-        missing = places[bits == _NONE]
+        missing = np.unique(places[bits == _NONE])
         made = [self._sketch(self._strings[place]) for place in missing.tolist()]
         self._bits[missing] = np.array(made, np.uint64)
         return True

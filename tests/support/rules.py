@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fuzzydict.text.sketches import Sketches
 
-__all__ = ["PHRASES", "TELLING_WORDS", "asked_of_each", "runs_between", "shuffled"]
+__all__ = ["PHRASES", "TELLING_WORDS", "asked_of_each", "of_two", "runs_between", "shuffled"]
 
 _FORMS = "colour color colors organised organize irrigated irrigator children child kerb curb"
 _SHORT = "temp temperature govt government spd speed car carpet qty quantity lbs pound no number"
@@ -31,8 +31,9 @@ PHRASES = st.lists(TELLING_WORDS, min_size=1, max_size=4).map(" ".join)
 def asked_of_each() -> Iterator[None]:
     """Let sketches find every string, so that the rules are asked of each."""
 
-    def every(_: Sketches, __: int, places: NDArray[np.intp]) -> list[int]:
-        return list(range(len(places)))
+    def every(_: Sketches, bits: list[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+        rows = np.broadcast_to(places, (len(bits), places.shape[-1])).tolist()
+        return [(i, j, place) for i, row in enumerate(rows) for j, place in enumerate(row)]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Sketches, "sharing", every)
@@ -45,6 +46,11 @@ def shuffled(count: int) -> NDArray[np.intp]:
     places = list(range(count))
     Random(count).shuffle(places)
     return np.array(places[: (count + 1) // 2], np.intp)
+
+
+def of_two(count: int) -> NDArray[np.intp]:
+    """Return places of strings for two queries each, (2, c)."""
+    return np.stack([shuffled(count), shuffled(count)[::-1]])
 
 
 def runs_between(

@@ -15,7 +15,7 @@ from fuzzydict.text.abbreviations import (
     runs_of,
 )
 from tests.support.reference import shortened_of
-from tests.support.rules import PHRASES, asked_of_each, runs_between, shuffled
+from tests.support.rules import PHRASES, asked_of_each, of_two, runs_between, shuffled
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -104,12 +104,19 @@ def test_no_text_has_no_likeness() -> None:
     assert abbreviation_likeness("temp", ["attempt"]).dtype == np.float32
 
 
-@given(PHRASES | TEXTS, st.lists(PHRASES | TEXTS, min_size=1))
-def test_many_texts_are_compared_as_each_is(text: str, others: list[str]) -> None:
-    places = shuffled(len(others))
-    found = Abbreviations(others).likeness(text, places).tolist()
+SOME = PHRASES | TEXTS
+
+
+@given(st.tuples(SOME, SOME), st.lists(SOME, min_size=1))
+def test_many_texts_are_compared_as_each_is(texts: tuple[str, str], others: list[str]) -> None:
+    places, kept = of_two(len(others)), Abbreviations(others)
+    found = kept.likeness_of_each(texts, places, lambda row, _: row == 0).tolist()
     with asked_of_each():
-        assert found == Abbreviations(others).likeness(text, places).tolist()
+        first = Abbreviations(others).likeness(texts[0], places[0]).tolist()
+        second = Abbreviations(others).likeness(texts[1], places[1], lambda _: False).tolist()
+    assert found == [first, second]
+    found = kept.likeness_of_each(texts, places[0]).tolist()
+    assert found == [kept.likeness(text, places[0]).tolist() for text in texts]
 
 
 @given(PHRASES | TEXTS, st.lists(PHRASES | TEXTS, min_size=1))

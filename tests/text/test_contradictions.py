@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fuzzydict.text.contradictions import Contradictions, contradictions
 from fuzzydict.text.words import plain
-from tests.support.rules import PHRASES, asked_of_each, shuffled
+from tests.support.rules import PHRASES, asked_of_each, of_two
 
 
 def contradict(a: str, b: str) -> bool:
@@ -112,9 +112,12 @@ def test_it_is_the_same_both_ways_and_one_by_one(text: str, others: list[str]) -
 SEVERAL = PHRASES | st.sampled_from([plain(text) for pair in OPPOSED for text in pair])
 
 
-@given(SEVERAL, st.lists(SEVERAL, min_size=1))
-def test_many_texts_contradict_as_each_does(text: str, others: list[str]) -> None:
-    places = shuffled(len(others))
-    found = Contradictions(others).of(text, places).tolist()
+@given(st.tuples(SEVERAL, SEVERAL), st.lists(SEVERAL, min_size=1))
+def test_many_texts_contradict_as_each_does(texts: tuple[str, str], others: list[str]) -> None:
+    places, kept = of_two(len(others)), Contradictions(others)
+    found = kept.of_each(texts, places).tolist()
     with asked_of_each():
-        assert found == Contradictions(others).of(text, places).tolist()
+        each = [Contradictions(others).of(*one) for one in zip(texts, places, strict=True)]
+    assert found == [row.tolist() for row in each]
+    found = kept.of_each(texts, places[0]).tolist()
+    assert found == [kept.of(text, places[0]).tolist() for text in texts]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.text.forms import Forms, base_forms, compared, form_likeness, same_form, stem
-from tests.support.rules import TELLING_WORDS, asked_of_each, shuffled
+from tests.support.rules import TELLING_WORDS, asked_of_each, of_two
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,15 @@ def test_other_words_are_no_spellings(a: str, b: str) -> None:
     assert form_likeness(a, [b])[0] == 0
 
 
-@given(TELLING_WORDS | st.text(max_size=6), st.lists(TELLING_WORDS | st.text(max_size=6)))
-def test_many_words_are_compared_as_each_is(word: str, others: list[str]) -> None:
-    places = shuffled(len(others))
-    found = Forms(others).likeness(word, places).tolist()
+SOME = TELLING_WORDS | st.text(max_size=6)
+
+
+@given(st.tuples(SOME, SOME), st.lists(SOME))
+def test_many_words_are_compared_as_each_is(words: tuple[str, str], others: list[str]) -> None:
+    places = of_two(len(others))
+    found = Forms(others).likeness_of_each(words, places).tolist()
     with asked_of_each():
-        assert found == Forms(others).likeness(word, places).tolist()
+        each = [Forms(others).likeness(*one).tolist() for one in zip(words, places, strict=True)]
+    assert found == each
+    found = Forms(others).likeness_of_each(words, places[0]).tolist()
+    assert found == [Forms(others).likeness(word, places[0]).tolist() for word in words]

@@ -22,7 +22,7 @@ from fuzzydict.text.similarity import (
     sounds,
 )
 from tests.support.reference import coverage_of, likeness_of, of_numbers
-from tests.support.rules import shuffled
+from tests.support.rules import of_two
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -88,14 +88,28 @@ def test_likeness_of_pairs_is_that_of_each(pairs: list[tuple[str, str]]) -> None
     np.testing.assert_allclose(found, [likeness_of(*pair) for pair in pairs], rtol=1e-5, atol=1e-7)
 
 
-@given(LETTERS | NUMBERED, st.lists(LETTERS | NUMBERED, min_size=1))
-def test_spellings_are_compared_as_strings_are(query: str, strings: list[str]) -> None:
-    spellings, places = Spellings(strings), shuffled(len(strings))
-    expected = likenesses([query], [strings[place] for place in places])[0].tolist()
-    assert spellings.likeness(query, places).tolist() == expected
-    strings += ["colour", "abc"]
-    expected = likenesses([query], strings)[0].tolist()
-    assert spellings.likeness(query, np.arange(len(strings))).tolist() == expected
+SOME = LETTERS | NUMBERED
+
+
+@given(st.tuples(SOME, SOME), st.lists(SOME, min_size=1))
+def test_spellings_are_compared_as_strings_are(
+    queries: tuple[str, str], strings: list[str]
+) -> None:
+    spellings = Spellings(strings)
+    for _ in range(2):
+        places = of_two(len(strings))
+        expected = [
+            likenesses([query], [strings[place] for place in some])[0]
+            for query, some in zip(queries, places, strict=True)
+        ]
+        found = spellings.likeness_of_each(queries, places)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        found = spellings.likeness(queries[0], places[0])
+        np.testing.assert_allclose(found, expected[0], rtol=1e-6)
+        strings += ["colour", "abc"]  # may be appended
+    everywhere = np.arange(len(strings))
+    expected = list(likenesses(queries, strings))
+    np.testing.assert_array_equal(spellings.likeness_of_each(queries, everywhere), expected)
 
 
 @pytest.mark.parametrize(

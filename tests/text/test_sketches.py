@@ -11,21 +11,24 @@ from fuzzydict.text.sketches import Sketches, bits_of
 BITS = st.integers(0, 2**63 - 1) | st.integers(0, 15)
 
 
-@given(st.lists(BITS, max_size=6), BITS, st.data())
+@given(st.lists(BITS, min_size=1, max_size=6), st.lists(BITS, max_size=3), st.data())
 def test_those_that_share_a_bit_or_are_nested_are_found(
-    sketches: list[int], asked: int, data: st.DataObject
+    known: list[int], asked: list[int], data: st.DataObject
 ) -> None:
-    strings = list(map(str, sketches))
-    kept, count = Sketches(strings, int), len(strings)
-    places = data.draw(
-        st.lists(st.sampled_from(range(count)), max_size=6) if count else st.just([])
-    )
+    sketches, some = Sketches(list(map(str, known)), int), st.sampled_from(range(len(known)))
+    width = data.draw(st.integers(0, 3))
+    each = [data.draw(st.lists(some, min_size=width, max_size=width)) for _ in asked]
+    pairs = [
+        (i, j, place, known[place], bits)
+        for i, (row, bits) in enumerate(zip(each, asked, strict=True))
+        for j, place in enumerate(row)
+    ]
+    sharing = [tuple(at) for *at, theirs, bits in pairs if theirs & bits]
+    nested = [tuple(at) for *at, theirs, bits in pairs if theirs & bits in (theirs, bits)]
+    places = np.array(each, np.intp).reshape(len(asked), width)
     for _ in range(2):  # when they are made, and when they are known
-        theirs = [sketches[place] for place in places]
-        found = kept.sharing(asked, np.array(places, np.intp))
-        assert found == [i for i, bits in enumerate(theirs) if bits & asked]
-        found = kept.nested(asked, np.array(places, np.intp))
-        assert found == [i for i, bits in enumerate(theirs) if bits & asked in (bits, asked)]
+        assert list(sketches.sharing(asked, places)) == sharing
+        assert list(sketches.nested(asked, places)) == nested
 
 
 def test_a_sketch_is_made_once_and_only_when_its_string_is_asked_for() -> None:
@@ -38,16 +41,16 @@ def test_a_sketch_is_made_once_and_only_when_its_string_is_asked_for() -> None:
     sketches = Sketches(["a", "bb", "ccc"], sketch)
     assert made == []
     for _ in range(2):
-        sketches.sharing(1, np.array([0, 2]))
+        sketches.sharing([1], np.array([0, 2]))
     assert made == ["a", "ccc"]
 
 
 def test_strings_may_be_appended() -> None:
     strings = ["a"]
     sketches = Sketches(strings, len)
-    assert sketches.sharing(3, np.array([0])) == [0]
+    assert list(sketches.sharing([3], np.array([0]))) == [(0, 0, 0)]
     strings += ["bb", "cccc"]
-    assert sketches.sharing(3, np.array([2, 1, 0])) == [1, 2]
+    assert list(sketches.sharing([3], np.array([2, 1, 0]))) == [(0, 1, 1), (0, 2, 0)]
 
 
 def test_sets_with_a_string_in_common_have_a_bit_in_common() -> None:
