@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache, partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -153,7 +153,7 @@ class Abbreviations:
         found = self._letters.nested(list(map(_letters, words)), places)
         listed = list(map(_listed, words))
         if any(listed):
-            found = chain(found, self._listed.sharing(listed, places))
+            found += self._listed.sharing(listed, places)
         for row, column, place in found:
             alike[row, column] = _likeness(
                 words[row], self._texts[place], partial(may_abbreviate, row)

@@ -41,9 +41,7 @@ class Sketches:
         self._strings, self._sketch = strings, sketch
         self._bits = np.full(len(strings), _NONE, np.uint64)
 
-    def sharing(
-        self, bits: Sequence[int], places: NDArray[np.intp]
-    ) -> Iterable[tuple[int, int, int]]:
+    def sharing(self, bits: Sequence[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
         """Return which strings share a bit with which of L sketches.
 
         Args:
@@ -54,25 +52,23 @@ class Sketches:
             For each of those found, its row and column, as in (L, c), and the place of the string.
 
         >>> sketches = Sketches(["red", "green", "blue"], lambda word: 1 << len(word))
-        >>> list(sketches.sharing([1 << 3 | 1 << 4, 1 << 5], np.array([2, 1, 0])))
+        >>> sketches.sharing([1 << 3 | 1 << 4, 1 << 5], np.array([2, 1, 0]))
         [(0, 0, 2), (0, 2, 0), (1, 1, 1)]
         """
         asked = np.array(bits, np.uint64)[:, None]
         while True:
-            found = (self._of(places) & asked).nonzero()
-            if not len(found[0]):
-                return ()
-            at = places[found[-places.ndim :]]
+            found = (self._of(places) & asked).ravel().nonzero()[0]
+            if not len(found):
+                return []
+            at = places.ravel()[found % places.size]
             if not self._make(at):
-                return zip(*[numbers.tolist() for numbers in (*found, at)], strict=True)
+                return _triples(found, places.shape[-1], at)
 
-    def nested(
-        self, bits: Sequence[int], places: NDArray[np.intp]
-    ) -> Iterable[tuple[int, int, int]]:
+    def nested(self, bits: Sequence[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
         """Return which strings have all bits of which of L sketches, or no others; see `sharing`.
 
         >>> sketches = Sketches(["111", "001", "110"], lambda digits: int(digits, 2))
-        >>> list(sketches.nested([0b011], np.arange(3)))
+        >>> sketches.nested([0b011], np.arange(3))
         [(0, 0, 0), (0, 1, 1)]
         """
         asked = np.array(bits, np.uint64)[:, None]
@@ -80,12 +76,12 @@ class Sketches:
             theirs = self._of(places)
             both = theirs & asked
             is_nested: NDArray[np.bool_] = (both == asked) | (both == theirs)
-            found = is_nested.nonzero()
-            if not len(found[0]):
-                return ()
-            at = places[found[-places.ndim :]]
+            found = is_nested.ravel().nonzero()[0]
+            if not len(found):
+                return []
+            at = places.ravel()[found % places.size]
             if not self._make(at):
-                return zip(*[numbers.tolist() for numbers in (*found, at)], strict=True)
+                return _triples(found, places.shape[-1], at)
 
     def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Return the sketches of some strings, some of which may be missing."""
@@ -98,10 +94,18 @@ class Sketches:
         bits = self._bits[places]
         if _NONE not in bits.tolist():
             return False
-        missing = np.unique(places[bits == _NONE])
-        made = [self._sketch(self._strings[place]) for place in missing.tolist()]
+        missing = list(dict.fromkeys(places[bits == _NONE].tolist()))
+        made = [self._sketch(self._strings[place]) for place in missing]
         self._bits[missing] = np.array(made, np.uint64)
         return True
+
+
+def _triples(
+    found: NDArray[np.intp], width: int, places: NDArray[np.intp]
+) -> list[tuple[int, int, int]]:
+    """Return the row, column and place of each number of an array of rows of a width."""
+    pairs = zip(found.tolist(), places.tolist(), strict=True)
+    return [(*divmod(i, width), place) for i, place in pairs]
 
 
 class Derived:

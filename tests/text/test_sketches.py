@@ -27,8 +27,8 @@ def test_those_that_share_a_bit_or_are_nested_are_found(
     nested = [tuple(at) for *at, theirs, bits in pairs if theirs & bits in (theirs, bits)]
     places = np.array(each, np.intp).reshape(len(asked), width)
     for _ in range(2):  # when they are made, and when they are known
-        assert list(sketches.sharing(asked, places)) == sharing
-        assert list(sketches.nested(asked, places)) == nested
+        assert sketches.sharing(asked, places) == sharing
+        assert sketches.nested(asked, places) == nested
 
 
 def test_a_sketch_is_made_once_and_only_when_its_string_is_asked_for() -> None:
@@ -48,9 +48,9 @@ def test_a_sketch_is_made_once_and_only_when_its_string_is_asked_for() -> None:
 def test_strings_may_be_appended() -> None:
     strings = ["a"]
     sketches = Sketches(strings, len)
-    assert list(sketches.sharing([3], np.array([0]))) == [(0, 0, 0)]
+    assert sketches.sharing([3], np.array([0])) == [(0, 0, 0)]
     strings += ["bb", "cccc"]
-    assert list(sketches.sharing([3], np.array([2, 1, 0]))) == [(0, 1, 1), (0, 2, 0)]
+    assert sketches.sharing([3], np.array([2, 1, 0])) == [(0, 1, 1), (0, 2, 0)]
 
 
 def test_sets_with_a_string_in_common_have_a_bit_in_common() -> None:
