@@ -92,7 +92,7 @@ def similar(sizes: Sizes) -> Iterator[Case]:
 def several(sizes: Sizes) -> Iterator[Case]:
     """Measure a list of queries, read at once: the best keys, and the values."""
     kinds: dict[str, Kind] = {slip: partial(any_slips, which=[slip]) for slip in SLIPS}
-    kinds |= {name: kind for name, kind in KINDS.items() if " word, " not in name}
+    kinds |= {n: kind for n, kind in KINDS.items() if not n.startswith(tuple(SLIPS))}
     for count in sizes.larger:
         keys = keys_of(count)
         d = _dict_of(keys)

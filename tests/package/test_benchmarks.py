@@ -172,6 +172,8 @@ def test_speed_beside_peers(
         assert 0 < row["ours"][1] <= row["ours"][0] <= row["ours"][2]
         assert row["peer"] is None or row["ratio"] == row["ours"][0] / row["theirs"][0]
     whats = [row["what"] for row in told["rows"]]
+    at_once = {row["what"] for row in told["rows"] if row["table"] == "Many reads at once"}
+    assert at_once == {*speed_queries.SLIPS, *list(speed_queries.KINDS)[-4:]}
     for benchmark in ("exact", "put in", "asked before", "cells", "given", "build", "open", "map"):
         assert any(benchmark in what for what in whats)
 
