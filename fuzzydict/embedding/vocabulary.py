@@ -14,7 +14,7 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
-from fuzzydict.text.ngrams import NgramIndex, largest, shared_by_each
+from fuzzydict.text.ngrams import NgramSearch
 from fuzzydict.text.similarity import likenesses, sounds
 from fuzzydict.text.words import LONGEST
 from fuzzydict.text.words import words as words_of
@@ -314,7 +314,7 @@ class Vocabulary:
     def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
         many = len(words) > FEW
-        each = self._spellings.stand_ins_of_each(words) if many else map(self.stand_ins, words)
+        each = map(self._stand_ins if many else self.stand_ins, words)
         return StandIns.of_each(each, len(words))
 
     def _stand_ins(self, word: str) -> StandIns:
@@ -468,7 +468,7 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
 
 # ---- stand-ins for words never seen -----------------------------------------------------------
 
-#: At most so many words are looked up one by one, and remembered; more are compared together.
+#: The stand-ins of at most so many words at a time are remembered.
 FEW = 256
 _CANDIDATES = 64  # known words that share most n-grams with the unseen one, to be compared exactly
 _SHARED = 0.2  # the least cosine of n-grams of a candidate
@@ -523,34 +523,21 @@ class _Spellings:
     Nothing stands in for a code or a number: 1961 is not nearly 1962.
     """
 
-    def __init__(self, strings: Sequence[str], counts: NDArray[np.int64]) -> None:
-        self._ngrams = NgramIndex(strings)
+    def __init__(self, strings: list[str], counts: NDArray[np.int64]) -> None:
+        self._search = NgramSearch(strings, _SHARED)
         self._prior = _PRIOR * np.log10(np.maximum(counts, 1)).astype(np.float32)
-        self._sounds: dict[int, str] = {}  # how known words sound, by their rows
+        self._sounds = [""] * len(strings)  # of those that were candidates before
 
     def stand_ins(self, word: str) -> StandIns:
-        """Return the known words that are spelled most like a word."""
+        """Attend by spelling to the known words that share the most n-grams with a word."""
         if _is_code(word):
             return _NONE
-        shared = self._ngrams.similarities(word)
-        rows = np.flatnonzero(shared >= _SHARED)
-        return self._best(word, rows, shared[rows])
-
-    def stand_ins_of_each(self, words: Sequence[str]) -> Iterator[StandIns]:
-        """Yield the `stand_ins` of many words, whose n-grams are compared together."""
-        asked = [word for word in words if not _is_code(word)]
-        shared = shared_by_each(self._ngrams, asked, _SHARED)
-        for word in words:
-            yield _NONE if _is_code(word) else self._best(word, *next(shared))
-
-    def _best(self, word: str, rows: NDArray[np.intp], shared: NDArray[np.float32]) -> StandIns:
-        """Attend by spelling to c known words, given their rows and n-gram cosines, (c,)."""
-        if len(rows) > _CANDIDATES:
-            rows = rows[largest(shared, _CANDIDATES)]
+        rows = self._search.most_alike(word, _CANDIDATES)
         if not len(rows):
             return _NONE
-        places, strings = rows.tolist(), self._ngrams.strings
-        alike = likenesses([word], [strings[i] for i in places], self._heard(places))[0]
+        places = rows.tolist()
+        strings = list(map(self._search.strings.__getitem__, places))
+        alike = likenesses([word], strings, self._heard(places))[0]
         scores = alike + self._prior[rows]
         best = (-scores).argsort(kind="stable")[:_KEPT]
         weights = np.exp((scores[best] - scores[best[0]]) / _TEMPERATURE)
@@ -558,10 +545,11 @@ class _Spellings:
 
     def _heard(self, places: list[int]) -> list[str]:
         """Return how the known words of these rows sound."""
-        known, strings = self._sounds, self._ngrams.strings
-        if new := [i for i in places if i not in known]:
-            known.update(zip(new, sounds([strings[i] for i in new]), strict=True))
-        return [known[i] for i in places]
+        known, strings = self._sounds, self._search.strings
+        if new := [place for place in places if not known[place]]:
+            for place, sound in zip(new, sounds([strings[i] for i in new]), strict=True):
+                known[place] = sound
+        return list(map(known.__getitem__, places))
 
 
 def _is_code(word: str) -> bool:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property, lru_cache
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict._arrays import different, slices
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _SIZES = (2, 3)  # an n-gram has two or three characters
 # Odd multipliers spread the characters of an n-gram over 32 bits; the upper 16 are its bucket.
@@ -497,60 +493,12 @@ def _by_counters(
     places = np.full((len(queries), count), -1, np.intp)
     cosines = np.full((len(queries), count), -1, np.float32)
     for row, buckets in enumerate(ngram_buckets_of_each(queries)):
-        shared = counter.counts(buckets)
-        best = _best_counted(part, shared, [], len(buckets), count, alive)
-        found, alike = best or _most_alike(part, buckets.tolist(), count, alive)
+        asked = buckets.tolist()
+        shared = counter.counts(asked)
+        best = _best_counted(part, shared, [], len(asked), count, alive)
+        found, alike = best or _most_alike(part, asked, count, alive)
         places[row, : len(found)], cosines[row, : len(found)] = found, alike
     return places, cosines
-
-
-def shared_by_each(
-    ngrams: NgramIndex, queries: Sequence[str], least: float
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
-    """Yield, for each query, the strings with a cosine of at least ``least``, and the cosines.
-
-    Both arrays are (c,). The cosines are exactly those of `NgramIndex.similarities`; ``least`` is
-    above 0.
-
-    >>> index = NgramIndex(["color", "brand", "model", "colors"])
-    >>> [places.tolist() for places, _ in shared_by_each(index, ["colour", "mode"], 0.2)]
-    [[0, 3], [2]]
-    """
-    parts, start = [], 0
-    for part in ngrams.parts():
-        parts.append(_NearEnough(part, start, least))
-        start += part.size
-    none = np.zeros(0, np.intp), np.zeros(0, np.float32)
-    for some in slices(len(queries), _QUERIES):
-        for buckets in ngram_buckets_of_each(queries[some]):
-            places, cosines = zip(none, *(part.find(buckets) for part in parts), strict=True)
-            yield np.concatenate(places), np.concatenate(cosines)
-
-
-class _NearEnough:
-    """The strings of one part of an index whose cosine with a query is at least ``least``."""
-
-    def __init__(self, part: Postings, start: int, least: float) -> None:
-        self._part, self._start, self._least = part, start, np.float32(least)
-        self._counter = _Counter(part)
-        self._fewest_by_size: dict[int, NDArray[Any]] = {}
-
-    def find(self, buckets: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """Return them, rising, and their cosines."""
-        asked = len(buckets)
-        if asked not in self._fewest_by_size:
-            self._fewest_by_size[asked] = self._fewest(asked)
-        counts = self._counter.counts(buckets)
-        places = np.flatnonzero(counts >= self._fewest_by_size[asked])
-        cosines = self._part.cosines(counts[places], places, asked)
-        near = cosines >= self._least
-        return places[near] + self._start, cosines[near]
-
-    def _fewest(self, asked: int) -> NDArray[Any]:
-        """Return how many n-grams each string must share, or one less, (size,)."""
-        kind = _kind(asked)
-        fewest = np.ceil(self._least * self._part.norms * asked**0.5 - _SLACK)
-        return np.asarray(np.clip(fewest, 1, np.iinfo(kind).max), kind)
 
 
 class _Counter:
@@ -563,12 +511,14 @@ class _Counter:
         self._part = part
         self._rows: dict[int, NDArray[np.uint8]] = {}
 
-    def counts(self, buckets: NDArray[np.int64]) -> NDArray[Any]:
+    def counts(self, buckets: Collection[int]) -> NDArray[Any]:
         """Return how many of these n-grams each string has, (size,)."""
         part, rare, frequent = self._part, [], []
-        for bucket in buckets.tolist():
-            row = part.rows[bucket]
-            ones = self._ones(bucket, row)
+        for bucket in buckets:
+            ones = self._rows.get(bucket)
+            if ones is None:
+                row = part.rows[bucket]
+                ones = self._ones(bucket, row)
             if ones is None:
                 rare.append(row)
             else:
@@ -583,7 +533,62 @@ class _Counter:
 
     def _ones(self, bucket: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
         size, rows = self._part.size, self._rows
-        if bucket not in rows and len(row) * _FREQUENT > size and (len(rows) + 1) * size <= _ROOM:
-            rows[bucket] = np.zeros(size, np.uint8)
-            rows[bucket][row] = 1
-        return rows.get(bucket)
+        if len(row) * _FREQUENT <= size or (len(rows) + 1) * size > _ROOM:
+            return None
+        ones = np.zeros(size, np.uint8)
+        ones[row] = 1
+        rows[bucket] = ones
+        return ones
+
+
+# ---- strings that never change --------------------------------------------------------------
+
+_LIKELY = 0.27  # most queries have so near strings, as many as are wanted
+
+
+class NgramSearch:
+    """Strings that never change, to find those most like a query, for one query after another.
+
+    It keeps the rows of frequent n-grams, a byte for each string.
+
+    Args:
+        strings: n strings.
+        least: the least cosine of the n-grams of a query and a string, above 0.
+
+    >>> NgramSearch(["color", "brand", "model", "colors"], least=0.2).most_alike("colour", 3)
+    array([0, 3])
+    """
+
+    def __init__(self, strings: list[str], least: float) -> None:
+        self.strings, self._levels = strings, (max(least, _LIKELY), least)
+        self._fewest_by_size: dict[tuple[float, int], NDArray[Any]] = {}
+
+    def most_alike(self, query: str, count: int) -> NDArray[np.intp]:
+        """Return the places of the strings most like a query, at most ``count``, rising.
+
+        Of equally near ones they are the first.
+        """
+        if not self.strings:
+            return np.zeros(0, np.intp)
+        buckets, (part, counter) = _bucket_set(query), self._counter
+        counts = counter.counts(buckets)
+        for least in self._levels:
+            places: NDArray[np.intp] = (counts >= self._fewest(least, len(buckets))).nonzero()[0]
+            cosines = part.cosines(counts[places], places, len(buckets))
+            if np.count_nonzero(cosines >= np.float32(least)) >= count:
+                return places[largest(cosines, count)]
+        return places[cosines >= np.float32(least)]
+
+    def _fewest(self, least: float, asked: int) -> NDArray[Any]:
+        """Return how many n-grams each string must share, or one less, (n,)."""
+        known = self._fewest_by_size
+        if (least, asked) not in known:
+            kind, (part, _) = _kind(asked), self._counter
+            fewest = np.ceil(np.float32(least) * part.norms * asked**0.5 - _SLACK)
+            known[least, asked] = np.clip(fewest, 1, np.iinfo(kind).max).astype(kind)
+        return known[least, asked]
+
+    @cached_property
+    def _counter(self) -> tuple[Postings, _Counter]:
+        part = Postings(self.strings)
+        return part, _Counter(part)

@@ -460,13 +460,13 @@ def test_stand_ins_for_words_that_neither_part_has_are_looked_for_once(
     joined = JoinedVectors(SMALL, NEW)
     words = [f"phoone{'o' * i}" for i in range(many)]
     asked: list[str] = []
-    best = _Spellings._best
+    stand_ins = _Spellings.stand_ins
 
-    def counted(self: Any, word: str, *others: Any) -> Any:
+    def counted(self: Any, word: str) -> Any:
         asked.append(word)
-        return best(self, word, *others)
+        return stand_ins(self, word)
 
-    monkeypatch.setattr(_Spellings, "_best", counted)
+    monkeypatch.setattr(_Spellings, "stand_ins", counted)
     vectors = joined.encode(words)
     assert sorted(asked) == sorted(words)
     if many == 1:
