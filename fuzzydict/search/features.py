@@ -45,7 +45,6 @@ _FEW = 3  # words of a short text
 _TELLING = 0.6  # coverage below which words that are not covered tell short texts apart
 _HALF = 0.5  # share of the nearness of short texts that is that of the words they differ in
 _COUNTERPART = 0.5  # likeness from which on a word of one text is one of the other
-_SHARPNESS = 4  # the power of the likeness of a known word: it is the same word, or hardly alike
 _RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
 _UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
 _DOUBTED = 0.4  # likeness at which an unknown word begins to count as a misspelling of another
@@ -256,37 +255,52 @@ def _spelled(
     One may be a form or an abbreviation of the other. What phrases have in common says nothing of
     their other words.
     """
-    alike = np.empty(places.shape, np.float32)
-    for row, query, some in zip(alike, queries, places, strict=True):
-        row[:] = texts.spellings.likeness(query.text, some)
-        if " " in query.text:
-            likeness_of_differences(query.text, texts.of(some), row)
-        _or_derived(query.text, texts, some, keys, row, is_known=query.is_word)
+    asked = [query.text for query in queries]
+    if places.shape[1] == len(keys):  # all keys, for each query
+        places = places[0]
+    alike = texts.spellings.likeness_of_each(asked, places)
+    for i, text in enumerate(asked):
+        if " " in text:
+            some = places if places.ndim == 1 else places[i]
+            likeness_of_differences(text, texts.of(some), alike[i])
+    _raise_derived(asked, [query.is_word for query in queries], texts, places, keys, alike)
     return alike
 
 
-def _or_derived(
-    text: str,
+def _raise_derived(
+    asked: list[str],
+    are_known: list[bool],
     others: Strings,
     places: NDArray[np.intp],
     keys: Keys,
     alike: NDArray[np.float32],
-    *,
-    is_known: bool,
 ) -> None:
-    """Raise how alike a text and c others are, (c,), if they are forms or abbreviations.
+    """Raise how alike L texts and c others are, (L, c), if they are forms or abbreviations.
 
     A word never seen may be misspelled: the rules say less of it, and none makes another word an
     abbreviation of it.
+
+    Args:
+        asked: L words or phrases.
+        are_known: whether each is a known word.
+        others: strings, some of which are compared.
+        places: their places, (L, c), or those for all, (c,).
+        keys: all keys.
+        alike: what is raised, (L, c).
     """
 
-    def may_abbreviate(word: str) -> bool:
-        return (is_known or word == text) and keys.weight(word) >= _RARE
+    def may_abbreviate(row: int, word: str) -> bool:
+        return (are_known[row] or word == asked[row]) and keys.weight(word) >= _RARE
 
-    if " " not in text:
-        forms = others.forms.likeness(text, places)
-        np.maximum(alike, forms if is_known else forms * _UNSURE, out=alike)
-    short = others.abbreviations.likeness(text, places, may_abbreviate)
+    words = [i for i, text in enumerate(asked) if " " not in text]
+    if words:
+        some = places if places.ndim == 1 else places[words]
+        forms = others.forms.likeness_of_each([asked[i] for i in words], some)
+        unsure = [i for i, row in enumerate(words) if not are_known[row]]
+        if unsure:
+            forms[unsure] *= _UNSURE
+        alike[words] = np.maximum(alike[words], forms)
+    short = others.abbreviations.likeness_of_each(asked, places, may_abbreviate)
     np.maximum(alike, short, out=alike)
 
 
@@ -318,7 +332,7 @@ def _compare_words(
     if not len(several):
         return
     others = texts.columns(places[several])
-    features = texts.features(others.places).weighed(keys.rarity(texts.words.of(others.places)))
+    features = texts.features(others.places).weighed(keys.rarity_of(texts, others.places))
     asked = query.words.weighed(keys.rarity(words))
     cosines = asked.units @ features.units.T
     shares = coverage(
@@ -515,17 +529,14 @@ def _words_alike(
 ) -> NDArray[np.float32]:
     """Return how alike m words and U others are, (m, U), in spelling or in meaning: a "noisy or".
 
-    (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.)
+    (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.) A known word is the
+    same word as another or hardly alike, so the fourth power of the likeness counts.
     """
     alike = others.spellings.likeness_of_each(words, places)
-    for row, word, is_known in zip(alike, words, asked.known.tolist(), strict=True):
-        if is_known:
-            row **= _SHARPNESS
-        else:
-            row -= _DOUBTED
-            np.maximum(row, 0, out=row)
-            row /= np.float32(1 - _DOUBTED)
-        _or_derived(word, others, places, keys, row, is_known=is_known)
+    slips = np.maximum(alike - _DOUBTED, 0)
+    slips /= np.float32(1 - _DOUBTED)
+    alike = np.where(asked.known[:, None], np.square(np.square(alike)), slips)
+    _raise_derived(words, asked.known.tolist(), others, places, keys, alike)
     if not asked.units.shape[1]:
         return alike
     mean, spread = keys.background

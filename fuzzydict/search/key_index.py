@@ -75,6 +75,7 @@ class Keys:
         self.vectors, self.inverse_lengths, self.trust = vectors, inverse_lengths, trust
         self.alive, self.has_phrases, self.generation = alive, has_phrases, generation
         self.count = len(slots)
+        self._rarity = np.zeros(0, np.float32)  # of the words of all texts
         some_are_dead = self.count < len(names)
         self.dead = np.flatnonzero(~alive) if some_are_dead else np.zeros(0, np.intp)
 
@@ -125,6 +126,14 @@ class Keys:
         keys_with = np.array([max(counts[word], 1) for word in words], np.float32)
         rarity = np.log((total + 1) / keys_with) / np.log(np.float32(total + 1))
         return np.asarray(np.maximum(rarity, _LEAST_RARITY), np.float32)
+
+    def rarity_of(self, texts: Texts, places: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the `rarity` of U words of a table, given their places, (U,)."""
+        if texts is not self.texts:
+            return self.rarity(texts.words.of(places))
+        if len(self._rarity) < len(texts.words.strings):
+            self._rarity = self.rarity(texts.words.strings)
+        return self._rarity[places]
 
     @cached_property
     def _word_counts(self) -> tuple[int, Counter[str]]:
