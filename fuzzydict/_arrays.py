@@ -159,8 +159,13 @@ def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
 
 def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArray[_Float]]:
     """Return the `units` of vectors (n, E), and their lengths, (n, 1)."""
-    lengths: NDArray[_Float] = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
-    scaled: NDArray[_Float] = vectors / (lengths if lengths.all() else lengths + (lengths == 0))
+    if len(vectors) == 1:
+        squares = vectors @ vectors.T  # in one step
+    else:
+        squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
+    lengths: NDArray[_Float] = np.sqrt(squares)
+    some_are_zero = np.count_nonzero(lengths) < len(lengths)
+    scaled: NDArray[_Float] = vectors / (lengths + (lengths == 0) if some_are_zero else lengths)
     return scaled, lengths
 
 

@@ -332,8 +332,9 @@ class Projections:
             return project(vectors, projection, role, texts)
         x = as_floats(vectors=vectors)[0]
         own, beside = x[..., : -self.beside.size], x[..., -self.beside.size :]
-        projected = units(project(own, projection, role, texts))
-        return np.concatenate([projected, _BESIDE_WEIGHT * units(beside)], axis=-1)
+        projected, beside = units(project(own, projection, role, texts)), units(beside)
+        beside *= _BESIDE_WEIGHT
+        return np.concatenate([projected, beside], axis=-1)
 
     def joined(self, embedding: Unprojected) -> Unprojected | JoinedVectors:
         """Return the embedding whose vectors these projections take: joined with those beside.

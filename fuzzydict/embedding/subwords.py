@@ -39,9 +39,11 @@ def ngram_rows(word: str, buckets: int) -> list[int]:
     6
     """
     marked = f"<{word}>".encode("utf-8", "surrogatepass")
-    starts = ((start, size) for size in _SIZES for start in range(len(marked) - size + 1))
-    found = {marked[start : start + size] for start, size in starts} | {marked}
-    return sorted({zlib.crc32(ngram) % buckets for ngram in found})
+    found = {zlib.crc32(marked) % buckets}
+    for size in _SIZES:
+        starts = range(len(marked) - size + 1)
+        found.update([zlib.crc32(marked[start : start + size]) % buckets for start in starts])
+    return sorted(found)
 
 
 def ngram_rows_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -153,6 +155,9 @@ class Subwords:
                 f"expected a vector of {len(self.matrix)} numbers for each of {len(texts)} texts, "
                 f"got shape {x.shape}"
             )
+        if len(x) == 1:
+            unit = units(x)
+            return np.concatenate([unit, unit.dot(self.matrix) + self.encode(texts)], axis=1)
         size, projected = len(self.matrix), np.empty((len(x), self.shape[1]), np.float32)
         unit, learned = projected[:, :size], projected[:, size:]
         for some in slices(len(x), _BLOCK):
@@ -163,7 +168,13 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return ``f(text) C`` for each text, (n, r); zero for a text without words."""
-        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
+        split = [words_of(text[:LONGEST])[:_WORDS] for text in texts]
+        if all(len(words) == 1 for words in split):  # their weights make no difference
+            return self._of_words([word for (word,) in split])
+        if len(split) == 1 and split[0]:
+            shares = np.array([[self.weights.get(word, 1.0) for word in split[0]]], np.float32)
+            shares /= np.add.reduce(shares, axis=1)
+            return shares @ self._of_words(split[0])
         encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
         for some, phrases in phrases_of(split):
             weights = [self.weights.get(word, 1.0) for word in phrases.words]
@@ -185,7 +196,8 @@ class Subwords:
 
     def _of_word(self, word: str) -> NDArray[np.float32]:
         rows = ngram_rows(word, len(self.table))
-        summed: NDArray[np.float32] = self.table[rows].sum(axis=0) / np.float32(len(rows) ** 0.5)
+        summed: NDArray[np.float32] = np.add.reduce(self.table.take(rows, axis=0))
+        summed /= np.float32(len(rows) ** 0.5)
         summed.flags.writeable = False
         return summed
 

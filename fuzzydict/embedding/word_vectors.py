@@ -79,16 +79,18 @@ class Matrix:
 
     def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E)."""
-        found = self.codes[rows]
+        found = self.codes.take(rows, axis=0)
         if self.scales is None:
             return found.astype(np.float32, copy=False)
-        return np.asarray(found * self.scales[rows, None], np.float32)
+        return np.asarray(found * self.scales.take(rows)[:, None], np.float32)
 
     def rows_or_zeros(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        vectors, is_missing = self.rows(rows), rows < 0
-        if is_missing.any():
-            vectors[is_missing] = 0
+        is_missing = rows < 0
+        if not np.count_nonzero(is_missing):
+            return self.rows(rows)
+        vectors = self.rows(np.where(is_missing, 0, rows))
+        vectors[is_missing] = 0
         return vectors
 
     @cached_property
@@ -275,6 +277,8 @@ class WordEmbedding(ABC):
         The trust in a text is the weighted mean of the `Vocabulary.trust` in its words.
         """
         _require_texts(texts)
+        if len(texts) == 1:
+            return self._encode_one(self.vocabulary.tokens(texts[0]))
         encoded = np.empty((len(texts), self.size), np.float32)
         trust = np.empty(len(texts), np.float32)
         for some, phrases in phrases_of(map(self.vocabulary.tokens, texts)):
@@ -283,6 +287,18 @@ class WordEmbedding(ABC):
             means = phrases.means(found.trust[:, None], found.weights)[:, 0]
             trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
         return encoded, trust
+
+    def _encode_one(self, words: list[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the vector of a text of these words, (1, E), and how far to trust it, (1,)."""
+        if not words:
+            return np.zeros((1, self.size), np.float32), np.zeros(1, np.float32)
+        found = FoundWords(self.vocabulary, words)
+        vectors, trust = self._vectors(found), found.trust
+        if len(words) == 1:
+            return vectors, trust
+        weights = found.weights[None]
+        weights /= np.add.reduce(weights, axis=1, keepdims=True)
+        return weights @ vectors, np.minimum(weights @ trust, 1)
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far to trust the vector of each text, (n,), from 0 to 1."""
@@ -599,8 +615,8 @@ class JoinedVectors(WordEmbedding):
     def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
         first, second = self.parts
         of_second = found.rows
-        if found.rows.max(initial=-1) >= len(second):
-            of_second = np.where(found.rows < len(second), found.rows, -1)
+        if np.count_nonzero(of_first := found.rows >= len(second)):
+            of_second = np.where(of_first, -1, found.rows)
         rows = first.vocabulary.rows(found.words), of_second
         halves = [p._matrix.rows_or_zeros(some) for p, some in zip(self.parts, rows, strict=True)]
         if found.unseen:
