@@ -83,22 +83,17 @@ def likenesses(
     return alike
 
 
-def likeness_of_pairs(
-    a: Sequence[str],
-    b: Sequence[str],
-    known_sounds: tuple[Sequence[str], Sequence[str]] | None = None,
-) -> NDArray[np.float32]:
+def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]:
     """Return the `likeness` of the strings of each of P pairs, (P,).
 
     Args:
         a: the first string of each.
         b: the second string of each.
-        known_sounds: the `sounds` of both, if they are known.
 
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """
-    alike = _mean_similarity(cpdist, (a, b), known_sounds or (sounds(a), sounds(b)))
+    alike = _mean_similarity(cpdist, (a, b), (sounds(a), sounds(b)))
     pairs = list(zip(a, b, strict=True))
     short = [i for i, (x, y) in enumerate(pairs) if len(x) <= _SHORT >= len(y)]
     short = [i for i in short if _are_other_short(*pairs[i])]
@@ -173,7 +168,7 @@ def sounds(strings: Sequence[str]) -> list[str]:
         return sounds([string.replace("\n", " ") for string in strings])
     for spelled, heard in _SAME_SOUND:
         joined = joined.replace(spelled, heard)
-    return _REPEATED.sub(r"\1", joined.translate(_SAME_LETTER)).split("\n")
+    return _REPEATED.sub(lambda letters: letters[1], joined.translate(_SAME_LETTER)).split("\n")
 
 
 class Spellings:
@@ -208,14 +203,12 @@ class Spellings:
             queries: L strings.
             places: the places of the c strings of each, (L, c), or of all, (c,).
         """
-        listed = places.ravel().tolist()
-        strings, heard = [self._strings[place] for place in listed], self._sounds.of(listed)
-        if len(listed) == places.shape[-1]:
-            return likenesses(queries, strings, heard)
-        rows = np.arange(len(queries)).repeat(places.shape[-1]).tolist()
-        each, of_queries = [queries[row] for row in rows], sounds(queries)
-        both = ([of_queries[row] for row in rows], heard)
-        return likeness_of_pairs(each, strings, both).reshape(places.shape)
+        if places.ndim > 1:
+            rows = [self.likeness(*one) for one in zip(queries, places, strict=True)]
+            return np.array(rows, np.float32).reshape(places.shape)
+        listed = places.tolist()
+        strings = [self._strings[place] for place in listed]
+        return likenesses(queries, strings, self._sounds.of(listed))
 
 
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:
