@@ -30,6 +30,10 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
         ShapeError: An argument is a ragged list.
     """
     arrays = {name: _as_numbers(name, argument) for name, argument in arguments.items()}
+    if len(arrays) == 1:
+        (array,) = arrays.values()
+        if array.dtype.char in "fd":
+            return (array,)
     kinds = [array.dtype for array in arrays.values() if array.dtype.kind == "f"]
     dtype = np.result_type(np.float32, *kinds) if kinds else np.dtype(np.float64)
     if dtype.itemsize > 8:

@@ -170,6 +170,9 @@ def encode_queries(
         ]
     if not any(is_word):
         return EncodedQueries(*embedding.encode_with_trust(texts, of_queries=True), features)
+    if len(texts) == 1:
+        (one,) = features
+        return EncodedQueries(one.units * one.lengths, one.trust, features)
     single = list(compress(features, is_word))
     trust = np.concatenate([one.trust for one in single])
     vectors = np.concatenate([one.units for one in single])

@@ -510,8 +510,10 @@ class StandIns(NamedTuple):
     @property
     def trust(self) -> Any:
         """How far the stand-ins are trusted: rises from 0 to 1 with the likeness."""
-        trust = np.clip((self.likeness - _NO_TRUST) / (_TRUSTED - _NO_TRUST), 0, 1)
-        return trust if trust.ndim else float(trust)
+        trust = (self.likeness - _NO_TRUST) / (_TRUSTED - _NO_TRUST)
+        if isinstance(trust, float):
+            return min(max(trust, 0.0), 1.0)
+        return np.minimum(np.maximum(trust, 0), 1)
 
 
 _NONE = StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -121,6 +121,7 @@ class Matrix:
 
 _RARE = 2000  # the rarest words, which show where a word never seen may lie
 _BLOCK = 256  # words at a time, to save memory
+_REMEMBERED = 4096  # words that stood in, whose vectors were found
 _FEW = 4  # words whose n-grams are made one by one
 
 
@@ -149,6 +150,11 @@ class Unseen:
         self, vocabulary: Vocabulary, known: Matrix, words: Vocabulary | None = None
     ) -> None:
         self._vocabulary, self._known, self._words = vocabulary, known, words
+        self._row = lru_cache(maxsize=_REMEMBERED)(self._look_up)
+
+    def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix, Vocabulary | None]]:
+        # without what can be computed again
+        return Unseen, (self._vocabulary, self._known, self._words)
 
     def vectors(self, stand_ins: StandIns, own: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vectors of n words, (n, E).
@@ -171,8 +177,12 @@ class Unseen:
         """Return the vectors of words by their rows in the vocabulary, (n, E)."""
         if self._words is None:
             return self._known.rows(rows)
-        names = list(map(self._vocabulary.word, rows.tolist()))
-        return self._known.rows_or_zeros(self._words.rows(names))
+        return self._known.rows_or_zeros(np.array(list(map(self._row, rows.tolist())), np.intp))
+
+    def _look_up(self, row: int) -> int:
+        """Return the row of a vector by that of its word in the vocabulary; -1 if there is none."""
+        found = None if self._words is None else self._words.row(self._vocabulary.word(row))
+        return -1 if found is None else found
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
@@ -625,7 +635,9 @@ class JoinedVectors(WordEmbedding):
 
     @cached_property
     def _unseen(self) -> list[Unseen]:
-        return [Unseen(self.vocabulary, part._matrix, part.vocabulary) for part in self.parts]
+        first, second = self.parts  # what stands in for a word is of the second
+        others = Unseen(self.vocabulary, first._matrix, first.vocabulary)
+        return [others, Unseen(self.vocabulary, second._matrix)]
 
 
 def _unchanged(vectors: NDArray[np.float32], _: Sequence[str]) -> NDArray[np.float32]:
