@@ -22,7 +22,7 @@ from fuzzydict.text.words import words as words_of
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _WORDS = 128  # the first words of a text are read
 _BLOCK = 4096  # texts projected, or words hashed, at a time, to save memory
-_FEW = 512  # at most so many words are looked up one by one, and remembered
+_FEW = 32  # at most so many words are looked up one by one, and remembered
 _INVERTED = np.uint32(0xFFFFFFFF)  # the first state of a CRC-32, and what inverts the last
 # The table of CRC-32, computed by zlib, which itself takes one text at a time.
 _CRC_TABLE = np.array(

@@ -513,27 +513,27 @@ class _Counter:
 
     def counts(self, buckets: Collection[int]) -> NDArray[Any]:
         """Return how many of these n-grams each string has, (size,)."""
-        part, rare, frequent = self._part, [], []
+        part, known, rare, frequent = self._part, self._rows, [], []
+        most = part.size // _FREQUENT
         for bucket in buckets:
-            ones = self._rows.get(bucket)
+            ones = known.get(bucket)
             if ones is None:
                 row = part.rows[bucket]
-                ones = self._ones(bucket, row)
-            if ones is None:
-                rare.append(row)
-            else:
-                frequent.append(ones)
+                if len(row) <= most or (ones := self._ones(bucket, row)) is None:
+                    rare.append(row)
+                    continue
+            frequent.append(ones)
         kind = _kind(len(buckets))
-        counts: NDArray[Any] = np.zeros(part.size, kind)
+        counts: NDArray[Any] = frequent[0].astype(kind) if frequent else np.zeros(part.size, kind)
         if rare:
             np.add.at(counts, np.concatenate(rare, dtype=np.intp), kind(1))
-        for ones in frequent:
+        for ones in frequent[1:]:
             counts += ones
         return counts
 
     def _ones(self, bucket: int, row: NDArray[np.int32]) -> NDArray[np.uint8] | None:
         size, rows = self._part.size, self._rows
-        if len(row) * _FREQUENT <= size or (len(rows) + 1) * size > _ROOM:
+        if (len(rows) + 1) * size > _ROOM:
             return None
         ones = np.zeros(size, np.uint8)
         ones[row] = 1
