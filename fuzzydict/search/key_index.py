@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from numpy.typing import NDArray
 
@@ -169,6 +170,20 @@ class Keys:
         return few
 
 
+class Found(NamedTuple):
+    """What was found of S keys with words, so that it need not be found again.
+
+    Attributes:
+        names: the keys.
+        ngrams: an index of their plain words.
+        inverse_lengths: see `Keys`, (S,).
+    """
+
+    names: list[str]
+    ngrams: NgramIndex
+    inverse_lengths: NDArray[np.float32]
+
+
 class KeyIndex:
     """Keeps the text keys of a dict as arrays.
 
@@ -234,18 +249,34 @@ class KeyIndex:
             self._forget(key)
 
     def restore(
-        self, keys: Iterable[Any], vectors: NDArray[np.float32], trust: NDArray[np.float32]
+        self,
+        keys: Iterable[Any],
+        vectors: NDArray[np.float32],
+        trust: NDArray[np.float32],
+        found: Found | None = None,
     ) -> None:
         """Fill an empty index with keys that were encoded before, but for those deleted since.
+
+        Args:
+            keys: all keys of the dict, S of them with words.
+            vectors: (S, E).
+            trust: (S,).
+            found: what else was found of the keys with words, or None.
 
         Raises:
             ValueError: there are more vectors than keys with words, or fewer.
         """
-        texts = _texts(keys)
-        if len(texts) != len(vectors):
-            raise ValueError(f"it has {len(vectors)} vectors for {len(texts)} keys with words")
+        texts = _texts(keys) if found is None else {}
+        names = texts if found is None else found.names
+        if len(names) != len(vectors):
+            raise ValueError(f"it has {len(vectors)} vectors for {len(names)} keys with words")
         self.is_whole = False
-        self._append(texts, vectors, trust)
+        if found is None:
+            self._append(texts, vectors, trust)
+        else:
+            self._ngrams = found.ngrams
+            self._texts = Texts(self.embedding, found.ngrams.strings)
+            self._append_rows(names, vectors, found.inverse_lengths, trust)
         for key in self._gone:
             self._forget(key)
         self._restore_later, self._gone = None, []
@@ -306,14 +337,26 @@ class KeyIndex:
         self, texts: dict[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
     ) -> None:
         """Append keys, given with their plain words; the index is not whole meanwhile."""
-        self._vectors.extend(vectors)
-        self._inverse_lengths.extend(inverse_lengths(vectors))
-        self._trust.extend(trust)
-        self._alive.extend(np.ones(len(texts), np.bool_))
         self._ngrams.extend(list(texts.values()))
-        self._has_phrases = self._has_phrases or any(" " in text for text in texts.values())
-        self._slots.update(zip(texts, range(len(self), len(self) + len(texts)), strict=True))
-        self._names.extend(texts)
+        self._append_rows(texts, vectors, inverse_lengths(vectors), trust)
+
+    def _append_rows(
+        self,
+        names: Collection[str],
+        vectors: NDArray[np.float32],
+        inverse_lengths: NDArray[np.float32],
+        trust: NDArray[np.float32],
+    ) -> None:
+        """Append keys whose plain words are in the index of n-grams."""
+        new = range(len(self), len(self) + len(names))
+        self._vectors.extend(vectors)
+        self._inverse_lengths.extend(inverse_lengths)
+        self._trust.extend(trust)
+        self._alive.extend(np.ones(len(names), np.bool_))
+        words = islice(self._ngrams.strings, new.start, None)
+        self._has_phrases = self._has_phrases or any(" " in text for text in words)
+        self._slots.update(zip(names, new, strict=True))
+        self._names.extend(names)
 
     def _pack(self) -> None:
         """Remove the dead slots: fill a new index, and take its place at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +99,15 @@ class NgramIndex:
     """
 
     def __init__(self, strings: Sequence[str] = ()) -> None:
-        self.strings: list[str] = []
+        self.strings = list(strings)
         self._parts: list[Postings] = []
-        self.extend(strings)
+
+    @classmethod
+    def of_part(cls, strings: list[str], part: Postings) -> Self:
+        """Return an index of these strings, which were indexed before."""
+        new = cls()
+        new.strings, new._parts = strings, [part]
+        return new
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -134,7 +140,7 @@ class NgramIndex:
             parts = parts.copy()  # two threads may do this at once, with the same result
             while parts and parts[-1].size < 2 * size:
                 size += parts.pop().size
-            parts.append(Postings(self.strings[len(self.strings) - size :]))
+            parts.append(Postings.of(self.strings[len(self.strings) - size :]))
             self._parts = parts
         return parts
 
@@ -145,37 +151,44 @@ class NgramIndex:
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
 
+class Table(Protocol):
+    """Which strings have each n-gram."""
+
+    @property
+    def buckets(self) -> NDArray[Any]:
+        """The n-grams that any string has, rising."""
+
+    def row(self, bucket: int) -> NDArray[np.int32]:
+        """Return the strings that have an n-gram, rising."""
+
+
 class Postings:
-    """For each n-gram, the strings that contain it: compressed rows, built once.
+    """For each n-gram, the strings that contain it: a part of an index, which never changes.
+
+    Args:
+        table: the strings that have each n-gram.
+        counts: the number of n-grams of each string, (size,).
 
     Attributes:
         size: the number of strings.
         norms: the square root of the number of n-grams of each string, (size,).
-        rows: the strings that have an n-gram, rising, by its bucket.
+        table: as given.
+        rows: the rows of the table by their buckets.
     """
 
-    def __init__(self, strings: Sequence[str]) -> None:
-        self.size = len(strings)
-        pairs = self._pairs(strings)
+    def __init__(self, table: Table, counts: NDArray[Any]) -> None:
+        self.size, self.table, self.rows = len(counts), table, _Rows(table)
+        self.norms: NDArray[np.float32] = np.sqrt(np.maximum(counts, 1), dtype=np.float32)
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> Postings:
+        """Index strings."""
+        pairs = _pairs(strings)
         owners = pairs.astype(np.int32)  # the lower half
         pairs >>= 32
         starts = np.append(0, np.flatnonzero(pairs[1:] != pairs[:-1]) + 1)
-        self.rows = _Rows(pairs[starts], np.append(starts, len(pairs)), owners)
-        counts = np.bincount(owners, minlength=self.size)
-        self.norms = np.sqrt(np.maximum(counts, 1)).astype(np.float32)
-
-    def _pairs(self, strings: Sequence[str]) -> NDArray[np.int64]:
-        """Return a number for each different n-gram of each string, sorted: bucket, then owner."""
-        pairs = np.empty(sum(2 * len(string) + 1 for string in strings), np.int64)
-        used = 0
-        for start in range(0, self.size, _BLOCK):
-            buckets, owners = _ngrams(strings[start : start + _BLOCK])
-            new = different((buckets << 32) + (owners + start))
-            pairs[used : used + len(new)] = new
-            used += len(new)
-        pairs = pairs[:used]
-        pairs.sort()
-        return pairs
+        table = _Sorted(pairs[starts], np.append(starts, len(pairs)), owners)
+        return cls(table, np.bincount(owners, minlength=len(strings)))
 
     def cosines(
         self, shared: NDArray[Any], places: NDArray[np.intp], asked: int
@@ -192,26 +205,55 @@ class Postings:
 
 
 class _Rows(dict[int, NDArray[np.int32]]):
-    """The strings that have each n-gram, rising; a row is found when it is first asked for.
+    """The rows of a table by their buckets; each is found when it is first asked for."""
 
-    Args:
-        buckets: the n-grams that any string has, rising, (B,).
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self._table = table
+
+    def __missing__(self, bucket: int) -> NDArray[np.int32]:
+        row = self[bucket] = self._table.row(bucket)
+        return row
+
+
+class _Sorted(NamedTuple):
+    """A table in memory.
+
+    Attributes:
+        buckets: see `Table`, (B,).
         starts: where the row of each begins, and where the last one ends, (B + 1,).
         owners: the rows, one after the other.
     """
 
-    def __init__(
-        self, buckets: NDArray[np.int64], starts: NDArray[np.int64], owners: NDArray[np.int32]
-    ) -> None:
-        super().__init__()
-        self._buckets, self._starts, self._owners = buckets, starts, owners
+    buckets: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    owners: NDArray[np.int32]
 
-    def __missing__(self, bucket: int) -> NDArray[np.int32]:
-        place = int(np.searchsorted(self._buckets, bucket))
-        found = place < len(self._buckets) and self._buckets[place] == bucket
-        start, end = self._starts[place : place + 2].tolist() if found else (0, 0)
-        row = self[bucket] = self._owners[start:end]
-        return row
+    def row(self, bucket: int) -> NDArray[np.int32]:
+        start, end = row_bounds(self.buckets, self.starts, bucket)
+        return self.owners[start:end]
+
+
+def row_bounds(buckets: NDArray[Any], starts: NDArray[np.int64], bucket: int) -> tuple[int, int]:
+    """Return where the row of a bucket begins and ends; it is empty if there is none."""
+    place = int(buckets.searchsorted(buckets.dtype.type(bucket)))
+    if place < len(buckets) and buckets[place] == bucket:
+        return int(starts[place]), int(starts[place + 1])
+    return 0, 0
+
+
+def _pairs(strings: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each different n-gram of each string, sorted: bucket, then owner."""
+    pairs = np.empty(sum(2 * len(string) + 1 for string in strings), np.int64)
+    used = 0
+    for start in range(0, len(strings), _BLOCK):
+        buckets, owners = _ngrams(strings[start : start + _BLOCK])
+        new = different((buckets << 32) + (owners + start))
+        pairs[used : used + len(new)] = new
+        used += len(new)
+    pairs = pairs[:used]
+    pairs.sort()
+    return pairs
 
 
 _SORTED = 1 << 13  # values that are sorted faster than partitioned
@@ -590,5 +632,5 @@ class NgramSearch:
 
     @cached_property
     def _counter(self) -> tuple[Postings, _Counter]:
-        part = Postings(self.strings)
+        part = Postings.of(self.strings)
         return part, _Counter(part)

@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict
+from fuzzydict import FileFormatError, FuzzyDict, _files
 from fuzzydict import saving as saved_keys
-from fuzzydict._files import read_arrays
+from fuzzydict._files import read_arrays, write_arrays
 from tests.support.searching import assert_same
 
-KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é"]
+KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind", "é", "a\nb"]
 
 
-@pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a dict whose vectors count as many."""
+@pytest.fixture(params=["texts made again", "texts in the file"])
+def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a dict whose vectors count as many, without and with the texts of its keys."""
     monkeypatch.setattr(saved_keys, "_LITTLE", 0)
+    monkeypatch.setattr(_files, "_LARGE", 0)
+    if request.param == "texts in the file":
+        monkeypatch.setattr(saved_keys, "_MANY", 0)
     made: FuzzyDict[Any] = FuzzyDict({key: i for i, key in enumerate(KEYS)})
     made[7] = made[None] = "no text"
     made.save(tmp_path / "d.fuzzy")
@@ -167,3 +170,109 @@ def test_what_no_read_needs_is_checked_at_once(path: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(FileFormatError, match=f"array '{name}' of"):
             FuzzyDict.load(path)
+
+
+# ---- the texts of many keys ------------------------------------------------------------------
+
+
+def with_arrays(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Write a file again with other arrays, all checksums right."""
+    stored = read_arrays(path, "fuzzy dict")
+    arrays = dict(stored.arrays)
+    change(arrays)
+    write_arrays(path, "fuzzy dict", stored.meta, arrays)
+
+
+def changed(name: str, change: Callable[[Any], Any]) -> Callable[[dict[str, Any]], Any]:
+    return lambda arrays: arrays.update({name: change(np.array(arrays[name]))})
+
+
+def filled(value: int) -> Callable[[Any], Any]:
+    return lambda array: np.full_like(array, value)
+
+
+WRONG: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no kinds": lambda arrays: arrays.pop("key texts kinds"),
+    "kinds of fewer keys": changed("key texts kinds", lambda kinds: kinds[1:]),
+    "a kind that is none": changed("key texts kinds", lambda kinds: kinds * 7),
+    "words of a key that is no text": changed("key texts kinds", lambda kinds: kinds[::-1]),
+    "all keys plain": changed("key texts kinds", lambda kinds: np.minimum(kinds, 1)),
+    "other words missing": changed("key texts plain", lambda text: text[:0]),
+    "words no UTF-8": changed("key texts plain", filled(255)),
+    "fewer lengths": changed("key texts lengths", lambda lengths: lengths[1:]),
+    "lengths not finite": changed("key texts lengths", lambda lengths: lengths * np.inf),
+    "lengths of 64 bits": changed("key texts lengths", lambda lengths: lengths.astype(float)),
+    "no counts": lambda arrays: arrays.pop("ngram counts"),
+    "counts of fewer keys": changed("ngram counts", lambda counts: counts[1:]),
+    "no steps": lambda arrays: arrays.pop("ngrams 8 steps"),
+    "fewer steps": changed("ngrams 8 steps", lambda steps: steps[1:]),
+    "steps of another kind": changed("ngrams 8 steps", lambda steps: steps.astype(np.int8)),
+    "steps of two axes": changed("ngrams 8 steps", lambda steps: steps[None]),
+    "fewer starts": changed("ngrams 8 starts", lambda starts: starts[1:]),
+    "starts beyond the end": changed("ngrams 8 starts", lambda starts: starts * 9),
+    "starts before the beginning": changed("ngrams 8 starts", lambda starts: starts - 9),
+    "starts that fall": changed("ngrams 8 starts", lambda starts: starts[::-1]),
+    "steps that lead too far": changed("ngrams 8 steps", filled(255)),
+    "steps that lead nowhere": changed("ngrams 8 steps", filled(0)),
+}
+
+
+@pytest.mark.parametrize("is_little", [False, True])
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_texts_that_are_not_those_of_the_keys_are_refused(
+    change: Callable[[dict[str, Any]], Any],
+    is_little: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "d.fuzzy"
+    monkeypatch.setattr(saved_keys, "_MANY", 0)
+    monkeypatch.setattr(saved_keys, "_LITTLE", 1 << 26 if is_little else 0)
+    FuzzyDict(dict.fromkeys([*KEYS, *(f"key {i}" for i in range(60)), 7])).save(path)
+    with_arrays(path, change)
+
+    def read() -> None:
+        FuzzyDict.load(path).most_similar("key 1x")
+
+    if change is WRONG["steps that lead nowhere"]:
+        read()  # as of keys that share no n-gram
+        return
+    with pytest.raises(FileFormatError, match=r"d\.fuzzy"):
+        read()
+
+
+def test_a_dict_with_the_texts_of_its_keys_is_saved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_keys, "_MANY", 0)
+    FuzzyDict(dict.fromkeys([*KEYS, *(f"key {i}" for i in range(60)), 7])).save(tmp_path / "d")
+    opened: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
+    opened["new key"] = opened["anotherKey"] = 1
+    del opened["maxPower"], opened["brand"], opened[7]
+    opened.save(tmp_path / "d")
+    back: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
+    for query in ("nwe key", "key 7", "colour", "another keys"):
+        assert_same(back.most_similar(query), opened.most_similar(query))
+    back._check()
+
+
+def test_texts_are_refused_if_a_bit_of_them_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "d.fuzzy"
+    monkeypatch.setattr(saved_keys, "_MANY", 0)
+    FuzzyDict(dict.fromkeys(KEYS)).save(path)
+    data, arrays = path.read_bytes(), read_arrays(path, "fuzzy dict").arrays
+    for name in ("key texts kinds", "key texts plain", "key texts lengths", "ngrams 8 steps"):
+        damaged = bytearray(data)
+        damaged[data.index(arrays[name].tobytes())] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match=f"array '{name}' of"):
+            FuzzyDict.load(path)
+
+
+def test_few_keys_are_saved_without_their_texts(tmp_path: Path) -> None:
+    FuzzyDict(dict.fromkeys(KEYS)).save(tmp_path / "d.fuzzy")
+    assert not any(
+        "ngram" in name for name in read_arrays(tmp_path / "d.fuzzy", "fuzzy dict").arrays
+    )
