@@ -95,6 +95,16 @@ def test_queries_have_the_vectors_of_texts_and_words(embedding: Embedding, at_on
                     np.testing.assert_allclose(unit * length, vector, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=lambda e: type(e).__name__)
+def test_a_query_alone_has_the_vector_that_it_has_among_others(embedding: Embedding) -> None:
+    many = [*QUERIES, *(f"{a} {b} of speed" for a in QUERIES for b in QUERIES)]
+    vectors, trust = embedding.encode_with_trust(many, of_queries=True)
+    for text, vector, trusted in zip(many, vectors, trust.tolist(), strict=True):
+        (alone,), (trusted_alone,) = embedding.encode_with_trust([text], of_queries=True)
+        np.testing.assert_allclose(alone, vector, rtol=1e-5, atol=1e-6)
+        assert trusted_alone == pytest.approx(trusted, rel=1e-5)
+
+
 def test_vectors_that_are_known_are_not_computed_again() -> None:
     known = np.ones((2, 2), np.float32)
     found = encode_queries(as_embedding(VECTORS), ["color", "speed"], vectors=known)
