@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from array import array
 from collections import Counter
@@ -540,10 +541,11 @@ class _Spellings:
         places = rows.tolist()
         strings = list(map(self._search.strings.__getitem__, places))
         alike = likenesses([word], strings, self._heard(places))[0]
-        scores = alike + self._prior[rows]
-        best = (-scores).argsort(kind="stable")[:_KEPT]
-        weights = np.exp((scores[best] - scores[best[0]]) / _TEMPERATURE)
-        return StandIns(rows[best], weights / weights.sum(), float(alike[best[0]]))
+        scores = (alike + self._prior[rows]).tolist()
+        best = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:_KEPT]
+        odds = [math.exp((scores[i] - scores[best[0]]) / _TEMPERATURE) for i in best]
+        weights = np.array(odds, np.float32) / np.float32(sum(odds))
+        return StandIns(rows[best], weights, float(alike[best[0]]))
 
     def _heard(self, places: list[int]) -> list[str]:
         """Return how the known words of these rows sound."""
