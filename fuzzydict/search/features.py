@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import inverse_lengths, units
+from fuzzydict._arrays import inverse_lengths
 from fuzzydict.embedding.base import encode_queries
+from fuzzydict.search.key_index import levelled
 from fuzzydict.search.texts import WORDS
+from fuzzydict.search.word_by_word import compare_words
 from fuzzydict.text.abbreviations import (
     abbreviation_likeness,
     is_conventional,
@@ -20,7 +22,6 @@ from fuzzydict.text.forms import same_form
 from fuzzydict.text.ngrams import largest, most_alike_of_each
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
-    coverage,
     likeness_of_differences,
     likenesses,
 )
@@ -33,21 +34,12 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding, WordFeatures
     from fuzzydict.search.key_index import Keys
-    from fuzzydict.search.texts import Strings, Texts
-    from fuzzydict.text.similarity import Coverage
+    from fuzzydict.search.texts import Strings
 
 
 SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
 NEAREST = 16  # keys compared as strings, those nearest in meaning
 NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
-_SAME_WORD = 12.0  # nearness at which two words count as the same
-_FEW = 3  # words of a short text
-_TELLING = 0.6  # coverage below which words that are not covered tell short texts apart
-_HALF = 0.5  # share of the nearness of short texts that is that of the words they differ in
-_COUNTERPART = 0.5  # likeness from which on a word of one text is one of the other
-_RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
-_UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
-_DOUBTED = 0.4  # likeness at which an unknown word begins to count as a misspelling of another
 
 
 @dataclass(slots=True, eq=False)
@@ -184,8 +176,10 @@ def compare(
     features = Features(near, slots, spelling, words, contradicted)
     if keys.has_phrases or any(" " in query.text for query in queries):
         near = features.nearness_of_candidates()
-        for i, query in enumerate(queries):
-            _compare_words(query, texts, places[i], words[i], near[i], keys)
+        split = [query.text.split(" ", WORDS)[:WORDS] for query in queries]
+        words[:] = compare_words(
+            split, [query.words for query in queries], texts, places, near, keys
+        )
         features.put(near, features.nearness)
     if few:
         for alike in (spelling[:, :few], words[:, :few]):
@@ -222,16 +216,7 @@ def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
     near: NDArray[np.float32] = vectors @ keys.vectors.T
     near *= scale
     near -= trust * shift
-    return _levelled(near, keys.calibration.reach)
-
-
-def _levelled(near: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
-    """Return a nearness that levels off at a reach, of any shape."""
-    limit = near / np.float32(reach)
-    np.tanh(limit, out=limit)
-    limit *= np.float32(reach)
-    np.minimum(near, limit, out=limit)  # below 0, tanh is above
-    return limit
+    return levelled(near, keys.calibration.reach)
 
 
 def spelled_alike(
@@ -263,130 +248,9 @@ def _spelled(
         if " " in text:
             some = places if places.ndim == 1 else places[i]
             likeness_of_differences(text, texts.of(some), alike[i])
-    _raise_derived(asked, [query.is_word for query in queries], texts, places, keys, alike)
+    are_known = [query.is_word for query in queries]
+    texts.raise_derived(asked, are_known, places, keys.weight, alike)
     return alike
-
-
-def _raise_derived(
-    asked: list[str],
-    are_known: list[bool],
-    others: Strings,
-    places: NDArray[np.intp],
-    keys: Keys,
-    alike: NDArray[np.float32],
-) -> None:
-    """Raise how alike L texts and c others are, (L, c), if they are forms or abbreviations.
-
-    A word never seen may be misspelled: the rules say less of it, and none makes another word an
-    abbreviation of it.
-
-    Args:
-        asked: L words or phrases.
-        are_known: whether each is a known word.
-        others: strings, some of which are compared.
-        places: their places, (L, c), or those for all, (c,).
-        keys: all keys.
-        alike: what is raised, (L, c).
-    """
-
-    def may_abbreviate(row: int, word: str) -> bool:
-        return (are_known[row] or word == asked[row]) and keys.weight(word) >= _RARE
-
-    words = [i for i, text in enumerate(asked) if " " not in text]
-    if words:
-        some = places if places.ndim == 1 else places[words]
-        forms = others.forms.likeness_of_each([asked[i] for i in words], some)
-        unsure = [i for i, row in enumerate(words) if not are_known[row]]
-        if unsure:
-            forms[unsure] *= _UNSURE
-        alike[words] = np.maximum(alike[words], forms)
-    short = others.abbreviations.likeness_of_each(asked, places, may_abbreviate)
-    np.maximum(alike, short, out=alike)
-
-
-def _compare_words(
-    query: Query,
-    texts: Texts,
-    places: NDArray[np.intp],
-    covered: NDArray[np.float32],
-    near: NDArray[np.float32],
-    keys: Keys,
-) -> None:
-    """Set how well the words of a query and of c keys cover each other, and how near they are.
-
-    Short texts with a word in common are near for that alone. If each has other words that the
-    other has not, half of the nearness is that of those: of "shoe" and "file" for "shoe size" and
-    "file size". An encoder, which gives no vectors of words, reads the whole text and needs no such
-    rule.
-
-    Args:
-        query: the query, with its vector and words.
-        texts: a table that holds the plain words of the keys.
-        places: the places of the c keys in it.
-        covered: the coverage, (c,), -inf where it is not set.
-        near: the nearness of the whole texts, (c,).
-        keys: all keys.
-    """
-    words = query.text.split(" ", WORDS)[:WORDS]
-    several = texts.with_several_words(places) if len(words) == 1 else np.arange(len(places))
-    if not len(several):
-        return
-    others = texts.columns(places[several])
-    features = texts.features(others.places).weighed(keys.rarity_of(texts, others.places))
-    asked = query.words.weighed(keys.rarity(words))
-    cosines = asked.units @ features.units.T
-    shares = coverage(
-        _words_alike(words, asked, texts.words, others.places, features, cosines, keys),
-        asked.weights,
-        others.columns,
-        features.weights,
-        texts.runs.of(words, places[several]),
-    )
-    mean = shares.mean()
-    # In a short text each word tells: "birth date" asks for another thing than "start date".
-    short = np.flatnonzero(np.maximum(others.lengths, len(words)) <= _FEW)
-    if len(short):
-        few = shares.of(short)
-        mean[short] *= np.minimum(1, few.larger() / _TELLING) ** 2
-        if len(words) > 1:
-            some, columns = several[short], others.columns[short]
-            near[some] = _of_differences(near[some], asked, features, columns, few, keys)
-    covered[several] = mean
-
-
-def _of_differences(
-    near: NDArray[np.float32],
-    asked: WordFeatures,
-    features: WordFeatures,
-    columns: NDArray[np.intp],
-    shares: Coverage,
-    keys: Keys,
-) -> NDArray[np.float32]:
-    """Return the nearness of c keys, (c,), half of it that of the words without a counterpart."""
-    if not asked.units.shape[1]:
-        return near
-    lacks = shares.of_query.T < _COUNTERPART  # (c, m)
-    is_other = (shares.of_keys < _COUNTERPART) & (columns < len(features.weights))
-    differ = np.flatnonzero(lacks.any(axis=1) & ~lacks.all(axis=1) & is_other.any(axis=1))
-    if not len(differ):
-        return near
-    rows, places = np.nonzero(is_other[differ])
-    words = columns[differ[rows], places]
-    theirs = np.zeros((len(differ), len(features.weights)), np.float32)
-    theirs[rows, words] = features.weights[words]
-    ours, theirs = _shares(asked.weights * lacks[differ]), _shares(theirs)
-    cosines = np.einsum("ce,ce->c", units(ours @ asked.units), units(theirs @ features.units))
-    trust = (ours @ asked.trust) * (theirs @ features.trust)
-    mean, spread = keys.background
-    of_others = _levelled((cosines - np.float32(mean)) / np.float32(spread), keys.calibration.reach)
-    limited = near.copy()
-    limited[differ] -= _HALF * trust * np.maximum(near[differ] - of_others, 0)
-    return limited
-
-
-def _shares(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the weights, (c, n), so that those of each row sum to 1."""
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
 
 
 # ---- spelling alone ---------------------------------------------------------------------------
@@ -516,31 +380,3 @@ def _columns(split: list[list[str]]) -> tuple[NDArray[np.intp], list[str]]:
         for i, word in enumerate(words):
             row[i] = numbers.setdefault(word, len(numbers))
     return columns, list(numbers)
-
-
-def _words_alike(
-    words: list[str],
-    asked: WordFeatures,
-    others: Strings,
-    places: NDArray[np.intp],
-    found: WordFeatures,
-    cosines: NDArray[np.float32],
-    keys: Keys,
-) -> NDArray[np.float32]:
-    """Return how alike m words and U others are, (m, U), in spelling or in meaning: a "noisy or".
-
-    (J. Pearl, 1988, "Probabilistic Reasoning in Intelligent Systems", 4.3.2.) A known word is the
-    same word as another or hardly alike, so the fourth power of the likeness counts.
-    """
-    alike = others.spellings.likeness_of_each(words, places)
-    slips = np.maximum(alike - _DOUBTED, 0)
-    slips /= np.float32(1 - _DOUBTED)
-    alike = np.where(asked.known[:, None], np.square(np.square(alike)), slips)
-    _raise_derived(words, asked.known.tolist(), others, places, keys, alike)
-    if not asked.units.shape[1]:
-        return alike
-    mean, spread = keys.background
-    near = (cosines - np.float32(mean)) * (asked.trust[:, None] / np.float32(spread * _SAME_WORD))
-    near *= found.trust
-    unlike = 1 - np.minimum(np.maximum(near, 0), 1)
-    return np.asarray(1 - (1 - alike) * unlike, np.float32)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Background, Embedding
+    from fuzzydict.embedding.base import Background, Embedding, WordFeatures
 
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
@@ -113,6 +113,21 @@ class Keys:
         mean, spread = self.background
         scale = self.trust / np.float32(spread)
         return scale * self.inverse_lengths, scale * np.float32(mean)
+
+    def nearness_of(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the nearness that cosines of fully trusted vectors stand for, of their shape."""
+        mean, spread = self.background
+        near = (cosines - np.float32(mean)) / np.float32(spread)
+        return levelled(near, self.calibration.reach)
+
+    def nearness_of_words(self, some: WordFeatures, others: WordFeatures) -> NDArray[np.float32]:
+        """Return how near m words and U others are, (m, U); it does not level off."""
+        mean, spread = self.background
+        near: NDArray[np.float32] = some.units @ others.units.T
+        near -= np.float32(mean)
+        near *= some.trust[:, None] / np.float32(spread)
+        near *= others.trust
+        return near
 
     def weight(self, word: str) -> float:
         """Return the weight of a word in a phrase, see `Vocabulary.weight`."""
@@ -400,3 +415,16 @@ def _plain(key: str) -> str:
     """Return the plain words of a key; the key itself, not a copy, if it is plain already."""
     text = plain(key)
     return key if text == key else text
+
+
+def levelled(near: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
+    """Return a nearness that levels off at a reach, of any shape.
+
+    >>> levelled(np.array([-3.0, 0.0, 1.0, 30.0], np.float32), 3).round(2).tolist()
+    [-3.0, 0.0, 0.9599999785423279, 3.0]
+    """
+    limit = near / np.float32(reach)
+    np.tanh(limit, out=limit)
+    limit *= np.float32(reach)
+    np.minimum(near, limit, out=limit)  # below 0, tanh is above
+    return limit

@@ -15,12 +15,16 @@ from fuzzydict.text.forms import Forms
 from fuzzydict.text.similarity import Spellings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Embedding
 
 #: The first words of a text are compared one by one.
 WORDS = 32
+_RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
+_UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
 _WHOLE = 4096  # texts that are kept as one table; of more, a table of a few is made for each query
 
 
@@ -40,6 +44,41 @@ class Strings:
         """Return c of the strings."""
         strings = self.strings
         return [strings[place] for place in places.tolist()]
+
+    def raise_derived(
+        self,
+        asked: Sequence[str],
+        are_known: Sequence[bool],
+        places: NDArray[np.intp],
+        weight: Callable[[str], float],
+        alike: NDArray[np.float32],
+    ) -> None:
+        """Raise how alike L texts and c strings are, (L, c), if they are forms or abbreviations.
+
+        A word never seen may be misspelled: the rules say less of it, and none makes another word
+        an abbreviation of it.
+
+        Args:
+            asked: L words or phrases.
+            are_known: whether each is a known word.
+            places: the places of the c strings of each, (L, c), or of all, (c,).
+            weight: returns the weight of a word in a phrase.
+            alike: what is raised, (L, c).
+        """
+
+        def may_abbreviate(row: int, word: str) -> bool:
+            return (are_known[row] or word == asked[row]) and weight(word) >= _RARE
+
+        words = [i for i, text in enumerate(asked) if " " not in text]
+        if words:
+            some = places if places.ndim == 1 else places[words]
+            forms = self.forms.likeness_of_each([asked[i] for i in words], some)
+            unsure = [i for i, row in enumerate(words) if not are_known[row]]
+            if unsure:
+                forms[unsure] *= _UNSURE
+            alike[words] = np.maximum(alike[words], forms)
+        short = self.abbreviations.likeness_of_each(asked, places, may_abbreviate)
+        np.maximum(alike, short, out=alike)
 
 
 class Columns(NamedTuple):
@@ -89,11 +128,11 @@ class Texts:
         some = different(places.ravel())
         return Texts(self._embedding, self.whole.of(some)), np.searchsorted(some, places)
 
-    def with_several_words(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return which of c texts, (c,), have several words."""
+    def with_several_words(self, places: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether each of some texts has several words, of the shape of ``places``."""
         if len(self._lengths) < len(self.plain):
             self._extend()
-        return np.flatnonzero(self._lengths[places] > 1)
+        return np.asarray(self._lengths[places] > 1)
 
     def columns(self, places: NDArray[np.intp]) -> Columns:
         """Return the words of c texts."""

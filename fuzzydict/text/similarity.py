@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # Letters that sound alike in English are written alike; repeated letters count once.
 _SAME_SOUND = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _SAME_LETTER = str.maketrans("zcqyieou", "skkaaaaa")
-_REPEATED = re.compile(r"(.)\1+")
 _SHORT, _OF_SHORT = 3, 0.5  # letters of a short string, and the limit of its likeness to another
 
 
@@ -83,8 +82,17 @@ def likenesses(
     return alike
 
 
-def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]:
+def likeness_of_pairs(
+    a: Sequence[str],
+    b: Sequence[str],
+    known_sounds: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> NDArray[np.float32]:
     """Return the `likeness` of the strings of each of P pairs, (P,).
+
+    Args:
+        a: the first string of each.
+        b: the second string of each.
+        known_sounds: the `sounds` of both, if they are known.
 
     Args:
         a: the first string of each.
@@ -93,7 +101,7 @@ def likeness_of_pairs(a: Sequence[str], b: Sequence[str]) -> NDArray[np.float32]
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """
-    alike = _mean_similarity(cpdist, (a, b), (sounds(a), sounds(b)))
+    alike = _mean_similarity(cpdist, (a, b), known_sounds or (sounds(a), sounds(b)))
     pairs = list(zip(a, b, strict=True))
     short = [i for i, (x, y) in enumerate(pairs) if len(x) <= _SHORT >= len(y)]
     short = [i for i in short if _are_other_short(*pairs[i])]
@@ -168,7 +176,11 @@ def sounds(strings: Sequence[str]) -> list[str]:
         return sounds([string.replace("\n", " ") for string in strings])
     for spelled, heard in _SAME_SOUND:
         joined = joined.replace(spelled, heard)
-    return _REPEATED.sub(lambda letters: letters[1], joined.translate(_SAME_LETTER)).split("\n")
+    joined = joined.translate(_SAME_LETTER)
+    for letter in {*joined} - {"\n"}:
+        while (twice := letter + letter) in joined:
+            joined = joined.replace(twice, letter)
+    return joined.split("\n")
 
 
 class Spellings:
@@ -209,6 +221,16 @@ class Spellings:
         listed = places.tolist()
         strings = [self._strings[place] for place in listed]
         return likenesses(queries, strings, self._sounds.of(listed))
+
+    def likeness_of_pairs(
+        self, queries: Sequence[str], places: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """Return the `likeness` of each of P strings and one of the n, by its place, (P,)."""
+        distinct = list(dict.fromkeys(queries))
+        heard = dict(zip(distinct, sounds(distinct), strict=True))
+        of_queries = [heard[query] for query in queries]
+        strings = [self._strings[place] for place in places]
+        return likeness_of_pairs(queries, strings, (of_queries, self._sounds.of(places)))
 
 
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:
@@ -334,13 +356,13 @@ class Run(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How well the words of a query and of each of c keys cover each other, from 0 to 1.
+    """How well the words of P queries and P keys cover each other, from 0 to 1.
 
     Attributes:
-        found: the weighted share of the words of the query that each key has, (c,).
-        covered: the weighted share of the words of each key that the query has, (c,).
-        of_query: how alike each word of the query is to its counterpart in each key, (m, c).
-        of_keys: how alike each word of each key is to its counterpart in the query, (c, longest).
+        found: the weighted share of the words of the query that the key has, (P,).
+        covered: the weighted share of the words of the key that the query has, (P,).
+        of_query: how alike each word of the query is to its counterpart in the key, (P, m).
+        of_keys: how alike each word of the key is to its counterpart in the query, (P, longest).
     """
 
     found: NDArray[np.float32]
@@ -349,52 +371,36 @@ class Coverage(NamedTuple):
     of_keys: NDArray[np.float32]
 
     def mean(self) -> NDArray[np.float32]:
-        """Return the mean of the two shares, (c,), of which that of the query counts twice.
+        """Return the mean of the two shares, (P,), of which that of the query counts twice.
 
         What is asked for must be found; a key may say more.
         """
         return np.asarray((2 * self.found + self.covered) / 3, np.float32)
 
     def larger(self) -> NDArray[np.float32]:
-        """Return the larger share, (c,): less than 1 if each has words that the other has not."""
+        """Return the larger share, (P,): less than 1 if each has words that the other has not."""
         return np.maximum(self.found, self.covered)
-
-    def of(self, keys: NDArray[np.intp]) -> Coverage:
-        """Return the coverage of some of the keys."""
-        return Coverage(
-            self.found[keys], self.covered[keys], self.of_query[:, keys], self.of_keys[keys]
-        )
 
 
 def coverage(
     alike: NDArray[np.float32],
     query_weights: NDArray[np.float32],
-    columns: NDArray[np.intp],
     key_weights: NDArray[np.float32],
-    runs: Sequence[Run] = (),
 ) -> Coverage:
-    """Return how well the words of a query and of each of c keys cover each other.
+    """Return how well the words of P queries and P keys cover each other.
 
     Args:
-        alike: how alike each of the m words of the query and each of U words are, (m, U).
-        query_weights: the weights of the words of the query, (m,).
-        columns: the words of c keys as columns of ``alike``, (c, longest), one or more for each
-            key, then U.
-        key_weights: the weights of the U words, (U,).
-        runs: words of the query and of a key that are alike together.
+        alike: how alike each word of the query and each of the key are, (P, m, longest); 0 for the
+            words that a key has not, if others have more.
+        query_weights: the weights of the words of the query, (P, m).
+        key_weights: the weights of the words of the key, (P, longest), 0 where there is none.
 
-    >>> alike = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]], np.float32)  # "top speed" and
-    >>> ones = np.ones(3, np.float32)  # "top", "speed", "highest", which is half like "top"
-    >>> coverage(alike, ones[:2], np.array([[0, 1], [2, 1], [2, 3]]), ones).mean().round(3)
-    array([1.   , 0.75 , 0.333], dtype=float32)
+    >>> alike = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.0], [0.0, 0.0]]], np.float32)
+    >>> ones = np.ones((2, 2), np.float32)  # "top speed" and the same; and "highest"
+    >>> coverage(alike, ones, np.array([[1, 1], [1, 0]], np.float32)).mean().round(3)
+    array([1.   , 0.333], dtype=float32)
     """
-    nothing = np.zeros((len(alike) + 1, 1), np.float32)
-    weights = np.append(key_weights, nothing[0])[columns]
-    pairs = np.concatenate([alike, nothing[1:]], axis=1)[:, columns]  # (m, c, longest)
-    for key, rows, places, likeness_of_run in runs:
-        of_run = pairs[rows, key, places]
-        np.maximum(of_run, likeness_of_run, out=of_run)
-    of_query, of_keys = pairs.max(axis=2), pairs.max(axis=0)
-    found = query_weights @ of_query / query_weights.sum()
-    covered = (of_keys * weights).sum(axis=1) / weights.sum(axis=1)
+    of_query, of_keys = np.maximum.reduce(alike, axis=2), np.maximum.reduce(alike, axis=1)
+    found = (of_query * query_weights).sum(axis=1) / query_weights.sum(axis=1)
+    covered = (of_keys * key_weights).sum(axis=1) / key_weights.sum(axis=1)
     return Coverage(found, covered, of_query, of_keys)

@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict.text.similarity import (
-    Run,
     Spellings,
     coverage,
     likeness,
@@ -222,16 +221,22 @@ def phrases(draw: Any) -> tuple[Any, Any, list[list[int]], Any]:
     )
 
 
-def columns_of(keys: list[list[int]]) -> Any:
-    """Return the words of each key as a row, then -1."""
+def covered_by(alike: Any, weights: Any, keys: list[list[int]], key_weights: Any) -> Any:
+    """Return how well a query's words, the rows of ``alike``, and those of keys cover each other.
+
+    The words of keys are columns of ``alike``.
+    """
     longest = max(map(len, keys))
-    return np.array([key + [-1] * (longest - len(key)) for key in keys])
+    columns = np.array([key + [-1] * (longest - len(key)) for key in keys])
+    pairs = np.where(columns >= 0, alike[:, columns], 0).swapaxes(0, 1)
+    of_keys = np.where(columns >= 0, key_weights[columns], 0).astype(np.float32)
+    return coverage(pairs, np.tile(weights, (len(keys), 1)), of_keys)
 
 
 @given(phrases())
 def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]) -> None:
     alike, weights, keys, key_weights = drawn
-    found = coverage(alike, weights, columns_of(keys), key_weights)
+    found = covered_by(alike, weights, keys, key_weights)
     shares = np.array([coverage_of(alike, weights, key, key_weights) for key in keys])
     assert found.mean().dtype == np.float32
     np.testing.assert_allclose(found.mean(), shares @ [2 / 3, 1 / 3], rtol=1e-5, atol=1e-7)
@@ -239,7 +244,7 @@ def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]
     np.testing.assert_allclose(found.covered, shares[:, 1], rtol=1e-5, atol=1e-7)
     np.testing.assert_array_equal(found.larger(), np.maximum(found.found, found.covered))
     best = [alike[:, key].max(axis=1) for key in keys], [alike[:, key].max(axis=0) for key in keys]
-    np.testing.assert_array_equal(found.of_query.T, best[0])
+    np.testing.assert_array_equal(found.of_query, best[0])
     for row, of_key in zip(found.of_keys, best[1], strict=True):
         np.testing.assert_array_equal(row[: len(of_key)], of_key)
 
@@ -247,18 +252,11 @@ def test_coverage_is_that_of_a_loop(drawn: tuple[Any, Any, list[list[int]], Any]
 def test_a_word_that_weighs_little_is_hardly_missed() -> None:
     alike = np.array([[1, 0, 0]], np.float32)  # "speed" in "speed of" and in "speed limit"
     weights = np.array([1, 0.03, 1], np.float32)
-    found = coverage(alike, np.ones(1, np.float32), columns_of([[0, 1], [0, 2]]), weights)
+    found = covered_by(alike, np.ones(1, np.float32), [[0, 1], [0, 2]], weights)
     assert found.mean().tolist() == pytest.approx([(2 + 1 / 1.03) / 3, 2.5 / 3])
 
 
 def test_the_order_of_words_does_not_matter() -> None:
     alike, ones = np.eye(3, dtype=np.float32), np.ones(3, np.float32)
-    found = coverage(alike, ones, columns_of([[0, 1, 2], [2, 0, 1]]), ones)
+    found = covered_by(alike, ones, [[0, 1, 2], [2, 0, 1]], ones)
     assert found.mean().tolist() == [1, 1]
-
-
-def test_words_that_are_alike_together_count_as_one() -> None:
-    alike, ones = np.zeros((2, 2), np.float32), np.ones(2, np.float32)
-    columns = columns_of([[0], [1]])  # "e mail", and the keys "email" and "post"
-    found = coverage(alike, ones, columns, ones, [Run(0, slice(0, 2), slice(0, 1), 1.0)])
-    assert found.mean().tolist() == [1, 0]
