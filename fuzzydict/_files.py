@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -43,6 +44,8 @@ _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
 _LARGE = 1 << 26  # bytes of an array that is checked by its sum
 _BLOCK = 4096  # bytes of a block of it
+_THREADS = 4  # that sum it
+_SPAN = 1 << 14  # blocks that a thread sums
 _AT_ONCE = 1 << 8  # blocks summed at a time, which stay in the processor's cache
 
 
@@ -54,16 +57,22 @@ class Unchecked(NamedTuple):
     sum64: int | None  # None if only the CRC-32 was written
     name: str  # of the array and its file, for messages
 
-    def checked(self) -> NDArray[Any]:
+    def checked(self, look: Callable[[NDArray[Any]], None] | None = None) -> NDArray[Any]:
         """Read all bytes of the array, and return it.
+
+        Args:
+            look: is called with all pieces of the array, in any order and by several threads, and
+                may raise.
 
         Raises:
             FileFormatError: the bytes do not match the checksum.
         """
         if self.sum64 is None:
             is_whole = zlib.crc32(self.array.data if self.array.size else b"") == self.crc32
+            if is_whole and look is not None:
+                look(self.array)
         else:
-            is_whole = _sum64(self.array) == self.sum64
+            is_whole = _sum64(self.array, look) == self.sum64
         if not is_whole:
             raise _damaged(self.name, "it does not match its checksum")
         return self.array
@@ -207,17 +216,34 @@ def _map_array(
     return Unchecked(array, entry["crc32"], entry.get("sum64"), name), stop
 
 
-def _sum64(array: NDArray[Any]) -> int:
-    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1."""
-    data = array.reshape(-1).view(np.uint8)
-    whole = len(data) - len(data) % _BLOCK
-    total = zlib.crc32(data[whole:].tobytes())
-    blocks = data[:whole].view("<u8").reshape(-1, _BLOCK // 8)
-    for first in range(0, len(blocks), _AT_ONCE):
-        sums = blocks[first : first + _AT_ONCE].sum(axis=1, dtype=np.uint64)
-        weights = np.arange(first, first + len(sums), dtype=np.uint64) * np.uint64(2)
-        total += int((sums * (weights + np.uint64(1))).sum(dtype=np.uint64))
-    return total % 2**64
+def _sum64(array: NDArray[Any], look: Callable[[NDArray[Any]], None] | None = None) -> int:
+    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1.
+
+    ``look`` is called with each piece of the array while it is in the processor's cache.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    flat = array.reshape(-1)
+    data = flat.view(np.uint8)
+    blocks = data[: len(data) - len(data) % _BLOCK].view("<u8").reshape(-1, _BLOCK // 8)
+    rest = data[blocks.nbytes :]
+    if look is not None:
+        look(rest.view(array.dtype))
+
+    def summed(span: slice) -> int:
+        total = 0
+        for first in range(span.start, span.stop, _AT_ONCE):
+            some = blocks[first : min(first + _AT_ONCE, span.stop)]
+            if look is not None:
+                look(some.view(array.dtype))
+            weights = np.arange(first, first + len(some), dtype=np.uint64) * np.uint64(2)
+            sums = some.sum(axis=1, dtype=np.uint64) * (weights + np.uint64(1))
+            total += int(sums.sum(dtype=np.uint64))
+        return total
+
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as threads:
+        totals = threads.map(summed, slices(len(blocks), _SPAN))
+        return (zlib.crc32(rest.tobytes()) + sum(totals)) % 2**64
 
 
 def _damaged(what: object, why: str) -> FileFormatError:

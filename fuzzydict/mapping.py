@@ -738,15 +738,16 @@ class FuzzyDict(IndexedDict[V]):
             FileFormatError: the file is damaged, of another kind, or of another version.
             OptionError: the embedding is another one; the message names both.
         """
-        items, aliases, options, keys = read_saved(path)
+        saved = read_saved(path)
+        options, keys = saved.options, saved.keys
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure(options if embedding is None else {**options, "embedding": embedding})
         for name, value in options.items():
             if value is None and getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, None)
-        dict.update(new, items)
-        if aliases:
-            new.aliases = aliases
+        saved.fill(new)
+        if saved.aliases:
+            new.aliases = saved.aliases
         if keys is not None:
             index = KeyIndex(new._projected_embedding())
             neighbours = keys.restore(index, new.index)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import nullcontext
+from functools import partial
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,10 +72,23 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 class Saved(NamedTuple):
     """What the file of a dict holds; ``keys`` is None if they must be encoded again."""
 
-    items: dict[Any, Any]
+    path: str | os.PathLike[str]
+    items: tuple[list[Any], list[Any]]  # keys and values
     aliases: dict[str, Any]
     options: dict[str, Any]
     keys: SavedKeys | None
+
+    def fill(self, empty: dict[Any, Any]) -> None:
+        """Put the items into an empty dict, by the method of `dict` itself.
+
+        Raises:
+            FileFormatError: they are no items of a dict.
+        """
+        keys, values = self.items
+        with as_format_errors(self.path):
+            dict.update(empty, zip(keys, values, strict=True))
+            if len(empty) != len(keys):
+                raise ValueError("a key comes twice")
 
 
 def write_saved(
@@ -139,8 +153,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
             for name in [name for name in arrays if name.startswith(_LEARNED)]
         }
         reader = ValueReader([arrays[f"values {number}"] for number in range(len(arrays))])
-        items = _items(_decoded(reader, names), _decoded(reader, values))
-        aliases = {} if pairs is None else _decoded_aliases(pairs, list(items))
+        items = _decoded(reader, names), _decoded(reader, values)
+        aliases = {} if pairs is None else _decoded_aliases(pairs, items[0])
         options = _decoded_options(reader, meta["options"], learned)
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
@@ -153,10 +167,10 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
             as_embedding(name)  # or raise
             options["embedding"] = name
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
-            return Saved(items, aliases, options, None)
-        vectors, order = unchecked["vectors"], list(items)
-        saved = SavedKeys(path, order, embedding, vectors, trust, texts, graph)
-    return Saved(items, aliases, options, saved)
+            return Saved(path, items, aliases, options, None)
+        vectors = unchecked["vectors"]
+        saved = SavedKeys(path, items[0], embedding, vectors, trust, texts, graph)
+    return Saved(path, items, aliases, options, saved)
 
 
 def check_items(items: Mapping[Any, Any]) -> None:
@@ -164,13 +178,6 @@ def check_items(items: Mapping[Any, Any]) -> None:
     writer = ValueWriter()
     for parts in (items, items.values()):
         _encoded(writer, parts, items)
-
-
-def _items(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
-    items = dict(zip(keys, values, strict=True))
-    if len(items) != len(keys):
-        raise ValueError("a key comes twice")
-    return items
 
 
 def _checked_fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
@@ -512,7 +519,6 @@ class SavedKeys:
     def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self._path):
             vectors = self._checked_vectors()
-            _require_finite("vectors", vectors)
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self._at_once else vectors
             found = None if self._texts is None else self._texts.found()
@@ -534,7 +540,7 @@ class SavedKeys:
 
     def _checked_vectors(self) -> NDArray[Any]:
         try:
-            return self._vectors.checked()
+            return self._vectors.checked(partial(_require_finite, "vectors"))
         except FileFormatError as error:
             if self._at_once:
                 raise
