@@ -276,3 +276,14 @@ def test_few_keys_are_saved_without_their_texts(tmp_path: Path) -> None:
     assert not any(
         "ngram" in name for name in read_arrays(tmp_path / "d.fuzzy", "fuzzy dict").arrays
     )
+
+
+def test_vectors_that_are_not_finite_are_told_of_by_the_first_read(path: Path) -> None:
+    def without_end(vectors: Any) -> Any:
+        vectors[-1, -1] = np.inf
+        return vectors
+
+    with_arrays(path, changed("vectors", without_end))
+    opened: FuzzyDict[Any] = FuzzyDict.load(path)
+    with pytest.raises(FileFormatError, match="not finite"):
+        opened.most_similar("colour")
