@@ -111,13 +111,14 @@ class Features(NamedTuple):
             standard deviation, times the trust in both vectors. It levels off at the
             calibration's ``reach``: very near words may be opposites, so they are no better
             evidence than near ones.
-        candidates: the slots of the candidates of each query, (L, c), all in order if c is n.
-            Otherwise a slot may come twice; then the last place counts.
+        candidates: the slots of the candidates of each query, (L, c). A slot may come twice; then
+            the last place counts.
         spelling: how alike the strings are spelled, (L, c), from 0 to 1.
         words: how well the words of query and key cover each other, (L, c), from 0 to 1; -inf
             where both are single words.
         contradicted: whether each contradicts the query, (L, c): it says "min" for "max", or has
             another number.
+        are_all: whether the candidates are all keys, in order.
     """
 
     nearness: NDArray[np.float32]
@@ -125,6 +126,7 @@ class Features(NamedTuple):
     spelling: NDArray[np.float32]
     words: NDArray[np.float32]
     contradicted: NDArray[np.bool_]
+    are_all: bool = False
 
     def surface(self) -> NDArray[np.float32]:
         """Return how alike the texts look, (L, c): by words if there are several."""
@@ -132,19 +134,17 @@ class Features(NamedTuple):
 
     def of(self, rows: list[int]) -> Features:
         """Return the features of some of the queries."""
-        near, candidates, spelling, words, contradicted = self
-        return Features(
-            near[rows], candidates[rows], spelling[rows], words[rows], contradicted[rows]
+        return self._replace(
+            nearness=self.nearness[rows],
+            candidates=self.candidates[rows],
+            spelling=self.spelling[rows],
+            words=self.words[rows],
+            contradicted=self.contradicted[rows],
         )
-
-    @property
-    def are_all_candidates(self) -> bool:
-        """Whether all keys are candidates."""
-        return self.candidates.shape == self.nearness.shape
 
     def nearness_of_candidates(self) -> NDArray[np.float32]:
         """Return the nearness of the candidates, (L, c)."""
-        if self.are_all_candidates:
+        if self.are_all:
             return self.nearness
         return self.nearness[np.arange(len(self.nearness))[:, None], self.candidates]
 
@@ -173,7 +173,7 @@ def compare(
     spelling = _spelled(queries, texts.whole, places, keys)
     words = np.full(slots.shape, -np.inf, np.float32)
     contradicted = texts.contradictions.of_each([query.text for query in queries], places)
-    features = Features(near, slots, spelling, words, contradicted)
+    features = Features(near, slots, spelling, words, contradicted, are_all=not few)
     if keys.has_phrases or any(" " in query.text for query in queries):
         near = features.nearness_of_candidates()
         split = [query.text.split(" ", WORDS)[:WORDS] for query in queries]
@@ -241,7 +241,7 @@ def _spelled(
     their other words.
     """
     asked = [query.text for query in queries]
-    if places.shape[1] == len(keys):  # all keys, for each query
+    if len(keys) <= SPELLED_ALIKE:  # the places are the same for each query
         places = places[0]
     alike = texts.spellings.likeness_of_each(asked, places)
     for i, text in enumerate(asked):

@@ -68,7 +68,7 @@ def log_odds(
         return odds
     by_reason = log_odds_by_reason(features, share, calibration)
     of_candidates: NDArray[np.float64] = np.logaddexp.reduce(by_reason, axis=0)
-    if features.are_all_candidates:
+    if features.are_all:
         return of_candidates
     bias, _, slope, of_square = calibration.mixed(share).meaning
     odds = np.multiply(features.nearness, slope, dtype=np.float64)

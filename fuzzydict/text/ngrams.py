@@ -204,6 +204,10 @@ class Postings:
         return cosines
 
 
+_KEPT_ROWS = 1 << 13
+_NO_ROW = np.zeros(0, np.int32)
+
+
 class _Rows(dict[int, NDArray[np.int32]]):
     """The rows of a table by their buckets; each is found when it is first asked for."""
 
@@ -212,8 +216,11 @@ class _Rows(dict[int, NDArray[np.int32]]):
         self._table = table
 
     def __missing__(self, bucket: int) -> NDArray[np.int32]:
-        row = self[bucket] = self._table.row(bucket)
-        return row
+        if len(self) >= _KEPT_ROWS:
+            self.clear()
+        row = self._table.row(bucket)
+        self[bucket] = row if len(row) else _NO_ROW
+        return self[bucket]
 
 
 class _Sorted(NamedTuple):

@@ -124,7 +124,7 @@ def test_the_odds_of_a_key_are_the_sum_of_those_of_its_reasons(
 
     parts = log_odds_by_reason(alike, known, calibration)[:, 0]
     (total,) = log_odds(alike, [known], calibration)
-    alike = Features(*(part[0] for part in alike))
+    alike = Features(*(part[0] for part in alike[:5]))
     assert parts.shape == (len(REASONS), len(alike.candidates))
     assert not np.isnan(parts).any()
     bias, _, slope, of_square = weights("meaning")
