@@ -69,8 +69,8 @@ class _Reader:
     Attributes:
         size: the number of items of the dict.
         lookup: finds keys.
-        found: the keys that the last queries found, or the best key of a query that matches none.
-            Values are read from the dict each time.
+        found: the keys that the last queries found; the best key of a query that matches none, or
+            None. Values are read from the dict each time.
         stacked: the values as one array, if `pool` was asked.
     """
 
@@ -83,7 +83,7 @@ class _Reader:
         self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
         self.lookup = lookup
-        self.found: dict[object, str | Scored] = {}
+        self.found: dict[object, str | Scored | None] = {}
         self.stacked: StackedValues | None = None
 
     def is_of(self, d: FuzzyDict[Any]) -> bool:
@@ -169,30 +169,36 @@ class FuzzyDict(IndexedDict[V]):
     def __missing__(self, query: Any) -> V:
         return self._nearest_value(query, None)
 
-    def _nearest_value(self, query: Any, score_cutoff: float | None) -> V:
-        """Return the value of the nearest key to a query that is none."""
+    def _nearest_value(self, query: Any, score_cutoff: float | None, default: Any = _GONE) -> V:
+        """Return the value of the nearest key to a query that is none; or the default, if any."""
         with self._lock:
             name = self._read_as(query) if self._aliases else query
             if name is not query:  # it was taught
                 return dict.__getitem__(self, _require_key(query, name))
             reader = self._current_reader()
-            found = reader.found.get(query) if score_cutoff is None else None
-            if found is None:
-                found = self._find(query, self._cutoff(reader.lookup, score_cutoff), reader.lookup)
+            cutoff = self._cutoff(reader.lookup, score_cutoff)
+            found = reader.found.get(query, _GONE) if score_cutoff is None else _GONE
+            if found is _GONE or (found is None and default is _GONE):
+                found = self._find(query, cutoff, reader.lookup, default)
                 if score_cutoff is None:
                     self._remember(query, found, reader)
-            if isinstance(found, Scored):
-                raise no_match(query, *found, self._cutoff(reader.lookup, score_cutoff))
-            value = dict.get(self, found, _GONE)
-            return self._values([found])[0] if value is _GONE else cast("V", value)
+            if isinstance(found, str):
+                value = dict.get(self, found, _GONE)
+                return self._values([found])[0] if value is _GONE else cast("V", value)
+            if default is _GONE:
+                raise no_match(query, *cast("Scored", found), cutoff)
+            return cast("V", default)
 
-    def _find(self, query: Any, cutoff: float, lookup: Lookup) -> str | Scored:
-        """Return the nearest key; with its score if it does not match."""
+    def _find(self, query: Any, cutoff: float, lookup: Lookup, default: Any) -> str | Scored | None:
+        """Return the nearest key; if it does not match, with its score, or None for a default."""
         _require_texts([query])
-        (found,) = lookup.nearest([query])
-        return found.name if is_match(query, *found, cutoff) else found
+        found = lookup.find(query, cutoff)
+        if found is None and default is _GONE:  # the error names the nearest key
+            (found,) = lookup.nearest([query])
+        is_found = isinstance(found, Scored) and is_match(query, *found, cutoff)
+        return cast("Scored", found).name if is_found else found
 
-    def _remember(self, query: Any, found: str | Scored, reader: _Reader) -> None:
+    def _remember(self, query: Any, found: str | Scored | None, reader: _Reader) -> None:
         """Remember the key of a short query, or that none matches."""
         # A scorer that is an object may change.
         is_fixed = self.scorer is None or isinstance(self.scorer, str)
@@ -214,13 +220,14 @@ class FuzzyDict(IndexedDict[V]):
         ``score_cutoff`` takes the place of the option for this read.
         """
         check_cutoff(score_cutoff)
+        cls = type(self)
+        is_own = cls.__getitem__ is dict.__getitem__ and cls.__missing__ is FuzzyDict.__missing__
         try:
-            if score_cutoff is None:
-                return self[query]
-            if self.mode == "pool":
+            if self.mode == "pool" and score_cutoff is not None:
                 return self._pooled_item(query, score_cutoff)
-            is_key = dict.__contains__(self, query)
-            return self[query] if is_key else self._nearest_value(query, score_cutoff)
+            if (score_cutoff is None and not is_own) or dict.__contains__(self, query):
+                return self[query]
+            return self._nearest_value(query, score_cutoff, default)
         except NoMatchError:
             return default
 

@@ -25,8 +25,16 @@ if TYPE_CHECKING:
 
 
 _DEAD_ALLOWED = 0.5  # share of dead slots from which on the arrays are packed
-_SAMPLE = 1024  # keys whose words are counted
+_COUNTED = 1024  # keys whose words are counted
+_SAMPLE = 4096  # keys that stand for those that a search left out
 _LEAST_RARITY = 0.05  # of a word that every key has
+
+
+class Sample(NamedTuple):
+    """Some keys that stand for all: their slots, rising, and the keys."""
+
+    slots: NDArray[np.intp]
+    keys: Keys
 
 
 class Keys:
@@ -155,9 +163,20 @@ class Keys:
     def _word_counts(self) -> tuple[int, Counter[str]]:
         """How many keys there are, or are in a sample of them, and how many have each word."""
         slots = np.flatnonzero(self.alive)
-        some = slots[:: -(-len(slots) // _SAMPLE) or 1].tolist()
+        some = slots[:: -(-len(slots) // _COUNTED) or 1].tolist()
         counts = Counter(word for slot in some for word in set(self.plain[slot].split()))
         return max(len(some), 1), counts
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Some keys that stand for all, drawn at random but the same each time; all if few."""
+        slots = np.flatnonzero(self.alive)
+        if len(slots) > _SAMPLE:
+            places = np.random.default_rng(0).choice(
+                len(slots), _SAMPLE, replace=False, shuffle=False
+            )
+            slots = np.sort(slots[places])
+        return Sample(slots, self.some(slots))
 
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""

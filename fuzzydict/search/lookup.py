@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,15 +10,17 @@ import numpy as np
 from fuzzydict._arrays import different
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.search.backends import EXACT
-from fuzzydict.search.features import Query, encode
+from fuzzydict.search.features import NEAREST_LIKENESS, SPELLED_ALIKE, Query, encode
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import (
     COSINE,
     DefaultScore,
     Judgement,
-    OtherKeys,
     as_score,
     is_spelling,
+    log_odds_left_out,
+    log_probabilities,
+    other_keys,
     weight_left_out,
 )
 from fuzzydict.text.ngrams import most_alike
@@ -110,6 +113,20 @@ class Lookup:
         return self._index.keys()
 
     # ---- reads ----------------------------------------------------------------------------
+
+    def find(self, asked: str, cutoff: float) -> str | Scored | None:
+        """Return the best key of a query, if it is sure to reach the cutoff, without its score.
+
+        None if no key reaches it, and which is the best was not asked. Where only the score can
+        tell, the best key and its score.
+        """
+        if isinstance(self.score, DefaultScore) and self.keys.count >= MANY:
+            (query,), keys = self._asked([asked])
+            self._encode([query])
+            slot = None if asked in keys.slots else best_by_bounds(self.score, query, keys, cutoff)
+            if slot is not None:
+                return None if slot == NONE_REACHES else keys.names[slot]
+        return self.nearest([asked])[0]
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
@@ -291,6 +308,76 @@ def _unlike(
     return unlike
 
 
+# ---- the best key by bounds -------------------------------------------------------------------
+
+#: Keys from which on a read of a value is worth deciding by bounds.
+MANY = 1 << 14
+#: What stands for a slot where no key reaches the cutoff.
+NONE_REACHES = -1
+_LEAD = 0.01  # log-odds by which the best key leads; others may be tied, or swapped by rounding
+_DOUBT = 0.3  # log-odds by which the other keys may be more than the sample says
+_ROUNDING = 1e-5  # of probabilities
+_EQUAL = 0.999  # the cosine of the n-grams of equal words
+
+
+def best_by_bounds(score: DefaultScore, query: Query, keys: Keys, cutoff: float) -> int | None:
+    """Return the slot of the best key, if it is sure to reach the cutoff.
+
+    `NONE_REACHES` if it is sure that none does; None if only all scores can tell.
+
+    A read of a value needs the best key and whether it reaches the cutoff, not the scores of all
+    keys. Those that share the most n-grams with the query are scored exactly. The others are
+    compared by their meaning, and a few as strings with a limit, so that no log-odds are above a
+    bound. If even a key at the bound, alone beside "none", is too improbable, none reaches the
+    cutoff, for further keys only lower a probability. If the best key is above the bound, no other
+    is better. What the others take of its probability is estimated from a sample, with one key
+    more that is at the bound: the sample may have missed such keys.
+
+    Args:
+        score: the default score.
+        query: the query, encoded; no key equals it.
+        keys: all keys, `MANY` or more.
+        cutoff: the least probability of a match.
+    """
+    slots, cosines = most_alike(keys.ngrams, query.text, SPELLED_ALIKE, keys.alive)
+    calibration, at_most = keys.calibration, largest_log_odds(query, keys)
+    needed = calibration.growth * math.log(keys.count) + _logit(cutoff - _ROUNDING)
+    if at_most > needed and query.known == 1 and cosines.max() < _EQUAL:
+        return None  # some key may mean the same, and few but equal words are beyond the bound
+    odds = score.log_odds(query, keys.some(slots))
+    place, rival = int(odds.argmax()), float(max(at_most, np.partition(odds, -2)[-2]))
+    best = float(odds[place])
+    if max(best, at_most) < needed:
+        return NONE_REACHES
+    if best < rival + _LEAD:
+        return None
+    others, nesting = other_keys(slots, keys), calibration.nesting
+    missed = at_most + nesting * math.log(others.left / len(others.sample))
+    odds = np.append(odds, [log_odds_left_out(query, others) + _DOUBT, missed])
+    log = log_probabilities(odds, calibration.growth, keys.count, nesting)[place]
+    return int(slots[place]) if math.exp(log) >= cutoff + _ROUNDING else None
+
+
+def _logit(probability: float) -> float:
+    """Return the log-odds of a probability; of numbers that are none, an infinity."""
+    if not 0 < probability < 1:
+        return math.copysign(math.inf, probability)
+    return math.log(probability / (1 - probability))
+
+
+def largest_log_odds(query: Query, keys: Keys) -> float:
+    """Return an upper bound on the log-odds of keys that are not among the first by n-grams.
+
+    It is reached by a key with the very vector of the query, which is as alike as a key can be
+    that is compared as a string for its nearness.
+    """
+    mean, spread = keys.background
+    nearest, reach = (1 - mean) / spread * query.trust, keys.calibration.reach
+    near, like = reach * math.tanh(nearest / reach), NEAREST_LIKENESS**2
+    by_reason = keys.calibration.lines(query.known) @ [like, 0, like, near * near, near, 1]
+    return float(np.logaddexp.reduce(by_reason))
+
+
 # ---- a few keys among millions ---------------------------------------------------------------
 
 #: How many keys are pooled, and listed at most; longer lists compare all keys.
@@ -323,6 +410,10 @@ class Approximate(Lookup):
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
         super().__init__(index, scorer)
         self._scorer, self._neighbours = scorer, neighbours
+
+    def find(self, asked: str, cutoff: float) -> str | Scored | None:  # noqa: ARG002
+        """Return the best key of a query, and its score."""
+        return self.nearest([asked])[0]
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
@@ -382,7 +473,7 @@ class Approximate(Lookup):
             slots, shared = self._shortlist(query, near, keys)
             few, others = keys.some(slots), None
             if shared is not None and len(slots) < keys.count:
-                others = self._others(slots, keys)
+                others = other_keys(slots, keys)
             judgement = self.score.judge(
                 query, few, None if shared is None else shared[None], others
             )
@@ -405,12 +496,6 @@ class Approximate(Lookup):
         shared = np.zeros(len(slots), np.float32)
         shared[np.searchsorted(slots, alike)] = cosines
         return slots, shared
-
-    def _others(self, slots: NDArray[np.intp], keys: Keys) -> OtherKeys:
-        sample = self._neighbours.sample(keys)
-        places = np.searchsorted(sample.slots, slots)
-        listed = places[sample.slots.take(places, mode="clip") == slots]
-        return OtherKeys(keys.count, keys.count - len(slots), sample.keys, listed)
 
     def _left_out(self, found: _Found, temperature: float) -> float:
         """Return an upper bound on the weight of the keys left out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 
 _BLOCK = 1 << 16  # vectors that an engine is given at a time, to save memory
-_SAMPLE = 4096  # keys that stand for those that a search left out
-
-
-class Sample(NamedTuple):
-    """Some keys that stand for all: their slots, rising, and the keys."""
-
-    slots: NDArray[np.intp]
-    keys: Keys
 
 
 class Neighbours:
@@ -52,7 +44,6 @@ class Neighbours:
         self._labels = np.zeros(0, np.int64)  # of each slot that the engine was told of, rising
         self._alive = np.zeros(0, np.bool_)  # which of these slots the engine has
         self._unused = 0  # the least label that was never used
-        self._sample: tuple[Keys, Sample] | None = None
         self._read_saved: Callable[[], NDArray[np.uint8]] | None = None
 
     def __copy__(self) -> Self:
@@ -140,18 +131,6 @@ class Neighbours:
         for labels, vectors in self._blocks(keys, self._labels, 0, keys.alive):
             exact.add(labels, vectors)
         return exact.search(asked, count)
-
-    def sample(self, keys: Keys) -> Sample:
-        """Return some keys, drawn at random but the same each time; all keys if they are few."""
-        if self._sample is None or self._sample[0] is not keys:
-            alive = np.flatnonzero(keys.alive)
-            if len(alive) > _SAMPLE:
-                places = np.random.default_rng(0).choice(
-                    len(alive), _SAMPLE, replace=False, shuffle=False
-                )
-                alive = np.sort(alive[places])
-            self._sample = keys, Sample(alive, keys.some(alive))
-        return self._sample[1]
 
     # ---- files ----------------------------------------------------------------------------
 

@@ -426,6 +426,12 @@ class DefaultScore(ProbabilityScore):
         features = compare([query], nearness([query], keys), keys, shared)
         return _judgement(query, features, keys, others)
 
+    def log_odds(self, query: Query, keys: Keys) -> NDArray[np.float64]:
+        """Return the log-odds of the keys for one query, (n,)."""
+        features = compare([query], nearness([query], keys), keys)
+        odds: NDArray[np.float64] = _judged([query], features, keys)[1][0]
+        return odds
+
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return the log-odds by meaning alone, whatever the trust in the vector of the key."""
         one = keys.some(np.array([last]))
@@ -458,7 +464,7 @@ def _judged(
     count = keys.count
     if others is not None:
         (query,) = queries
-        odds, count = np.append(odds, [[_log_odds_left_out(query, others)]], axis=1), others.total
+        odds, count = np.append(odds, [[log_odds_left_out(query, others)]], axis=1), others.total
     logs = log_probabilities(odds, keys.calibration.growth, count, keys.calibration.nesting)
     logs = logs[:, : len(keys)]
     top = logs.max(axis=1, keepdims=True)
@@ -551,7 +557,15 @@ def as_score(scorer: ScorerLike | None) -> Score:
 # ---- keys that a search left out -------------------------------------------------------------
 
 
-def _log_odds_left_out(query: Query, others: OtherKeys) -> float:
+def other_keys(slots: NDArray[np.intp], keys: Keys) -> OtherKeys:
+    """Return the keys other than those of c living slots, rising, of which there are fewer."""
+    sampled, sample = keys.sample
+    places = np.searchsorted(sampled, slots)
+    listed = places[sampled.take(places, mode="clip") == slots]
+    return OtherKeys(keys.count, keys.count - len(slots), sample, listed)
+
+
+def log_odds_left_out(query: Query, others: OtherKeys) -> float:
     """Return the log-odds that any key is right that the search did not return.
 
     They are estimated from a sample. With a sample of 4,096 of a million keys, the estimated mean
