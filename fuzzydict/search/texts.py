@@ -70,15 +70,13 @@ class Strings:
             return (are_known[row] or word == asked[row]) and weight(word) >= _RARE
 
         words = [i for i, text in enumerate(asked) if " " not in text]
-        if words:
-            some = places if places.ndim == 1 else places[words]
-            forms = self.forms.likeness_of_each([asked[i] for i in words], some)
-            unsure = [i for i, row in enumerate(words) if not are_known[row]]
-            if unsure:
-                forms[unsure] *= _UNSURE
-            alike[words] = np.maximum(alike[words], forms)
-        short = self.abbreviations.likeness_of_each(asked, places, may_abbreviate)
-        np.maximum(alike, short, out=alike)
+        some = places if places.ndim == 1 or len(words) == len(asked) else places[words]
+        for i, column, likeness in self.forms.found([asked[i] for i in words], some):
+            row = words[i]
+            raised = likeness if are_known[row] else likeness * _UNSURE
+            alike[row, column] = max(alike[row, column], raised)
+        for row, column, likeness in self.abbreviations.found(asked, places, may_abbreviate):
+            alike[row, column] = max(alike[row, column], likeness)
 
 
 class Columns(NamedTuple):

@@ -150,15 +150,25 @@ class Abbreviations:
                 abbreviate one by rule.
         """
         alike = np.zeros((len(words), places.shape[-1]), np.float32)
+        for row, column, likeness in self.found(words, places, may_abbreviate):
+            alike[row, column] = likeness
+        return alike
+
+    def found(
+        self,
+        words: Sequence[str],
+        places: NDArray[np.intp],
+        may_abbreviate: Callable[[int, str], bool],
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield what is above 0 in `likeness_of_each`, with its row and column."""
         found = self._letters.nested(list(map(_letters, words)), places)
         listed = list(map(_listed, words))
         if any(listed):
             found += self._listed.sharing(listed, places)
         for row, column, place in found:
-            alike[row, column] = _likeness(
-                words[row], self._texts[place], partial(may_abbreviate, row)
-            )
-        return alike
+            likeness = _likeness(words[row], self._texts[place], partial(may_abbreviate, row))
+            if likeness:
+                yield row, column, likeness
 
 
 def abbreviation_likeness(

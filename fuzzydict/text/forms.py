@@ -12,7 +12,7 @@ from fuzzydict.text.sketches import Sketches, bits_of
 from fuzzydict.text.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -265,9 +265,18 @@ class Forms:
             places: the places of the c words of each, (L, c), or of all, (c,).
         """
         alike = np.zeros((len(words), places.shape[-1]), np.float32)
-        for row, column, place in self._sketches.sharing(list(map(_sketch, words)), places):
-            alike[row, column] = _likeness(words[row], self._words[place])
+        for row, column, likeness in self.found(words, places):
+            alike[row, column] = likeness
         return alike
+
+    def found(
+        self, words: Sequence[str], places: NDArray[np.intp]
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield what is above 0 in `likeness_of_each`, with its row and column."""
+        for row, column, place in self._sketches.sharing(list(map(_sketch, words)), places):
+            likeness = _likeness(words[row], self._words[place])
+            if likeness:
+                yield row, column, likeness
 
 
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
