@@ -220,12 +220,12 @@ class FuzzyDict(IndexedDict[V]):
         ``score_cutoff`` takes the place of the option for this read.
         """
         check_cutoff(score_cutoff)
-        cls = type(self)
-        is_own = cls.__getitem__ is dict.__getitem__ and cls.__missing__ is FuzzyDict.__missing__
         try:
-            if self.mode == "pool" and score_cutoff is not None:
+            if score_cutoff is not None and self.mode == "pool":
                 return self._pooled_item(query, score_cutoff)
-            if (score_cutoff is None and not is_own) or dict.__contains__(self, query):
+            cls, is_key = type(self), dict.__contains__(self, query)
+            own = cls.__missing__ is FuzzyDict.__missing__ and cls.__getitem__ is dict.__getitem__
+            if is_key or (score_cutoff is None and not own):
                 return self[query]
             return self._nearest_value(query, score_cutoff, default)
         except NoMatchError:

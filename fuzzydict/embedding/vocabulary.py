@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FULL_TRUST = 0.25  # relative weight from which on a vector is fully trusted
 _FREQUENT = 30_000  # the most frequent words, among which stand-ins are looked for
+_REMEMBERED = 4096  # words never seen whose stand-ins are kept
 
 
 # ---- lists of words ------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ class Vocabulary:
         self.counts = _checked_counts(counts, len(self._words))
         #: Returns the `StandIns` of a word never seen. A long-lived process meets any number of
         #: misspellings, so that few are remembered.
-        self.stand_ins = lru_cache(maxsize=4096)(self._stand_ins)
+        self.stand_ins = lru_cache(maxsize=_REMEMBERED)(self._stand_ins)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -314,7 +315,7 @@ class Vocabulary:
 
     def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
-        many = len(words) > FEW
+        many = len(words) > _REMEMBERED
         each = map(self._stand_ins if many else self.stand_ins, words)
         return StandIns.of_each(each, len(words))
 
@@ -469,8 +470,6 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
 
 # ---- stand-ins for words never seen -----------------------------------------------------------
 
-#: The stand-ins of at most so many words at a time are remembered.
-FEW = 256
 _CANDIDATES = 64  # known words that share most n-grams with the unseen one, to be compared exactly
 _SHARED = 0.2  # the least cosine of n-grams of a candidate
 _KEPT = 4  # words that stand in
