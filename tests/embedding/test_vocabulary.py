@@ -270,7 +270,7 @@ def assert_same_as_one_by_one(vocabulary: Vocabulary, unseen: list[str]) -> None
 @given(st.lists(st.text("colrtheynzx'19é", max_size=8) | st.text(max_size=6), max_size=12))
 def test_many_words_have_the_stand_ins_of_each(unseen: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vocabulary_module, "FEW", 0)
+        patch.setattr(vocabulary_module, "_REMEMBERED", 0)
         assert_same_as_one_by_one(LIKE_COLOR, unseen)
 
 
