@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from fuzzydict._arrays import different
+from fuzzydict._arrays import different, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.features import NEAREST_LIKENESS, SPELLED_ALIKE, Query, encode
@@ -28,7 +29,7 @@ from fuzzydict.text.similarity import written_alike
 from fuzzydict.text.words import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     from fuzzydict.search.score import Parts
 
 
-_SCORES = 1 << 24  # made at a time, 64 MB
+_SCORES, _QUERIES = 1 << 22, 512  # made at a time, in several arrays; and scored at a time
 _TIED = 64  # keys with equal scores whose writing is compared
 _REMEMBERED_QUERIES = 256  # queries whose vectors are kept
+
+T = TypeVar("T")
 
 
 class Scored(NamedTuple):
@@ -130,12 +133,7 @@ class Lookup:
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
-        queries, keys = self._asked(asked)
-        return [
-            self._best(query, row, keys)
-            for some, scores in self._in_blocks(queries, keys)
-            for query, row in zip(some, scores, strict=True)
-        ]
+        return self._of_each(asked, self._best)
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.
@@ -143,12 +141,7 @@ class Lookup:
         Of the keys with the highest score, the one written most like the query comes first;
         other equal scores keep the dict's order.
         """
-        queries, keys = self._asked(asked)
-        return [
-            self._ranked(query, row, keys, topn)
-            for some, scores in self._in_blocks(queries, keys)
-            for query, row in zip(some, scores, strict=True)
-        ]
+        return self._of_each(asked, partial(self._ranked, topn=topn))
 
     def attend(
         self, asked: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
@@ -202,15 +195,20 @@ class Lookup:
                 self._queries[asked] = query
         return query
 
-    def _in_blocks(
-        self, queries: list[Query], keys: Keys
-    ) -> Iterator[tuple[list[Query], NDArray[np.float32]]]:
-        """Yield queries, some at a time, and their scores, so that memory stays bounded."""
-        self._encode(queries)
-        size = max(1, _SCORES // len(keys))
-        for start in range(0, len(queries), size):
-            some = queries[start : start + size]
-            yield some, self._scores(some, keys)
+    def _of_each(
+        self, asked: Sequence[str], find: Callable[[Query, NDArray[np.float32], Keys], T]
+    ) -> list[T]:
+        """Return what is found for each query by its scores; for equal queries, once.
+
+        The queries are scored some at a time, so that memory stays bounded.
+        """
+        found, different_ones = dict[str, T](), list(dict.fromkeys(asked))
+        size = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
+        for some in slices(len(different_ones), size):
+            queries, keys = self._asked(different_ones[some])
+            for query, scores in zip(queries, self._scores(queries, keys), strict=True):
+                found[query.asked] = find(query, scores, keys)
+        return [found[one] for one in asked]
 
     def _encode(self, queries: list[Query]) -> None:
         encode(queries, self.embedding, with_words=isinstance(self.score, DefaultScore))

@@ -286,3 +286,17 @@ def test_longer_lists_than_an_engine_is_asked_for_are_of_all_keys(
     assert len(found) == MOST
     expected = {match.key for match in compared(d).most_similar("ocean", MOST)}
     assert len(found & expected) > 0.98 * MOST
+
+
+def test_equal_queries_of_a_list_are_encoded_once() -> None:
+    encoded: list[str] = []
+
+    def encode(texts: list[str]) -> Any:
+        encoded.extend(texts)
+        return [[float(len(text)), 1.0] for text in texts]
+
+    d = FuzzyDict({"color": 1, "brand": 2}, embedding=encode, score_cutoff=0)
+    asked = [f"colour {i % 400}" for i in range(1200)]
+    found = d.nearest(asked)
+    assert sorted(encoded) == sorted(["color", "brand", *dict.fromkeys(asked)])
+    assert [match.query for match in found] == asked
