@@ -154,7 +154,8 @@ class Lookup:
             NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
         """
         queries, keys = self._asked(asked)
-        scores = self._scores(queries, keys)
+        some = slices(len(queries), _QUERIES)
+        scores = np.concatenate([self._scores(queries[these], keys) for these in some])
         return [self._attended(queries, scores, keys, allowed, temperature)]
 
     def explain(self, asked: Sequence[str]) -> list[Explained]:

@@ -94,10 +94,6 @@ def likeness_of_pairs(
         b: the second string of each.
         known_sounds: the `sounds` of both, if they are known.
 
-    Args:
-        a: the first string of each.
-        b: the second string of each.
-
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """

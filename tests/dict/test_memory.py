@@ -143,6 +143,26 @@ def test_a_small_dict_takes_little() -> None:
     assert memory.traced() * 1e6 / len(dicts) < 15_000
 
 
+@pytest.mark.usefixtures("_tracing_ends")
+@pytest.mark.parametrize("method", ["get_many", "pool"])
+def test_reads_of_many_queries_compare_some_at_a_time(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "_QUERIES", 8)
+    texts = memory.key_texts(350)
+    d = FuzzyDict(dict.fromkeys(texts[:30], 1.0), embedding=one_hot)
+    queries = [" ".join(pair) for pair in zip(texts[30:190], texts[190:], strict=True)]
+    read = functools.partial(getattr(d, method), score_cutoff=-1)
+    read(queries)
+    peaks = []
+    for count in (20, 160):
+        tracemalloc.start()
+        read(queries[:count])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 3 * peaks[0]
+
+
 def caches() -> list[Any]:
     """Return the package's caches of the results of functions."""
     Brown()
