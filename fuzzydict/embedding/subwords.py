@@ -168,13 +168,12 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return ``f(text) C`` for each text, (n, r); zero for a text without words."""
-        split = [words_of(text[:LONGEST])[:_WORDS] for text in texts]
-        if all(len(words) == 1 for words in split):  # their weights make no difference
-            return self._of_words([word for (word,) in split])
-        if len(split) == 1 and split[0]:
-            shares = np.array([[self.weights.get(word, 1.0) for word in split[0]]], np.float32)
+        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
+        if len(texts) == 1 and (words := next(split)):
+            shares = np.array([[self.weights.get(word, 1.0) for word in words]], np.float32)
             shares /= np.add.reduce(shares, axis=1)
-            return shares @ self._of_words(split[0])
+            return shares @ self._of_words(words)
+        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
         encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
         for some, phrases in phrases_of(split):
             weights = [self.weights.get(word, 1.0) for word in phrases.words]

@@ -348,14 +348,6 @@ class Runs:
         return found
 
 
-def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
-    """Return the words of a query and of c keys, given as words, that are alike together.
-
-    See `Runs`.
-    """
-    return Runs([" ".join(key) for key in keys]).of(words, np.arange(len(keys)))
-
-
 def _runs_between(asked: _Parts, parts: _Parts, number: int) -> Iterator[Run]:
     for word, row in asked.joined.items():
         if word in parts.places:

@@ -93,11 +93,6 @@ class Contradictions:
         return contradicted
 
 
-def contradictions(query: str, strings: Sequence[str]) -> NDArray[np.bool_]:
-    """Return whether a query and each of n texts contradict each other, see `Contradictions`."""
-    return Contradictions(strings).of(query, np.arange(len(strings)))
-
-
 def _contradict(a: _Text, b: _Text) -> bool:
     if a.words == b.words:
         return False

@@ -279,11 +279,6 @@ class Forms:
                 yield row, column, likeness
 
 
-def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
-    """Return how alike a word and each of n words are as forms of one word, (n,), see `Forms`."""
-    return Forms(others).likeness(word, np.arange(len(others)))
-
-
 def _likeness(word: str, other: str) -> float:
     if base_forms(word).isdisjoint(base_forms(other)):
         from_stem = stem(word)

@@ -10,9 +10,9 @@ import pytest
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict.embedding.encoder import Encoder
 from fuzzydict.embedding.projections import with_projections
-from fuzzydict.search import features
 from fuzzydict.search.features import Query, encode, nearness
 from fuzzydict.search.key_index import Keys
+from fuzzydict.text.abbreviations import Abbreviations
 from tests.support.reference import Reference, assert_probabilities
 
 WORDS = ["color", "colour", "the", "engine"]
@@ -133,9 +133,7 @@ def test_names_of_columns_are_found_by_their_abbreviations(query: str, key: str)
 def test_a_word_that_is_known_abbreviates_none(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ["carpet", "manager", "article", "candle of mankind", "caption of manners"]
     found = FuzzyDict(dict.fromkeys(keys)).most_similar(query)
-    monkeypatch.setattr(
-        features, "abbreviation_likeness", lambda _, others, __: np.zeros(len(others))
-    )
+    monkeypatch.setattr(Abbreviations, "found", lambda *_: iter(()))
     assert FuzzyDict(dict.fromkeys(keys)).most_similar(query) == found
 
 

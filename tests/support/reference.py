@@ -13,11 +13,10 @@ from rapidfuzz.distance import OSA, JaroWinkler
 
 from fuzzydict import FuzzyDict
 from fuzzydict.search.score import CONTRADICTED, LEAST_COVERAGE, SAME
-from fuzzydict.text.abbreviations import abbreviation_likeness, runs_of
-from fuzzydict.text.contradictions import contradictions
-from fuzzydict.text.forms import form_likeness
+from fuzzydict.text.abbreviations import abbreviation_likeness
 from fuzzydict.text.similarity import sounds, written_alike
 from fuzzydict.text.words import plain
+from tests.support.rules import asked_of_each, contradictions, form_likeness, runs_of
 
 # The constants of the score, as `search.features` and `search.score` have them.
 WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, COUNTERPART = 32, 12.0, 4, 0.4, 0.97, 0.5
@@ -116,8 +115,10 @@ class Reference:
 
     def probabilities(self, query: str) -> dict[str, float]:
         """Return the probability of each key to be the right one."""
-        calibration, less = self.embedding.calibration, self.written_less_alike(query)
-        odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
+        calibration = self.embedding.calibration
+        with asked_of_each():
+            less = self.written_less_alike(query)
+            odds = {key: sum(map(math.exp, self.log_odds(query, key))) for key in self.keys}
         odds = {key: number * math.exp(-less.get(key, 0.0)) for key, number in odds.items()}
         odds = {key: number ** (1 / calibration.nesting) for key, number in odds.items()}
         of_any, none = sum(odds.values()), len(self.keys) ** calibration.growth

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 from random import Random
@@ -12,9 +12,23 @@ import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from fuzzydict.text.abbreviations import Runs
+from fuzzydict.text.contradictions import Contradictions
+from fuzzydict.text.forms import Forms
+from fuzzydict.text.similarity import Run
 from fuzzydict.text.sketches import Sketches
 
-__all__ = ["PHRASES", "TELLING_WORDS", "asked_of_each", "of_two", "runs_between", "shuffled"]
+__all__ = [
+    "PHRASES",
+    "TELLING_WORDS",
+    "asked_of_each",
+    "contradictions",
+    "form_likeness",
+    "of_two",
+    "runs_between",
+    "runs_of",
+    "shuffled",
+]
 
 _FORMS = "colour color colors organised organize irrigated irrigator children child kerb curb"
 _SHORT = "temp temperature govt government spd speed car carpet qty quantity lbs pound no number"
@@ -39,6 +53,21 @@ def asked_of_each() -> Iterator[None]:
         patch.setattr(Sketches, "sharing", every)
         patch.setattr(Sketches, "nested", every)
         yield
+
+
+def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:
+    """Return how alike a word and each of n words are as forms of one word, (n,)."""
+    return Forms(others).likeness(word, np.arange(len(others)))
+
+
+def contradictions(query: str, others: Sequence[str]) -> NDArray[np.bool_]:
+    """Return whether a query and each of n texts contradict each other, (n,)."""
+    return Contradictions(others).of(query, np.arange(len(others)))
+
+
+def runs_of(words: Sequence[str], keys: Sequence[Sequence[str]]) -> list[Run]:
+    """Return the words of a query and of c keys, given as words, that are alike together."""
+    return Runs([" ".join(key) for key in keys]).of(words, np.arange(len(keys)))
 
 
 def shuffled(count: int) -> NDArray[np.intp]:

@@ -12,10 +12,9 @@ from fuzzydict.text.abbreviations import (
     Runs,
     abbreviation_likeness,
     expansions,
-    runs_of,
 )
 from tests.support.reference import shortened_of
-from tests.support.rules import PHRASES, asked_of_each, of_two, runs_between, shuffled
+from tests.support.rules import PHRASES, asked_of_each, of_two, runs_between, runs_of, shuffled
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.contradictions import Contradictions, contradictions
+from fuzzydict.text.contradictions import Contradictions
 from fuzzydict.text.words import plain
-from tests.support.rules import PHRASES, asked_of_each, of_two
+from tests.support.rules import PHRASES, asked_of_each, contradictions, of_two
 
 
 def contradict(a: str, b: str) -> bool:

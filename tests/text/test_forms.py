@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.text.forms import Forms, base_forms, compared, form_likeness, same_form, stem
-from tests.support.rules import TELLING_WORDS, asked_of_each, of_two
+from fuzzydict.text.forms import Forms, base_forms, compared, same_form, stem
+from tests.support.rules import TELLING_WORDS, asked_of_each, form_likeness, of_two
 
 
 @pytest.mark.parametrize(
