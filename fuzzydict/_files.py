@@ -10,8 +10,8 @@ A file of arrays is versioned, checked and memory-mapped. Its layout, all number
     arrays      raw, in the header's order, each starting at a multiple of 64 bytes
 
 Arrays of over 64 MB have ``sum64``, too, which is checked in a third of the time of the CRC-32: the
-sum of their bytes as numbers of 64 bits, each block of 4096 bytes times an odd number of its own. It
-does not see numbers that changed places within a block. Their CRC-32 is for older releases.
+sum of their bytes as numbers of 64 bits, each block of 4096 bytes times an odd number of its own.
+It does not see numbers that changed places within a block. Their CRC-32 is for older releases.
 """
 
 from __future__ import annotations
