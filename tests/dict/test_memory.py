@@ -14,6 +14,7 @@ import pytest
 
 from fuzzydict import Brown, FuzzyDict, mapping
 from fuzzydict.embedding.projections import with_projections
+from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search import lookup
 from fuzzydict.text import ngrams
 from fuzzydict.text.similarity import likenesses
@@ -181,7 +182,9 @@ def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) ->
     monkeypatch.setattr(ngrams, "_KEPT_ROWS", 16)
     d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
     queries = memory.query_texts()
-    for _ in range(50):
+    for i in range(5000):
+        English().vocabulary.row(f"asked {i}")  # after so many, all words are in memory
+    for _ in range(500):  # which reads the lists of words
         d.get(next(queries))
     bounded = [cache for cache in caches() if cache.cache_parameters()["maxsize"] is not None]
     tracemalloc.start()
