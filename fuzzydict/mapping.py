@@ -32,6 +32,8 @@ from fuzzydict.results.answers import (
     is_match,
     no_match,
     no_matches,
+    require_key,
+    require_match,
     taught_none,
 )
 from fuzzydict.results.explanation import Explanation, words_of
@@ -174,7 +176,7 @@ class FuzzyDict(IndexedDict[V]):
         with self._lock:
             name = self._read_as(query) if self._aliases else query
             if name is not query:  # it was taught
-                return dict.__getitem__(self, _require_key(query, name))
+                return dict.__getitem__(self, require_key(query, name))
             reader = self._current_reader()
             cutoff = self._cutoff(reader.lookup, score_cutoff)
             found = reader.found.get(query, _GONE) if score_cutoff is None else _GONE
@@ -223,13 +225,16 @@ class FuzzyDict(IndexedDict[V]):
         try:
             if score_cutoff is not None and self.mode == "pool":
                 return self._pooled_item(query, score_cutoff)
-            cls, is_key = type(self), dict.__contains__(self, query)
-            own = cls.__missing__ is FuzzyDict.__missing__ and cls.__getitem__ is dict.__getitem__
-            if is_key or (score_cutoff is None and not own):
+            if dict.__contains__(self, query) or (score_cutoff is None and not self._reads_own()):
                 return self[query]
             return self._nearest_value(query, score_cutoff, default)
         except NoMatchError:
             return default
+
+    def _reads_own(self) -> bool:
+        """Tell whether ``self[query]`` is read by this class, not by a subclass."""
+        cls = type(self)
+        return cls.__missing__ is FuzzyDict.__missing__ and cls.__getitem__ is dict.__getitem__
 
     def get_many(
         self, queries: Iterable[Any], default: Any = None, *, score_cutoff: float | None = None
@@ -308,10 +313,10 @@ class FuzzyDict(IndexedDict[V]):
                 if is_certain:
                     found.append(self._exact_match(query, name))
                 elif _has_words(name) and lookup.keys.count:
-                    best = _require(query, name, next(scored), cutoff)
+                    best = require_match(query, name, next(scored), cutoff)
                     found.append(self._match(query, name, best, cutoff))
                 else:
-                    lookup.nearest(_require_texts([_require_key(query, name)]))  # tells why
+                    lookup.nearest(_require_texts([require_key(query, name)]))  # tells why
             except NoMatchError as error:
                 found.append(error)
         return found
@@ -784,17 +789,3 @@ def _compared(queries: list[Any], names: list[Any], alone: list[bool]) -> list[s
     return _require_texts(
         [query if name is NO_KEY else name for query, name, is_alone in read if not is_alone]
     )
-
-
-def _require(query: Any, name: Any, best: Scored, cutoff: float) -> Scored:
-    """Return the best key of a query, read as ``name``, if it is a match; otherwise raise."""
-    if not is_match(name, *best, cutoff):
-        raise no_match(query, *best, cutoff)
-    return best
-
-
-def _require_key(query: Any, name: Any) -> Any:
-    """Return what a query is read as, unless it was taught to have no key."""
-    if name is NO_KEY:
-        raise taught_none(query)
-    return name

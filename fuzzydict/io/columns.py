@@ -269,7 +269,7 @@ class _ColumnMatcher(Generic[T]):
             self.count[cell.count] += cell.rows
             if cell.doubt is not None:
                 self.count["doubtful"] += cell.rows if cell.count == "matched" else 0
-                doubts.append(cell.doubt._replace(times=cell.rows))
+                doubts.append(cell.doubt.seen(cell.rows))
         if self.review is not None:
             self.review.add(doubts)
         self._known.clear()

@@ -191,6 +191,14 @@ class Doubt(NamedTuple):
     score: float | None
     target: str | None
 
+    def seen(self, times: int) -> Doubt:
+        """Return the doubt of a query that occurs so often."""
+        return self._replace(times=times)
+
+    def shown(self) -> Doubt:
+        """Return the doubt with its score as a person reads it."""
+        return self._replace(score=None if self.score is None else round(self.score, 4))
+
 
 class Review:
     """Collects doubtful queries and writes them to a file, the most frequent first.
@@ -303,8 +311,7 @@ class Review:
 
     def _line(self, doubt: Doubt, columns: Iterable[str]) -> str:
         """Return a doubt as a line of the file, in the order of its columns."""
-        score = None if doubt.score is None else round(doubt.score, 4)
-        fields = dict(zip(_COLUMNS, doubt._replace(score=score), strict=True))
+        fields = dict(zip(_COLUMNS, doubt.shown(), strict=True))
         if self._form == "jsonl":
             return as_json(fields)
         return csv_row((as_cell(fields.get(name)) for name in columns), DELIMITERS[self._form])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
+    from fuzzydict.search.lookup import Scored
 
 
 _SHOWN = 10  # bars of a chart
@@ -50,6 +51,20 @@ def taught_none(query: Any) -> NoMatchError:
         f"no key matches {quoted(query)}: this was taught; to forget it, "
         f"del d.aliases[{quoted(query)}]",
     )
+
+
+def require_key(query: Any, name: Any) -> Any:
+    """Return what a query is read as, unless it was taught to have no key."""
+    if name is NO_KEY:
+        raise taught_none(query)
+    return name
+
+
+def require_match(query: Any, name: Any, best: Scored, cutoff: float) -> Scored:
+    """Return the best key of a query, read as ``name``, if it is a match; otherwise raise."""
+    if not is_match(name, *best, cutoff):
+        raise no_match(query, *best, cutoff)
+    return best
 
 
 def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:

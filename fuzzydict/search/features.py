@@ -74,6 +74,10 @@ class Query:
         text, vocabulary = plain(asked), embedding.vocabulary
         return cls(asked, text, vocabulary.known_share(asked), vocabulary.knows(text))
 
+    def first_words(self) -> list[str]:
+        """Return the words that are compared one by one."""
+        return self.text.split(maxsplit=WORDS)[:WORDS]
+
 
 def encode(
     queries: Sequence[Query],
@@ -94,7 +98,7 @@ def encode(
     if not new:
         return
     texts = [query.asked for query in new]
-    words = [query.text.split()[:WORDS] for query in new] if with_words else None
+    words = [query.first_words() for query in new] if with_words else None
     found = encode_queries(embedding, texts, words, vectors)
     for i, query in enumerate(new):
         query.vector, query.trust = found.vectors[i], float(found.trust[i])
@@ -176,10 +180,9 @@ def compare(
     features = Features(near, slots, spelling, words, contradicted, are_all=not few)
     if keys.has_phrases or any(" " in query.text for query in queries):
         near = features.nearness_of_candidates()
-        split = [query.text.split(" ", WORDS)[:WORDS] for query in queries]
-        words[:] = compare_words(
-            split, [query.words for query in queries], texts, places, near, keys
-        )
+        split = [query.first_words() for query in queries]
+        of_each = [query.words for query in queries]
+        words[:] = compare_words(split, of_each, texts, places, near, keys)
         features.put(near, features.nearness)
     if few:
         for alike in (spelling[:, :few], words[:, :few]):

@@ -130,28 +130,11 @@ class Abbreviations:
         >>> print(texts.likeness("dob", np.arange(4)).round(2))
         [0.   0.   0.   0.95]
         """
-        alike: NDArray[np.float32] = self.likeness_of_each(
+        alike = np.zeros(len(places), np.float32)
+        for _, column, likeness in self.found(
             [word], places, lambda _, short: may_abbreviate(short)
-        )[0]
-        return alike
-
-    def likeness_of_each(
-        self,
-        words: Sequence[str],
-        places: NDArray[np.intp],
-        may_abbreviate: Callable[[int, str], bool] = lambda *_: True,
-    ) -> NDArray[np.float32]:
-        """Return the `likeness` of each of L texts and its c texts, (L, c).
-
-        Args:
-            words: L words or phrases, plain and not empty.
-            places: the places of the c texts of each, (L, c), or of all, (c,).
-            may_abbreviate: tells whether, compared with the text of this number, a word may
-                abbreviate one by rule.
-        """
-        alike = np.zeros((len(words), places.shape[-1]), np.float32)
-        for row, column, likeness in self.found(words, places, may_abbreviate):
-            alike[row, column] = likeness
+        ):
+            alike[column] = likeness
         return alike
 
     def found(
@@ -160,7 +143,17 @@ class Abbreviations:
         places: NDArray[np.intp],
         may_abbreviate: Callable[[int, str], bool],
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield what is above 0 in `likeness_of_each`, with its row and column."""
+        """Yield the `likeness` of each of L texts and its c texts where it is not 0.
+
+        Args:
+            words: L words or phrases, plain and not empty.
+            places: the places of the c texts of each, (L, c), or of all, (c,).
+            may_abbreviate: tells whether, compared with the text of this number, a word may
+                abbreviate one by rule.
+
+        Yields:
+            The place of the text among the L, the column of the other, and the likeness.
+        """
         found = self._letters.nested(list(map(_letters, words)), places)
         listed = list(map(_listed, words))
         if any(listed):

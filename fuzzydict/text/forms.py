@@ -252,27 +252,23 @@ class Forms:
         >>> print(forms.likeness("irrigated", np.array([2, 3, 4])).round(2))
         [0.95 0.85 0.  ]
         """
-        alike: NDArray[np.float32] = self.likeness_of_each([word], places)[0]
-        return alike
-
-    def likeness_of_each(
-        self, words: Sequence[str], places: NDArray[np.intp]
-    ) -> NDArray[np.float32]:
-        """Return the `likeness` of each of L words and its c words, (L, c).
-
-        Args:
-            words: L plain words.
-            places: the places of the c words of each, (L, c), or of all, (c,).
-        """
-        alike = np.zeros((len(words), places.shape[-1]), np.float32)
-        for row, column, likeness in self.found(words, places):
-            alike[row, column] = likeness
+        alike = np.zeros(len(places), np.float32)
+        for _, column, likeness in self.found([word], places):
+            alike[column] = likeness
         return alike
 
     def found(
         self, words: Sequence[str], places: NDArray[np.intp]
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield what is above 0 in `likeness_of_each`, with its row and column."""
+        """Yield the `likeness` of each of L words and its c words where it is not 0.
+
+        Args:
+            words: L plain words.
+            places: the places of the c words of each, (L, c), or of all, (c,).
+
+        Yields:
+            The place of the word among the L, the column of the other, and the likeness.
+        """
         for row, column, place in self._sketches.sharing(list(map(_sketch, words)), places):
             likeness = _likeness(words[row], self._words[place])
             if likeness:

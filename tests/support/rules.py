@@ -21,6 +21,7 @@ from fuzzydict.text.sketches import Sketches
 __all__ = [
     "PHRASES",
     "TELLING_WORDS",
+    "as_matrix",
     "asked_of_each",
     "contradictions",
     "form_likeness",
@@ -53,6 +54,15 @@ def asked_of_each() -> Iterator[None]:
         patch.setattr(Sketches, "sharing", every)
         patch.setattr(Sketches, "nested", every)
         yield
+
+
+def as_matrix(found: Iterator[tuple[int, int, float]], shape: tuple[int, int]) -> list[list[float]]:
+    """Return what rules found of two or more texts as rows of likeness."""
+    alike = np.zeros(shape, np.float32)
+    for row, column, likeness in found:
+        alike[row, column] = likeness
+    rows: list[list[float]] = alike.tolist()
+    return rows
 
 
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:

@@ -14,7 +14,15 @@ from fuzzydict.text.abbreviations import (
     expansions,
 )
 from tests.support.reference import shortened_of
-from tests.support.rules import PHRASES, asked_of_each, of_two, runs_between, runs_of, shuffled
+from tests.support.rules import (
+    PHRASES,
+    as_matrix,
+    asked_of_each,
+    of_two,
+    runs_between,
+    runs_of,
+    shuffled,
+)
 
 WORDS = st.text("aeibct1", min_size=1, max_size=6)
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -109,12 +117,13 @@ SOME = PHRASES | TEXTS
 @given(st.tuples(SOME, SOME), st.lists(SOME, min_size=1))
 def test_many_texts_are_compared_as_each_is(texts: tuple[str, str], others: list[str]) -> None:
     places, kept = of_two(len(others)), Abbreviations(others)
-    found = kept.likeness_of_each(texts, places, lambda row, _: row == 0).tolist()
+    shape = (len(texts), places.shape[1])
+    found = as_matrix(kept.found(texts, places, lambda row, _: row == 0), shape)
     with asked_of_each():
         first = Abbreviations(others).likeness(texts[0], places[0]).tolist()
         second = Abbreviations(others).likeness(texts[1], places[1], lambda _: False).tolist()
     assert found == [first, second]
-    found = kept.likeness_of_each(texts, places[0]).tolist()
+    found = as_matrix(kept.found(texts, places[0], lambda *_: True), shape)
     assert found == [kept.likeness(text, places[0]).tolist() for text in texts]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.text.forms import Forms, base_forms, compared, same_form, stem
-from tests.support.rules import TELLING_WORDS, asked_of_each, form_likeness, of_two
+from tests.support.rules import TELLING_WORDS, as_matrix, asked_of_each, form_likeness, of_two
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,10 @@ SOME = TELLING_WORDS | st.text(max_size=6)
 @given(st.tuples(SOME, SOME), st.lists(SOME))
 def test_many_words_are_compared_as_each_is(words: tuple[str, str], others: list[str]) -> None:
     places = of_two(len(others))
-    found = Forms(others).likeness_of_each(words, places).tolist()
+    shape = (len(words), places.shape[1])
+    found = as_matrix(Forms(others).found(words, places), shape)
     with asked_of_each():
         each = [Forms(others).likeness(*one).tolist() for one in zip(words, places, strict=True)]
     assert found == each
-    found = Forms(others).likeness_of_each(words, places[0]).tolist()
+    found = as_matrix(Forms(others).found(words, places[0]), shape)
     assert found == [Forms(others).likeness(word, places[0]).tolist() for word in words]
