@@ -24,7 +24,7 @@ from fuzzydict import FuzzyDict
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "data/README.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "data/README.md")),
     *sorted(DOCS.rglob("*.md")),
 ]
 # ``<!-- needs: matplotlib -->`` before an example: it runs where that is installed.
