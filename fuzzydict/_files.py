@@ -19,10 +19,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import struct
 import zlib
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -274,32 +276,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces ``path`` when the block ends without an error.
 
     It is renamed once it is on the disk, so ``path`` always holds the whole old file or the whole
-    new one, and the old one can be read meanwhile. A new file gets its permissions from the umask.
-    A replaced file keeps its own, and a link stays a link.
+    new one, and the old one can be read meanwhile. If the block fails, the temporary file is
+    removed. Until it is renamed, nobody but its owner may open it: then it gets the permissions of
+    the file that it replaces, or those that the umask gives a new file. A link stays a link.
 
     A path that is not a regular file, such as a pipe or a device, is written to directly.
 
     Raises:
-        OSError: the file cannot be written, or is a folder; the error names ``path``.
+        OSError: the file cannot be written, is a folder, or is a link in a loop of links; the
+            error names ``path``.
     """
-    import shutil
     from pathlib import Path
 
     given = Path(path)
-    if given.exists() and not given.is_file():
+    if not _is_regular(given):
         with _errors_naming(given, given), given.open("wb") as file:
             yield file
         return
-    target = given.resolve()
-    beside = target.parent / f".{target.name}.{os.urandom(8).hex()}"
+    target = Path(os.path.realpath(given))
+    # A short name, for that of the target may have all the 255 bytes that a name can have.
+    beside = target.with_name(f".fuzzydict-{os.urandom(8).hex()}")
     with _errors_naming(target, beside):
-        opened = beside.open("xb")
-        try:
-            with opened as file:
-                if target.is_file():  # permissions come before content
-                    shutil.copymode(target, beside)
+        try:  # begins before the file exists, so that an interrupt never leaves it behind
+            with _new_file(beside, 0o600) as file:
                 yield file
                 file.flush()
+                if os.name == "posix":
+                    os.fchmod(file.fileno(), _permissions(target, beside))
                 os.fsync(file.fileno())
             beside.replace(target)
         except BaseException:
@@ -308,22 +311,51 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _sync_folder(target.parent)
 
 
+def _is_regular(path: Path) -> bool:
+    """Tell whether a path leads to a regular file, or to none yet."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _new_file(path: Path, permissions: int) -> BinaryIO:
+    """Open a file that does not exist yet, with these permissions but for those of the umask."""
+    return cast("BinaryIO", open(path, "xb", opener=partial(os.open, mode=permissions)))
+
+
+def _permissions(target: Path, beside: Path) -> int:
+    """Return the permissions of a file, or if there is none, those that a new one gets.
+
+    An empty file shows the latter: to read the umask is to set it, for all threads.
+    """
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    empty = beside.with_name(f"{beside.name}-empty")
+    try:
+        with _new_file(empty, 0o666) as file:
+            return stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    finally:
+        empty.unlink(missing_ok=True)
+
+
 @contextmanager
 def _errors_naming(target: Path, beside: Path) -> Iterator[None]:
-    """Make errors about the temporary file name the target."""
+    """Make errors about a temporary file name the target."""
     try:
         yield
     except OSError as error:
-        if error.filename not in (None, str(beside)):
+        if error.filename is not None and not str(error.filename).startswith(str(beside)):
             raise  # about another file, which the block reads
         raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the renaming durable, on systems that can synchronise a folder."""
-    if os.name != "posix":
+    """Make the renaming durable, where a folder can be opened."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # on Windows, or where one may write but not list
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import struct
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -17,11 +20,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fuzzydict import _files
-from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict._files import read_arrays, replacing, write_arrays
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (0, 3), (3, 0), (4, 5), (2, 3, 4)]
+posix = pytest.mark.skipif(os.name != "posix", reason="files are those of POSIX")
 ENTRY = {"dtype": "<i2", "shape": [3], "crc32": zlib.crc32(b"\1\0\2\0\3\0")}
 
 
@@ -271,18 +275,174 @@ def test_what_was_read_outlives_the_file_that_replaces_it(stored: Path) -> None:
     assert read_arrays(stored, "test").arrays["b"].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
-def test_who_may_read_a_file_the_umask_says_or_the_file_it_replaces(tmp_path: Path) -> None:
+@pytest.mark.parametrize("length", [237, 238, 254])
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path: Path, length: int) -> None:
+    path = tmp_path / ("é" * (length // 2))
+    write_arrays(path, "test", {}, {"a": np.ones(3)})
+    assert read_arrays(path, "test").arrays["a"].sum() == 3
+    with pytest.raises(OSError, match="name too long"):
+        write_arrays(tmp_path / ("é" * 128), "test", {}, {})
+    assert list(tmp_path.iterdir()) == [path]
+
+
+class Interrupted(BaseException):
+    """What a signal handler may raise anywhere."""
+
+
+def old_or_new(path: Path) -> list[float]:
+    """Check that a file is one of two, and that nothing else is in its folder."""
+    assert list(path.parent.iterdir()) == [path]
+    array: list[float] = read_arrays(path, "test").arrays["a"].tolist()
+    assert array in ([0, 1, 2], [3, 4, 5, 6])
+    return array
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the file that is being opened
+def test_an_exception_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
+    path, places = tmp_path / "file", 0
+    outcomes = set()
+
+    def interrupt_at(place: int) -> bool:
+        """Return whether saving was interrupted before its line number ``place``."""
+        lines = 0
+
+        def trace(frame: Any, event: str, _: object) -> Any:
+            nonlocal lines
+            if Path(frame.f_code.co_filename).stem not in ("_files", "contextlib"):
+                return None
+            lines += event == "line"
+            if lines == place:
+                raise Interrupted
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            write_arrays(path, "test", {}, {"a": np.arange(3.0, 7.0)})
+        except Interrupted:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    write_arrays(path, "test", {}, {"a": np.arange(3.0)})
+    old, is_interrupted = path.read_bytes(), True
+    while is_interrupted:
+        places += 1
+        path.write_bytes(old)
+        is_interrupted = interrupt_at(places)
+        outcomes.add(tuple(old_or_new(path)))
+    assert places > 50
+    assert len(outcomes) == 2
+
+
+@posix
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the file that is being opened
+def test_a_signal_at_any_time_leaves_one_whole_file(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    path, random = tmp_path / "file", np.random.default_rng(0)
+    contents = [np.arange(3.0), np.arange(3.0, 7.0)]
+    write_arrays(path, "test", {}, {"a": contents[0]})
+    start = monotonic()
+    write_arrays(path, "test", {}, {"a": contents[1]})
+    usual, before = monotonic() - start, signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for turn in range(100):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, max(1e-6, random.uniform(0, 1.2 * usual)))
+                write_arrays(path, "test", {}, {"a": contents[turn % 2]})
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupted:
+                pass
+            old_or_new(path)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# ---- links, devices, permissions -------------------------------------------------------------
+
+
+@posix
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "target"
+    link.symlink_to(target)  # which is not there yet
+    for size in (1, 2):
+        write_arrays(link, "test", {}, {"a": np.zeros(size)})
+        assert link.is_symlink()
+        assert read_arrays(target, "test").arrays["a"].size == size
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "target"]
+
+
+@posix
+def test_a_loop_of_links_is_an_error_that_names_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.symlink_to(second)
+    second.symlink_to(first)
+    with pytest.raises(OSError, match=r"symbolic links: '.*first'"):
+        write_arrays(first, "test", {}, {})
+    assert first.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [first, second]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_device_that_is_full_is_an_error_that_names_it() -> None:
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        write_arrays("/dev/full", "test", {}, {"a": np.zeros(9)})
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.getuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_read_only_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError, match=r"file'$"):
+        write_arrays(tmp_path / "file", "test", {}, {})
+    tmp_path.chmod(0o700)
+
+
+@posix
+def test_who_may_read_a_file_the_umask_says_or_the_file_it_replaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, before = tmp_path / "new", os.umask(0o027)
     modes = []
     try:
+        monkeypatch.setattr(os, "umask", None)  # is that of all threads, and stays as it is
         for _ in range(2):
             write_arrays(path, "test", {}, {})
             modes.append(path.stat().st_mode & 0o777)
-            path.chmod(0o600)
+            path.chmod(0o604)
     finally:
+        monkeypatch.undo()
         os.umask(before)
-    assert modes == [0o640, 0o600]
+    assert modes == [0o640, 0o604]
+
+
+@posix
+@pytest.mark.parametrize("is_new", [True, False])
+def test_nobody_else_may_open_a_file_while_it_is_written(tmp_path: Path, is_new: bool) -> None:
+    path, seen = tmp_path / "file", list[int]()
+    if not is_new:
+        path.touch(0o644)
+
+    def trace(*_: object) -> Any:
+        files = [file.stat() for file in tmp_path.iterdir() if file != path]
+        seen.extend(file.st_mode & 0o777 for file in files if file.st_size)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with replacing(path) as file:
+            file.write(b"secret" * 10_000)
+    finally:
+        sys.settrace(before)
+    # Only when all is written, it gets the permissions of the file that it becomes.
+    assert seen[0] == 0o600
+    assert seen == sorted(seen)
+    assert path.stat().st_mode & 0o777 == seen[-1] == 0o644
 
 
 # ---- large arrays, which have a sum ----------------------------------------------------------
