@@ -1,4 +1,4 @@
-"""The exact side of a `FuzzyDict`: what is written, copied and pickled, and told to the index."""
+"""What a `FuzzyDict` is between reads: writes, copies, and the index and reader they change."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
 from fuzzydict.search.aliases import Aliases
+from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.lookup import lookup_by
 
 if TYPE_CHECKING:
-    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.results.pooling import StackedValues
+    from fuzzydict.search.lookup import Lookup, Scored
     from fuzzydict.search.neighbours import Neighbours
 
 
@@ -22,6 +25,56 @@ V = TypeVar("V")
 #: Attributes that are not copied or pickled: they can be computed again.
 _DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
 _ALIASES = "_aliases"
+_REMEMBERED_KEYS = 1024  # queries whose keys are remembered
+_SHORT = 64  # characters of a query that is remembered
+
+
+class Reader:
+    """What reads use until a key or an option changes.
+
+    Args:
+        d: the dict, with its options as they are now.
+        lookup: finds keys.
+
+    Attributes:
+        size: the number of items of the dict.
+        lookup: finds keys.
+        found: the keys that the last queries found; the best key of a query that matches none, or
+            None. Values are read from the dict each time.
+        stacked: the values as one array, if `pool` was asked.
+    """
+
+    __slots__ = (
+        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "size"),
+        *("found", "lookup", "stacked"),
+    )
+
+    def __init__(self, d: IndexedDict[Any], lookup: Lookup) -> None:
+        self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
+        self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
+        self.lookup = lookup
+        self.found: dict[object, str | Scored | None] = {}
+        self.stacked: StackedValues | None = None
+
+    def is_of(self, d: IndexedDict[Any]) -> bool:
+        """Tell whether the dict has the same size and the very options; a class may set these."""
+        return (
+            self.size == len(d)
+            and self._scorer is d.scorer
+            and self._score_cutoff is d.score_cutoff
+            and self._embedding is d.embedding
+            and self._projections is d.projections
+            and self._index is d.index
+        )
+
+    def remember(self, query: Any, found: str | Scored | None) -> None:
+        """Remember the key of a short query, or that none matches."""
+        # A scorer that is an object may change.
+        is_fixed = self._scorer is None or isinstance(self._scorer, str)
+        if is_fixed and type(query) is str and len(query) <= _SHORT:
+            if len(self.found) >= _REMEMBERED_KEYS:
+                del self.found[next(iter(self.found))]
+            self.found[query] = found
 
 
 class IndexedDict(Configured, dict[Any, V]):
@@ -34,7 +87,7 @@ class IndexedDict(Configured, dict[Any, V]):
     _index: KeyIndex | None
     _told: int  # the number of keys that the index was told of: the first ones
     _neighbours: Neighbours | None
-    _reader: Any  # what reads use until a key or an option changes
+    _reader: Reader | None  # what reads use until a key or an option changes
     _aliases: Aliases | None
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
@@ -235,6 +288,33 @@ class IndexedDict(Configured, dict[Any, V]):
             self.__dict__["_told"] -= 1
         if self._aliases and key is not None:
             self._aliases.forget(key)
+
+    # ---- what reads use ---------------------------------------------------------------------
+
+    @contextmanager
+    def _lookup(self) -> Iterator[Lookup]:
+        """Keep the keys as they are while they are looked up."""
+        with self._lock:
+            yield self._current_reader().lookup
+
+    def _current_reader(self) -> Reader:
+        """Return the reader, made anew if a key or an option has changed."""
+        reader, index = self._reader, self._index
+        if reader is None or not reader.is_of(self) or index is None or not index.is_whole:
+            reader = self._made_reader()
+        return reader
+
+    def _made_reader(self) -> Reader:
+        self._tell()
+        index, embedding = self._index, self._projected_embedding()
+        if index is None or not index.is_whole or index.embedding is not embedding:
+            index = KeyIndex(embedding)
+            self.__dict__.update(_index=index, _told=0)
+            self._tell()
+        lookup, neighbours = lookup_by(self.index, index, self.scorer, self._neighbours)
+        reader = Reader(self, lookup)
+        self.__dict__.update(_neighbours=neighbours, _reader=reader)
+        return reader
 
     def _check(self) -> None:
         """Assert that the index is that of the keys, whatever was written."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import repeat
@@ -40,7 +39,7 @@ from fuzzydict.results.explanation import Explanation, words_of
 from fuzzydict.results.pooling import StackedValues, as_output, pooled, warn_of_doubt, weights_of
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
-from fuzzydict.search.lookup import Lookup, Scored, lookup_by
+from fuzzydict.search.lookup import Lookup, Scored
 from fuzzydict.search.score import is_probability, is_spelling
 from fuzzydict.text.words import plain
 
@@ -57,47 +56,6 @@ V = TypeVar("V")
 AttnMask = Sequence[bool] | Callable[[str], bool]
 
 _GONE: Any = object()
-_REMEMBERED_KEYS = 1024  # queries whose keys are remembered
-_SHORT = 64  # characters of a query that is remembered
-
-
-class _Reader:
-    """What reads use until a key or an option changes.
-
-    Args:
-        d: the dict, with its options as they are now.
-        lookup: finds keys.
-
-    Attributes:
-        size: the number of items of the dict.
-        lookup: finds keys.
-        found: the keys that the last queries found; the best key of a query that matches none, or
-            None. Values are read from the dict each time.
-        stacked: the values as one array, if `pool` was asked.
-    """
-
-    __slots__ = (
-        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "size"),
-        *("found", "lookup", "stacked"),
-    )
-
-    def __init__(self, d: FuzzyDict[Any], lookup: Lookup) -> None:
-        self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
-        self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
-        self.lookup = lookup
-        self.found: dict[object, str | Scored | None] = {}
-        self.stacked: StackedValues | None = None
-
-    def is_of(self, d: FuzzyDict[Any]) -> bool:
-        """Tell whether the dict has the same size and the very options; a class may set these."""
-        return (
-            self.size == len(d)
-            and self._scorer is d.scorer
-            and self._score_cutoff is d.score_cutoff
-            and self._embedding is d.embedding
-            and self._projections is d.projections
-            and self._index is d.index
-        )
 
 
 class FuzzyDict(IndexedDict[V]):
@@ -138,8 +96,6 @@ class FuzzyDict(IndexedDict[V]):
     >>> d["colour"], "colour" in d
     ('black', False)
     """
-
-    _reader: _Reader | None
 
     def __init__(
         self,
@@ -183,7 +139,7 @@ class FuzzyDict(IndexedDict[V]):
             if found is _GONE or (found is None and default is _GONE):
                 found = self._find(query, cutoff, reader.lookup, default)
                 if score_cutoff is None:
-                    self._remember(query, found, reader)
+                    reader.remember(query, found)
             if isinstance(found, str):
                 value = dict.get(self, found, _GONE)
                 return self._values([found])[0] if value is _GONE else cast("V", value)
@@ -199,15 +155,6 @@ class FuzzyDict(IndexedDict[V]):
             (found,) = lookup.nearest([query])
         is_found = isinstance(found, Scored) and is_match(query, *found, cutoff)
         return cast("Scored", found).name if is_found else found
-
-    def _remember(self, query: Any, found: str | Scored | None, reader: _Reader) -> None:
-        """Remember the key of a short query, or that none matches."""
-        # A scorer that is an object may change.
-        is_fixed = self.scorer is None or isinstance(self.scorer, str)
-        if is_fixed and type(query) is str and len(query) <= _SHORT:
-            if len(reader.found) >= _REMEMBERED_KEYS:
-                del reader.found[next(iter(reader.found))]
-            reader.found[query] = found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
         with self._lock:
@@ -504,31 +451,6 @@ class FuzzyDict(IndexedDict[V]):
             return query
         key = self._aliases.find(query, query)
         return NO_KEY if key is None else key
-
-    @contextmanager
-    def _lookup(self) -> Iterator[Lookup]:
-        """Keep the keys as they are while they are looked up."""
-        with self._lock:
-            yield self._current_reader().lookup
-
-    def _current_reader(self) -> _Reader:
-        """Return the reader, made anew if a key or an option has changed."""
-        reader, index = self._reader, self._index
-        if reader is None or not reader.is_of(self) or index is None or not index.is_whole:
-            reader = self._made_reader()
-        return reader
-
-    def _made_reader(self) -> _Reader:
-        self._tell()
-        index, embedding = self._index, self._projected_embedding()
-        if index is None or not index.is_whole or index.embedding is not embedding:
-            index = KeyIndex(embedding)
-            self.__dict__.update(_index=index, _told=0)
-            self._tell()
-        lookup, neighbours = lookup_by(self.index, index, self.scorer, self._neighbours)
-        reader = _Reader(self, lookup)
-        self.__dict__.update(_neighbours=neighbours, _reader=reader)
-        return reader
 
     def _is_certain(self, query: Any) -> bool:
         """Tell whether an equal key needs no score, or can have none."""

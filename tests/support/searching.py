@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, mapping
+from fuzzydict import FuzzyDict, indexed
 from fuzzydict.search.backends import ENGINES
 from fuzzydict.search.lookup import Approximate, Lookup
 from fuzzydict.search.neighbours import Neighbours
@@ -43,7 +43,7 @@ def search_always(patch: pytest.MonkeyPatch) -> None:
             neighbours = Neighbours(engine, measure)
         return Approximate(index, scorer, neighbours), neighbours
 
-    patch.setattr(mapping, "lookup_by", always)
+    patch.setattr(indexed, "lookup_by", always)
 
 
 def hashed(texts: list[str]) -> Any:
