@@ -16,8 +16,7 @@ from fuzzydict._arrays import Array, as_floats, different, slices, units
 from fuzzydict.embedding.vocabulary import phrases_of, sums
 from fuzzydict.embedding.word_vectors import Matrix
 from fuzzydict.errors import ArgumentTypeError, ShapeError
-from fuzzydict.text.words import LONGEST
-from fuzzydict.text.words import words as words_of
+from fuzzydict.text.words import plain
 
 _SIZES = (3, 4, 5)  # an n-gram has so many characters; the whole word is one more
 _WORDS = 128  # the first words of a text are read
@@ -168,12 +167,12 @@ class Subwords:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return ``f(text) C`` for each text, (n, r); zero for a text without words."""
-        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
+        split = (plain(text).split(maxsplit=_WORDS)[:_WORDS] for text in texts)
         if len(texts) == 1 and (words := next(split)):
             shares = np.array([[self.weights.get(word, 1.0) for word in words]], np.float32)
             shares /= np.add.reduce(shares, axis=1)
             return shares @ self._of_words(words)
-        split = (words_of(text[:LONGEST])[:_WORDS] for text in texts)
+        split = (plain(text).split(maxsplit=_WORDS)[:_WORDS] for text in texts)
         encoded = np.empty((len(texts), self.matrix.shape[1]), np.float32)
         for some, phrases in phrases_of(split):
             weights = [self.weights.get(word, 1.0) for word in phrases.words]

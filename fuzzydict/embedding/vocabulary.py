@@ -17,7 +17,7 @@ from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.text.ngrams import NgramSearch
 from fuzzydict.text.similarity import likenesses, sounds
-from fuzzydict.text.words import LONGEST
+from fuzzydict.text.words import LONGEST, plain
 from fuzzydict.text.words import words as words_of
 
 if TYPE_CHECKING:
@@ -256,14 +256,14 @@ class Vocabulary:
         """
         text = text[:LONGEST]
         if " " in text and not self.has_phrases:
-            return words_of(text)
+            return plain(text).split()
         row = self.row
         if row(text) is not None:
             return [text]
         lower = text.lower()
         if lower != text and row(lower) is not None:
             return [lower]
-        words = words_of(text)
+        words = plain(text).split()
         if len(words) > 1 and row(joined := "_".join(words)) is not None:
             return [joined]
         return words

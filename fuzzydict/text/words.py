@@ -7,7 +7,8 @@ import unicodedata
 from functools import lru_cache
 from importlib import resources
 
-#: Characters of a key or query that are compared; what follows them makes no difference.
+#: Characters of a key or query that are compared, as it is given and in its plain form; what
+#: follows them makes no difference. (One character, such as U+FDFA, may be 18 in the plain form.)
 LONGEST = 1024
 
 # "topSpeed" -> "top Speed", "HTTPStatus" -> "HTTP Status"
@@ -73,7 +74,11 @@ def plain(text: str) -> str:
     ('top speed', '')
     """
     text = text[:LONGEST]
-    return text if _PLAIN.fullmatch(text) else " ".join(words(text))
+    if _PLAIN.fullmatch(text):
+        return text
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)[:LONGEST]
+    return " ".join(words(text))[:LONGEST].rstrip()
 
 
 def same_text(text: str) -> str:

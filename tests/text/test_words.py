@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict.text.words import plain, word_list, words
+from fuzzydict.embedding.vocabulary import Vocabulary
+from fuzzydict.text.words import LONGEST, plain, word_list, words
 
 # Any code points, half of the time from the alphabets in which rules of this module meet.
 ANY = st.text(st.characters(exclude_categories=())) | st.text(
@@ -131,3 +132,28 @@ def test_opposites_are_not_listed_twice() -> None:
         for other in others
     ]
     assert len(pairs) == len(set(pairs))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufdfa" * 1000,  # one letter is eighteen
+        "ﷺ ﷻ" * 300,  # and blanks among them
+        "각" * 1000,  # three letters in between
+        "\u0390" * 1000,
+        "ﬃ" * 1000,
+        "Œ" * 1000,
+        "½" * 1000,
+        "㍿" * 1000,
+        "e" + "\u0301" * 5000,
+        "aB" * 5000,
+        "a.b." * 5000,
+        ". " * 5000,
+    ],
+)
+def test_a_plain_text_is_no_longer_than_what_is_compared(text: str) -> None:
+    found = plain(text)
+    assert len(found) <= LONGEST
+    assert found == found.strip()
+    assert plain(found) == found
+    assert Vocabulary(["color"], [1]).tokens(text) == found.split()
