@@ -22,11 +22,23 @@ DoubtfulPoolWarning       UserWarning       a query was pooled for which probabl
 
 from __future__ import annotations
 
+import re
 from reprlib import Repr
+
+#: What a terminal obeys and does not show: control characters, ends of lines, and marks that
+#: reorder text; and lone surrogates, which cannot be encoded.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class FuzzyDictError(Exception):
-    """The base class of all errors of this package."""
+    """The base class of all errors of this package.
+
+    Its text is one line that is safe to print, whatever a file or its name holds.
+    """
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if text.isprintable() else printable(" ".join(text.splitlines()))
 
 
 class NoMatchError(FuzzyDictError, KeyError):
@@ -108,6 +120,17 @@ class DoubtfulPoolWarning(UserWarning):
     """A query was pooled for which probably no key is right, so that its pool means little."""
 
 
+def printable(text: str, *, keep: str = "") -> str:
+    r"""Return text with escapes for what a terminal obeys, except for the characters in ``keep``.
+
+    >>> print(printable("black\x1b[2J\n\u202eetihw"))
+    black\x1b[2J\n\u202eetihw
+    """
+    if text.isprintable():  # as most is
+        return text
+    return OBEYED.sub(lambda one: one[0] if one[0] in keep else repr(one[0])[1:-1], text)
+
+
 def quoted(value: object, width: int = 80) -> str:
     """Return the ``repr`` of a value for a message, with the middle left out if it is long.
 
@@ -118,4 +141,4 @@ def quoted(value: object, width: int = 80) -> str:
         return shown
     shortening = Repr()
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
-    return shortening.repr(value)
+    return printable(shortening.repr(value))

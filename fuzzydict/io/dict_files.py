@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, decoded
-from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, quoted
+from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
 from fuzzydict.io.records import (
     BLANK,
     BYTE_ORDER_MARK,
@@ -313,11 +313,11 @@ def _rows_without_header(first: Record, rows: Iterator[Record], path: Path) -> I
             like_header = _is_number(row.content[1])
             numbers += 1
     if like_header and numbers:
-        warnings.warn(
+        advice = (
             f"{path}: line {first.line} looks like a header, but was read as an item; if it is a "
-            f"header, add --key {shlex.quote(key)} --value {shlex.quote(value)}",
-            stacklevel=5,
+            f"header, add --key {shlex.quote(key)} --value {shlex.quote(value)}"
         )
+        warnings.warn(printable(advice), stacklevel=5)
 
 
 def _is_number(cell: str) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from fuzzydict._files import decoded
-from fuzzydict.errors import FileFormatError, quoted
+from fuzzydict.errors import OBEYED, FileFormatError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,8 +52,9 @@ JSON_TYPES = {
     bool: "a boolean",
     type(None): "null",
 }
+#: Bytes of the longest line that is read.
+MAX_LINE = 2**24
 _BLOCK = 2**17  # bytes that are read at once
-_MAX_LINE = 2**24  # bytes
 _MAX_COLUMNS_NAMED = 20  # in an error
 
 
@@ -102,9 +103,9 @@ def _line_blocks(file: BinaryIO, name: object) -> Iterator[tuple[int, list[str]]
     """
     first = 1
     for data in _blocks(file):
-        if (data.find(b"\n") + 1 or len(data)) > _MAX_LINE:
+        if (data.find(b"\n") + 1 or len(data)) > MAX_LINE:
             raise FileFormatError(
-                f"{name}: line {first} has more than {_MAX_LINE} bytes; expected a text file of "
+                f"{name}: line {first} has more than {MAX_LINE} bytes; expected a text file of "
                 f"shorter lines"
             )
         lines, error = _lines(data, first, name)
@@ -123,7 +124,7 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
     parts: list[bytes] = []  # of the line that is being read
     while data := read(_BLOCK):
         end = data.rfind(b"\n") + 1
-        if not end and sum(map(len, parts)) + len(data) > _MAX_LINE:
+        if not end and sum(map(len, parts)) + len(data) > MAX_LINE:
             end = len(data)
         if end:
             yield b"".join((*parts, data[:end]))
@@ -418,29 +419,28 @@ def parser_limits(place: str) -> Iterator[None]:
 
 # ---- values as text -----------------------------------------------------------------------
 
-#: Control characters except tabs, and Unicode's line breaks.
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-_NOT_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029]")  # those that the json module leaves
+_NOT_ON_A_LINE = re.compile(rf"(?!\t){OBEYED.pattern}")
+_NOT_IN_JSON = re.compile(rf"(?!\n){OBEYED.pattern}")  # ends of lines are the json module's own
 
 
 def as_json(value: Any, *, indent: int | None = None) -> str:
     """Return a value as JSON: arrays, tuples and sets as lists, dates and other types as text.
 
-    NaN and infinity become null. Control characters are escaped.
+    NaN and infinity become null. What a terminal would obey is escaped.
 
     >>> import numpy as np
     >>> as_json({"at": date(2024, 2, 29), (1, 2): np.array([0.5, np.nan])})
     '{"at": "2024-02-29", "(1, 2)": [0.5, null]}'
     """
     text = json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False, indent=indent)
-    return _NOT_ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def as_line(value: Any) -> str:
     r"""Return text as it is if it fits on one line, and anything else as JSON.
 
-    Text with control characters other than tabs becomes JSON as well, for a terminal would obey
-    them. Dates are written in ISO format; NaN and infinity as NaN, Infinity or -Infinity.
+    Text with what a terminal would obey, except for tabs, becomes JSON as well. Dates are written
+    in ISO format; NaN and infinity as NaN, Infinity or -Infinity.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
@@ -451,7 +451,7 @@ def as_line(value: Any) -> str:
         return value.isoformat()
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return repr(value)  # as JSON has it
-    if isinstance(value, str) and not _CONTROL.search(value):
+    if isinstance(value, str) and not _NOT_ON_A_LINE.search(value):
         return value
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         return json.dumps(float(value))

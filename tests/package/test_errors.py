@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,60 @@ def test_every_error_can_be_copied_and_pickled(name: str) -> None:
         assert type(again) is kind
         assert (str(again), again.args) == (str(error), error.args)
     assert "told" in str(error)
+
+
+# ---- what a terminal obeys ------------------------------------------------------------------
+
+HOSTILE = "\x1b]0;title\x07 \x9b2J \u202egnp\u2066 \x7f\x08 \ud800\r\nFAKE: saved"
+
+
+def obeyed(text: str) -> list[str]:
+    """Return the characters of a text that a terminal would obey, and the lone surrogates."""
+    return [
+        character
+        for character in text
+        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in ("LRE", "RLE", "LRO", "RLO", "PDF")
+        or unicodedata.bidirectional(character) in ("LRI", "RLI", "FSI", "PDI")
+    ]
+
+
+def test_every_character_that_a_terminal_obeys_is_escaped_and_no_other() -> None:
+    for code in (*range(0x3000), *range(0xD700, 0xE100), 0x1F697):
+        shown = errors.printable(chr(code))
+        assert (shown != chr(code)) == bool(obeyed(chr(code)))
+        assert shown.isascii() or shown == chr(code)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda _: str(errors.FileFormatError(f"{HOSTILE}: is damaged")),
+        lambda d: str(raised(d, "qwzzt")),
+        lambda d: str(raised(d, "\x1bqwzzt\n\u202e")),
+        lambda d: str(d.attend("key")),
+        lambda d: repr(d.attend("key")),
+        lambda d: str(d.explain(f"key {HOSTILE}")),
+        lambda d: repr(d.explain("key")),
+        lambda d: repr(d.nearest("key")),
+        lambda d: repr(d.most_similar("key")),
+        lambda d: str(d.fit({f"lock {HOSTILE}": max(d), "qwzzt": None}, validation=0, epochs=1)),
+    ],
+)
+def test_what_is_printed_of_a_dict_has_nothing_that_a_terminal_obeys(
+    text: Callable[[FuzzyDict[Any]], str],
+) -> None:
+    d = FuzzyDict({f"key {HOSTILE}": HOSTILE, f"{HOSTILE} door": HOSTILE})
+    shown = text(d)
+    assert not obeyed(shown.replace("\n", ""))
+    assert not [line for line in shown.splitlines() if line.startswith("FAKE")]
+
+
+def raised(d: FuzzyDict[Any], query: str) -> errors.NoMatchError:
+    with pytest.raises(errors.NoMatchError) as caught:
+        d[query]
+    return caught.value
+
+
+def test_an_error_is_one_line() -> None:
+    assert str(errors.OptionError("two\r\nlines\x85 and more")) == "two lines  and more"
