@@ -8,12 +8,14 @@ broadcast.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 _Float = TypeVar("_Float", bound=np.floating[Any])
@@ -38,14 +40,32 @@ def as_floats(**arguments: ArrayLike) -> tuple[Array, ...]:
     dtype = np.result_type(np.float32, *kinds) if kinds else np.dtype(np.float64)
     if dtype.itemsize > 8:
         dtype = np.dtype(np.float64)
-    return tuple(array.astype(dtype, copy=False) for array in arrays.values())
+    with np.errstate(over="ignore"):  # infinity is refused later, with its place
+        return tuple(array.astype(dtype, copy=False) for array in arrays.values())
+
+
+def as_array(name: str, argument: ArrayLike) -> NDArray[Any]:
+    """Return an argument as an array of whatever it holds.
+
+    Raises:
+        ArgumentTypeError: It cannot be made an array.
+        ShapeError: It is a ragged list.
+    """
+    try:
+        return np.asarray(argument)
+    except ValueError as error:
+        raise ShapeError(f"{name} is ragged: its rows differ in length ({error})") from None
+    except Exception as error:  # whatever its __array__ raises
+        raise ArgumentTypeError(
+            f"{name} must be an array of real numbers, got {quoted(argument)}"
+        ) from error
 
 
 def _as_numbers(name: str, argument: ArrayLike) -> NDArray[Any]:
-    try:
-        array = np.asarray(argument)
-    except ValueError as error:
-        raise ShapeError(f"{name} is ragged: its rows differ in length ({error})") from None
+    array = as_array(name, argument)
+    if array.dtype == object and all(isinstance(one, Real | Decimal) for one in array.flat):
+        numbers = [real_number(name, one, "real numbers") for one in array.flat]
+        return np.array(numbers, np.float64).reshape(array.shape)
     if array.dtype.kind not in "fiub":
         raise ArgumentTypeError(
             f"{name} must be an array of real numbers, "
@@ -102,28 +122,106 @@ def require_finite(result: Array, **sources: Array) -> None:
     )
 
 
-def positive(name: str, number: float) -> float:
-    """Return the number as a float; raise unless it is finite and above 0."""
+# ---- numbers ----
+
+
+def real_number(name: str, number: Any, expected: str = "a number") -> float:
+    """Return a real number as a float; it may be infinite.
+
+    Numbers are those of Python, of Fraction and Decimal and of numpy, and arrays without axes. A
+    bool, a text or a complex number is none.
+
+    Args:
+        name: the argument, for the message.
+        number: what came.
+        expected: what the argument takes, for the message.
+
+    Raises:
+        ArgumentTypeError: It is no real number.
+        OptionError: It is NaN, or too large for a float.
+
+    Example:
+        >>> real_number("scale", np.float32(0.5)), real_number("scale", np.array(2))
+        (0.5, 2.0)
+    """
+    if type(number) is float and number == number:  # as most are, and no NaN
+        return number
+    given = number.item() if isinstance(number, np.ndarray) and number.ndim == 0 else number
+    if not isinstance(given, Real | Decimal) or isinstance(given, bool):
+        raise ArgumentTypeError(f"{name} must be {expected}, got {quoted(number)}")
     try:
-        if isinstance(number, str | bytes):
-            raise TypeError
-        value = float(number)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"{name} must be a number above 0, got {type(number).__name__} {number!r}"
-        ) from None
-    if not (math.isfinite(value) and value > 0):
-        raise OptionError(f"{name} must be a finite number above 0, got {value}")
+        value = float(given)
+        is_too_large = math.isinf(value) and given != value
+    except OverflowError:
+        value, is_too_large = math.inf, True
+    except Exception:  # a Decimal that signals, or whatever else a class of numbers raises
+        value, is_too_large = math.nan, False
+    if is_too_large or math.isnan(value):
+        why = "which is too large for a float" if is_too_large else "which is NaN"
+        raise OptionError(f"{name} must be {expected}, got {quoted(number)}, {why}")
     return value
 
 
-def require_counts(**counts: int) -> None:
-    """Raise unless each argument is a whole number of at least 1."""
-    for name, count in counts.items():
-        if not isinstance(count, (int, np.integer)):
-            raise ArgumentTypeError(f"{name} must be a whole number, got {count!r}")
-        if count < 1:
-            raise OptionError(f"{name} must be at least 1, got {count}")
+def finite_number(name: str, number: Any, expected: str = "a finite number") -> float:
+    """Return a `real_number` that is not infinite."""
+    value = real_number(name, number, expected)
+    if math.isinf(value):
+        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
+    return value
+
+
+def positive(name: str, number: Any) -> float:
+    """Return a `finite_number` above 0."""
+    expected = "a finite number above 0"
+    value = finite_number(name, number, expected)
+    if value <= 0:
+        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
+    return value
+
+
+def share(name: str, number: Any, most: float = 1.0) -> float:
+    """Return a `finite_number` from 0 to ``most``."""
+    expected = f"a share from 0 to {most:g}"
+    value = finite_number(name, number, expected)
+    if not 0 <= value <= most:
+        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
+    return value
+
+
+def whole_number(name: str, number: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number from ``least`` to ``most``; a bool or a float is none.
+
+    Raises:
+        ArgumentTypeError: It is no whole number.
+        OptionError: It is out of range.
+
+    Example:
+        >>> whole_number("epochs", np.int64(3))
+        3
+    """
+    limits = f"of {least} or more" if most is None else f"from {least} to {most}"
+    wrong = f"{name} must be a whole number {limits}, got {quoted(number)}"
+    is_scalar = isinstance(number, np.ndarray | np.integer) and number.ndim == 0
+    given = number.item() if is_scalar else number
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise ArgumentTypeError(wrong)
+    value = int.__int__(given)  # whatever a subclass says
+    if value < least or (most is not None and value > most):
+        raise OptionError(wrong)
+    return value
+
+
+def as_divisor(number: float, dtype: np.dtype[Any]) -> float:
+    """Return the normal number of a dtype that is nearest to a number above 0.
+
+    A temperature or width that is 0 or infinite in 32 bits would make 0 / 0 of equal scores, or
+    infinity / infinity. Beyond the normal numbers the weights no longer change.
+    """
+    limits = np.finfo(dtype)
+    return min(max(number, float(limits.tiny)), float(limits.max))
+
+
+# ---- arrays ----
 
 
 def unbroadcast(gradient: Array, shape: tuple[int, ...]) -> Array:
@@ -214,8 +312,14 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
     Raises:
         ArgumentTypeError: The dtype is not floating.
     """
-    if np.dtype(dtype).kind != "f":
-        raise ArgumentTypeError(f"dtype must be a floating dtype such as float32, got {dtype!r}")
+    try:
+        kind = np.dtype(dtype).kind
+    except (TypeError, ValueError):
+        kind = "O"
+    if kind != "f":
+        raise ArgumentTypeError(
+            f"dtype must be a floating dtype such as float32, got {quoted(dtype)}"
+        )
     limit = (6 / (rows + columns)) ** 0.5
     return random.uniform(-limit, limit, (rows, columns)).astype(dtype)
 

@@ -132,13 +132,45 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def quoted(value: object, width: int = 80) -> str:
-    """Return the ``repr`` of a value for a message, with the middle left out if it is long.
+    """Return the ``repr`` of any value for a message, on one line, shortened if it is long.
 
-    >>> quoted("colour"), quoted("x" * 100, 20)
-    ("'colour'", "'xxxxxxx...xxxxxxxx'")
+    It never raises, even if ``repr`` does. What a terminal would obey is escaped.
+
+    >>> quoted("colour"), quoted("x" * 100, 20), quoted(10**5000)
+    ("'colour'", "'xxxxxxx...xxxxxxxx'", 'int of 16610 bits')
     """
     if type(value) is str and len(shown := repr(value)) <= width:  # as most are
         return shown
-    shortening = Repr()
+    shortening = _Shortening()
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
-    return printable(shortening.repr(value))
+    try:
+        return printable(" ".join(map(str.strip, shortening.repr(value).splitlines())))
+    except Exception:  # whatever its methods raise
+        return f"an object of {_name_of_type(value)}"
+
+
+class _Shortening(Repr):
+    """Shortened ``repr``, of every value inside a list, too."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Return the digits of a number, or how long it is if Python refuses to write them."""
+        try:
+            return super().repr_int(x, level)
+        except ValueError:
+            return f"{_name_of_type(x)} of {x.bit_length()} bits"
+
+    def repr_instance(self, x: object, level: int) -> str:  # noqa: ARG002
+        """Return what the object says of itself, or else its class."""
+        try:
+            shown = repr(x)
+        except Exception:  # whatever its methods raise
+            return f"an object of {_name_of_type(x)}"
+        if len(shown) <= self.maxother:
+            return shown
+        left = (self.maxother - 3) // 2
+        return f"{shown[:left]}...{shown[left + 3 - self.maxother :]}"
+
+
+def _name_of_type(value: object) -> str:
+    name: str = type.__dict__["__name__"].__get__(type(value))  # whatever its metaclass says
+    return name

@@ -18,7 +18,8 @@ from fuzzydict.indexed import IndexedDict
 from fuzzydict.options import (
     LEARNED,
     OPTIONS,
-    check_cutoff,
+    as_cutoff,
+    as_temperature,
     declared_class,
     empty_of,
     unknown_option,
@@ -168,7 +169,7 @@ class FuzzyDict(IndexedDict[V]):
 
         ``score_cutoff`` takes the place of the option for this read.
         """
-        check_cutoff(score_cutoff)
+        score_cutoff = as_cutoff(score_cutoff)
         try:
             if score_cutoff is not None and self.mode == "pool":
                 return self._pooled_item(query, score_cutoff)
@@ -205,7 +206,7 @@ class FuzzyDict(IndexedDict[V]):
                 f"queries: expected a list of queries, got {type(queries).__name__} "
                 f"{quoted(queries)}; for one, use get"
             )
-        check_cutoff(score_cutoff)
+        score_cutoff = as_cutoff(score_cutoff)
         asked = list(queries)
         with self._lookup() as lookup:
             pools = self.mode == "pool"
@@ -235,7 +236,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> [match and match.key for match in d.nearest(["colour", "qwzzt"], default=None)]
         ['color', None]
         """
-        check_cutoff(score_cutoff)
+        score_cutoff = as_cutoff(score_cutoff)
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             found = self._nearest(queries, lookup, self._cutoff(lookup, score_cutoff))
@@ -385,7 +386,7 @@ class FuzzyDict(IndexedDict[V]):
         [255.0, 0.0, 0.0]
         """
         queries = query if isinstance(query, list) else [query]
-        check_cutoff(score_cutoff)
+        score_cutoff = as_cutoff(score_cutoff)
         with self._lookup() as lookup:
             names = [self._read_as(one) for one in queries]
             read = zip(queries, names, strict=True)
@@ -466,7 +467,7 @@ class FuzzyDict(IndexedDict[V]):
         self, lookup: Lookup, score_cutoff: float | None = None, *, pools: bool = False
     ) -> float:
         """Return the least score of a match: of this read, or the option, or the default."""
-        given = self.score_cutoff if score_cutoff is None else score_cutoff
+        given = as_cutoff(self.score_cutoff) if score_cutoff is None else score_cutoff
         if given is not None:
             return given
         return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
@@ -512,7 +513,7 @@ class FuzzyDict(IndexedDict[V]):
     ) -> list[Attended]:
         names = lookup.keys.living() if attn_mask is not None else []
         allowed = None if attn_mask is None else self._allowed(attn_mask, names)
-        return lookup.attend(_require_texts(queries), allowed, self.temperature)
+        return lookup.attend(_require_texts(queries), allowed, as_temperature(self.temperature))
 
     def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
         """Return which of the names, (S,), may be attended to."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from difflib import get_close_matches
-from numbers import Real
 from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from fuzzydict._arrays import positive
+from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.no_vectors import NO_VECTORS
 from fuzzydict.embedding.projections import Projections, as_projections, with_projections
 from fuzzydict.errors import (
-    ArgumentTypeError,
     OptionError,
     ReadOnlyError,
     UnknownOptionError,
@@ -41,42 +37,41 @@ class Option(NamedTuple):
         check: raises OptionError or ArgumentTypeError unless it takes a value; returns what the
             value stands for, such as an embedding.
         is_learned: whether `fit` sets it.
+        is_number: whether it is kept as the float that `check` returns.
     """
 
     default: Any
     check: Callable[[Any], Any]
     is_learned: bool = False
+    is_number: bool = False
 
 
 def _check_mode(mode: Any) -> None:
-    if mode not in MODES:
-        raise OptionError(f"mode: expected one of {', '.join(map(repr, MODES))}, got {mode!r}")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise OptionError(
+            f"mode: expected one of {', '.join(map(repr, MODES))}, got {quoted(mode)}"
+        )
 
 
 def _check_scorer(scorer: Any) -> None:
     as_score(scorer)
 
 
-def _check_temperature(temperature: Any) -> None:
-    if temperature is not None:
-        positive("temperature", temperature)
+def as_temperature(temperature: Any) -> float | None:
+    """Return a temperature as a float, or None; raise if it is no finite number above 0."""
+    return None if temperature is None else positive("temperature", temperature)
 
 
-def check_cutoff(cutoff: Any) -> None:
-    """Raise unless a cutoff is a real number or None."""
+def as_cutoff(cutoff: Any) -> float | None:
+    """Return a cutoff as a float, or None; raise if it is no number.
+
+    >>> from fractions import Fraction
+    >>> as_cutoff(Fraction(9, 10))
+    0.9
+    """
     if cutoff is None:
-        return
-    if not isinstance(cutoff, Real | Decimal) or isinstance(cutoff, bool):
-        raise ArgumentTypeError(f"score_cutoff: expected a number or None, got {quoted(cutoff)}")
-    try:
-        is_nan = math.isnan(cutoff)
-    except OverflowError:
-        raise OptionError(
-            f"score_cutoff: {quoted(cutoff)} is no number that a score could be; for a cutoff that "
-            f"no score reaches, use float('inf')"
-        ) from None
-    if is_nan:
-        raise OptionError("score_cutoff: expected a number or None, got NaN; no score reaches it")
+        return None
+    return real_number("score_cutoff", cutoff, "a number, None, or inf, which no score reaches")
 
 
 #: The options by name. The constructor, attributes, copies, pickles and files all go by this table.
@@ -84,8 +79,8 @@ OPTIONS: Mapping[str, Option] = {
     "mode": Option("nearest", _check_mode),
     "embedding": Option(None, as_embedding),
     "scorer": Option(None, _check_scorer, is_learned=True),
-    "temperature": Option(None, _check_temperature, is_learned=True),
-    "score_cutoff": Option(None, check_cutoff, is_learned=True),
+    "temperature": Option(None, as_temperature, is_learned=True, is_number=True),
+    "score_cutoff": Option(None, as_cutoff, is_learned=True, is_number=True),
     "projections": Option(None, as_projections, is_learned=True),
     "index": Option(EXACT, check_engine),
 }
@@ -118,7 +113,9 @@ class Configured:
         super().__init_subclass__()
         for name in OPTIONS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
-            OPTIONS[name].check(value)
+            checked = OPTIONS[name].check(value)
+            if OPTIONS[name].is_number:
+                setattr(cls, name, checked)
             if isinstance(value, FunctionType):  # an option, not a method of the dict
                 setattr(cls, name, staticmethod(value))
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
@@ -140,10 +137,12 @@ class Configured:
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "mode":
             raise ReadOnlyError(
-                f"mode: fixed once the dict is made, got {value!r}; make another one, "
-                f"{type(self).__name__}(d, mode={value!r})"
+                f"mode: fixed once the dict is made, got {quoted(value)}; make another one, "
+                f"{type(self).__name__}(d, mode={quoted(value)})"
             )
         checked = OPTIONS[name].check(value) if name in OPTIONS else None
+        if name in OPTIONS and OPTIONS[name].is_number:
+            value = checked
         with self._lock:
             super().__setattr__(name, value)
             if name in ("embedding", "projections"):  # the same object may have changed, too

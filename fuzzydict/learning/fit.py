@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, require_counts
+from fuzzydict._arrays import as_floats, whole_number
 from fuzzydict.embedding.projections import ROLES, Projections, composed
 from fuzzydict.embedding.subwords import Subwords
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
@@ -72,11 +72,12 @@ class Plan:
     warm_start: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise ArgumentTypeError(
-                f"seed: expected a whole number of 0 or more, got {self.seed!r}"
-            )
-        Settings(validation=self.share)  # or raise
+        given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
+        given = {name: value for name, value in given.items() if value is not None}
+        checked = Settings(**given, validation=self.share, seed=self.seed)  # or raise
+        for name in (*given, "validation", "seed"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, getattr(checked, name))
 
     @property
     def share(self) -> float:
@@ -104,11 +105,7 @@ class Plan:
         """
         size = state.key_vectors.shape[1]
         if self.rank is not None:
-            require_counts(rank=self.rank)
-            if self.rank > size:
-                raise OptionError(
-                    f"rank: expected {size} at most, the size of the vectors, got {self.rank}"
-                )
+            whole_number("rank", self.rank, most=size)  # the size of the vectors
         pools = isinstance(examples, ValueExamples)
         given = {name: getattr(self, name) for name in ("epochs", "learning_rate", "rank")}
         # Fewer examples are all learned from: their loss says little about when to stop early.

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import Array, positive, require_counts
+from fuzzydict._arrays import Array, positive, share, whole_number
 from fuzzydict.embedding.projections import Factors, Projections, project_forward
-from fuzzydict.errors import OptionError
 
+MOST_EPOCHS = 1_000_000
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
 
@@ -70,12 +70,15 @@ class Settings:
     progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
-        positive("learning_rate", self.learning_rate)
-        require_counts(epochs=self.epochs)
-        if self.rank is not None:
-            require_counts(rank=self.rank)
-        if not 0 <= self.validation <= 0.5:
-            raise OptionError(f"validation must be a share from 0 to 0.5, got {self.validation}")
+        checked = {
+            "learning_rate": positive("learning_rate", self.learning_rate),
+            "epochs": whole_number("epochs", self.epochs, most=MOST_EPOCHS),
+            "rank": None if self.rank is None else whole_number("rank", self.rank),
+            "validation": share("validation", self.validation, 0.5),
+            "seed": whole_number("seed", self.seed, 0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def first_temperature(self) -> float:

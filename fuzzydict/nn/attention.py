@@ -7,9 +7,9 @@ Without weights to return, long rows are computed in blocks of keys, in bounded 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import (
     Array,
+    as_array,
+    as_divisor,
     as_floats,
     broadcast_lead,
     check_matrices,
@@ -28,7 +30,13 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.base import Scorer
 from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
-from fuzzydict.nn.softmax import Normalize, as_normalizer, finite_tops, warn_of_empty_rows
+from fuzzydict.nn.softmax import (
+    Normalize,
+    as_normalizer,
+    centred,
+    finite_tops,
+    warn_of_empty_rows,
+)
 
 
 class AttentionGradients(NamedTuple):
@@ -237,7 +245,8 @@ class _Call(NamedTuple):
             if block.dtype.kind == "b":
                 scores = np.where(block, scores, out)
             else:
-                scores = scores + block.astype(scores.dtype, copy=False)
+                with np.errstate(over="ignore"):  # softmax refuses +inf
+                    scores = scores + block.astype(scores.dtype, copy=False)
         keys = (columns.start or 0) + np.arange(scores.shape[-1])
         if self.lengths is not None:
             scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
@@ -268,7 +277,7 @@ def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
 
 
 def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    mask = np.asarray(attn_mask)
+    mask = as_array("attn_mask", attn_mask)
     if mask.dtype.kind not in "bf":
         raise ArgumentTypeError(
             f"attn_mask must be bool (True = attend) or float (added to the scores), got "
@@ -285,7 +294,7 @@ def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
 
 def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return lengths given by batch (...) or by row (..., L) as (..., L or 1, 1)."""
-    lengths = np.asarray(valid_lens)
+    lengths = as_array("valid_lens", valid_lens)
     if lengths.dtype.kind not in "iu":
         raise ArgumentTypeError(f"valid_lens must be integers, got dtype {lengths.dtype}")
     by_row = lengths.ndim == len(shape) - 1
@@ -347,11 +356,11 @@ class Partial(NamedTuple):
     """Attention over some of the keys, which can be merged with attention over others."""
 
     max: Array  # (..., L, 1), the largest score; -inf without keys
-    sum: Array  # (..., L, 1), of exp(score - max)
-    weighted: Array  # (..., L, Ev), the sum of exp(score - max) * value
+    sum: Array  # (..., L, 1), of exp((score - max) / temperature)
+    weighted: Array  # (..., L, Ev), the sum of exp((score - max) / temperature) * value
 
 
-def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
+def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Partial:
     """Return softmax attention over some keys, from scores (..., L, S) and values (..., S, Ev).
 
     Raises:
@@ -364,7 +373,7 @@ def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
     """
     s, v = as_floats(scores=scores, value=value)
     tops = finite_tops(s)
-    weights = s - tops
+    weights = centred(s, tops, as_divisor(temperature, s.dtype))
     np.exp(weights, out=weights)
     total = weights.sum(-1, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -372,11 +381,12 @@ def partial(scores: ArrayLike, value: ArrayLike) -> Partial:
     return Partial(np.where(total == 0, tops.dtype.type(-np.inf), tops), total, weighted)
 
 
-def merge(a: Partial, b: Partial) -> Partial:
+def merge(a: Partial, b: Partial, temperature: float = 1.0) -> Partial:
     """Return attention over the keys of both; associative and commutative."""
     top = np.maximum(a.max, b.max)
     base = np.where(np.isneginf(top), top.dtype.type(0), top)
-    to_a, to_b = np.exp(a.max - base), np.exp(b.max - base)
+    divisor = as_divisor(temperature, top.dtype)
+    to_a, to_b = (np.exp(centred(one.max, base, divisor)) for one in (a, b))
     return Partial(top, a.sum * to_a + b.sum * to_b, a.weighted * to_a + b.weighted * to_b)
 
 
@@ -399,10 +409,12 @@ def _stream(call: _Call) -> Array:
         for keys in slices(key.shape[-2], step):
             scores = call.scorer.score_checked(query[..., rows, :], key[..., keys, :])
             scores = call.masked(scores, rows, keys)
-            scores = scores if call.temperature == 1 else scores / call.temperature
-            yield partial(scores, value[..., keys, :])
+            yield partial(scores, value[..., keys, :], call.temperature)
 
-    outputs = [finish(reduce(merge, parts(rows))) for rows in slices(query.shape[-2], _ROWS)]
+    both = functools.partial(merge, temperature=call.temperature)
+    outputs = [
+        finish(functools.reduce(both, parts(rows))) for rows in slices(query.shape[-2], _ROWS)
+    ]
     output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
     require_finite(output, value=value)
     return output

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, positive, require_finite, slices
-from fuzzydict.errors import NotFittedError, OptionError, ShapeError
+from fuzzydict.errors import NotFittedError, OptionError, ShapeError, quoted
 from fuzzydict.nn.attention import attention, pool
 from fuzzydict.nn.scorers import KERNELS, Kernel, squared_distances
 from fuzzydict.nn.softmax import softmax_forward
@@ -56,19 +57,23 @@ class KernelRegression:
                 bandwidth is to be learned from a single example.
         """
         if not isinstance(self.kernel, str) or self.kernel not in KERNELS:
-            raise OptionError(f"kernel must be one of {', '.join(KERNELS)}, got {self.kernel!r}")
+            raise OptionError(
+                f"kernel must be one of {', '.join(KERNELS)}, got {quoted(self.kernel)}"
+            )
         kernel = KERNELS[self.kernel]
         examples, targets = _examples(X, y)
-        centre = examples.mean(0)
+        with np.errstate(over="ignore"):
+            centre = examples.mean(0)
+        require_finite(centre, X=examples)
         if not isinstance(self.bandwidth, str):
             self.bandwidth_ = positive("bandwidth", self.bandwidth)
         elif self.bandwidth == "fit":
             if len(examples) < 2:
                 raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
-            columns = targets.reshape(len(targets), -1)
+            columns = targets.reshape(len(targets), -1) / _unit(targets)
             self.bandwidth_ = learn_bandwidth(kernel, examples - centre, columns)
         else:
-            raise OptionError(f"bandwidth must be a number or 'fit', got {self.bandwidth!r}")
+            raise OptionError(f"bandwidth must be a number or 'fit', got {quoted(self.bandwidth)}")
         self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
         self._centre = centre
         self._scorer = kernel(self.bandwidth_)
@@ -107,6 +112,8 @@ class KernelRegression:
         predicted = self.predict(X)
         if predicted.shape != targets.shape:
             raise ShapeError(f"y must have shape {predicted.shape}, got {targets.shape}")
+        unit = _unit(targets, predicted)
+        targets, predicted = targets / unit, predicted / unit
         missed = ((targets - predicted) ** 2).sum(0)
         spread = ((targets - targets.mean(0)) ** 2).sum(0)
         flat = np.where(missed == 0, 1.0, 0.0)
@@ -125,7 +132,7 @@ class KernelRegression:
         """
         for name, value in params.items():
             if name not in self.get_params():
-                raise OptionError(f"no parameter {name!r}; there are kernel and bandwidth")
+                raise OptionError(f"no parameter {quoted(name)}; there are kernel and bandwidth")
             setattr(self, name, value)
         return self
 
@@ -155,7 +162,8 @@ class KernelRegression:
                 f"X must have {self.n_features_in_} columns, as in fit, got shape {query.shape}"
             )
         value = self.y_.reshape(len(self.y_), -1)
-        return query - self._centre, self.X_ - self._centre, value
+        with np.errstate(over="ignore"):  # the kernel refuses infinity
+            return query - self._centre, self.X_ - self._centre, value
 
 
 def _matrix(X: ArrayLike) -> Array:  # noqa: N803
@@ -181,6 +189,15 @@ def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
         )
     require_finite(targets, y=targets)
     return matrix, targets.astype(np.float64)
+
+
+def _unit(*arrays: Array) -> float:
+    """Return the power of 2 next to the largest number; divided by it, squares do not overflow.
+
+    Such a division is exact, so that results are the same to the bit.
+    """
+    largest = max(float(np.abs(array).max(initial=0)) for array in arrays)
+    return 2.0 ** (math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 # ---- bandwidth ----

@@ -10,17 +10,19 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from fuzzydict._arrays import (
     Array,
+    as_array,
     as_floats,
     glorot,
     linear,
     linear_backward,
-    require_counts,
     require_finite,
+    whole_number,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
 from fuzzydict.nn.attention import attention, attention_forward
 
 _INPUTS = ("query", "key", "value")
+_LARGEST = 1 << 20  # of a vector: a matrix of twice that size fits into no memory
 
 
 class HeadsGradients(NamedTuple):
@@ -80,11 +82,14 @@ class MultiHeadAttention:
         seed: int = 0,
     ) -> None:
         kdim, vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
-        require_counts(embed_dim=embed_dim, num_heads=num_heads, kdim=kdim, vdim=vdim)
+        sizes = {"embed_dim": embed_dim, "num_heads": num_heads, "kdim": kdim, "vdim": vdim}
+        embed_dim, num_heads, kdim, vdim = (
+            whole_number(name, size, most=_LARGEST) for name, size in sizes.items()
+        )
         if embed_dim % num_heads:
             raise OptionError(f"num_heads must divide embed_dim, got {num_heads} and {embed_dim}")
         self.embed_dim, self.num_heads, self.kdim, self.vdim = embed_dim, num_heads, kdim, vdim
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(whole_number("seed", seed, 0))
         self.parameters: dict[str, Array] = {}
         for name, size in {"q": embed_dim, "k": kdim, "v": vdim, "o": embed_dim}.items():
             self.parameters[f"W_{name}"] = glorot(random, embed_dim, size, dtype)
@@ -258,10 +263,10 @@ class MultiHeadAttention:
             heads.append(_split(y, self.num_heads))
         # The scores (..., H, L, S) have the additional axis H.
         batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
-        mask = None if attn_mask is None else np.asarray(attn_mask)
+        mask = None if attn_mask is None else as_array("attn_mask", attn_mask)
         if mask is not None and 2 < mask.ndim <= batch_axes + 2:
             mask = mask[..., None, :, :]
-        lengths = None if valid_lens is None else np.asarray(valid_lens)
+        lengths = None if valid_lens is None else as_array("valid_lens", valid_lens)
         if lengths is not None:
             by_query = lengths.ndim == batch_axes + 1
             lengths = lengths[..., None, :] if by_query else lengths[..., None]

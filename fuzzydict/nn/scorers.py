@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import (
     Array,
+    as_divisor,
     as_floats,
     check_matrices,
     linear,
@@ -24,7 +25,7 @@ from fuzzydict._arrays import (
     slices,
     unbroadcast,
 )
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.nn.base import FunctionScorer, Scorer, ScorerBackward, ScorerGradients
 
 # ---- products ----
@@ -76,8 +77,9 @@ class ScaledDot(Scorer):
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        # The query is smaller than the scores, so it is scaled in their place.
-        scaled = query * scale
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = query * scale  # it is smaller than the scores
+        require_finite(scaled, query=query)
 
         def backward(d_scores: Array) -> ScorerGradients:
             d_scaled, d_key, _ = _dot_backward(d_scores, scaled, key)
@@ -214,7 +216,7 @@ class Kernel(Scorer):
     """
 
     def __init__(self, width: float | ArrayLike = 1.0) -> None:
-        self.width = positive("width", width)  # type: ignore[arg-type]
+        self.width = positive("width", width)
         if not 1e-100 <= self.width <= 1e100:  # else its powers over- or underflow
             raise OptionError(
                 f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
@@ -231,11 +233,14 @@ class Kernel(Scorer):
         def backward(d_scores: Array) -> ScorerGradients:
             inside = np.isfinite(scores)
             d_scores = np.where(inside, d_scores, 0)
-            by_squared, by_width = self._derivatives(np.where(inside, squared, 0))
-            d_query, d_key = _distance_backward(d_scores * by_squared, query, key)
-            return ScorerGradients(d_query, d_key, {"width": (d_scores * by_width).sum()})
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                by_squared, by_width = self._derivatives(np.where(inside, squared, 0))
+                d_query, d_key = _distance_backward(d_scores * by_squared, query, key)
+                d_width = (d_scores * by_width).sum()
+            return ScorerGradients(d_query, d_key, {"width": d_width})
 
-        scores = self._log_weights(squared)
+        with np.errstate(over="ignore"):
+            scores = self._log_weights(squared)
         return scores, backward
 
     @abstractmethod
@@ -256,7 +261,7 @@ class Gaussian(Kernel):
     """
 
     def _log_weights(self, squared: Array) -> Array:
-        return squared * (-0.5 / self.width**2)
+        return squared * -min(0.5 / self.width**2, float(np.finfo(squared.dtype).max))
 
     def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         return np.full_like(squared, -0.5 / self.width**2), squared / self.width**3
@@ -274,7 +279,8 @@ class Boxcar(Kernel):
 
     def _log_weights(self, squared: Array) -> Array:
         dtype = squared.dtype.type
-        return np.where(squared <= self.width**2, dtype(0), dtype(-np.inf))
+        within = squared <= as_divisor(self.width**2, squared.dtype)
+        return np.where(within, dtype(0), dtype(-np.inf))
 
     def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         return np.zeros_like(squared), np.zeros_like(squared)
@@ -289,7 +295,7 @@ class Triangular(Kernel):
     """
 
     def _log_weights(self, squared: Array) -> Array:
-        return _log(1 - np.sqrt(squared) / self.width)
+        return _log(1 - np.sqrt(squared) / as_divisor(self.width, squared.dtype))
 
     def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         distance = np.sqrt(squared)
@@ -308,7 +314,7 @@ class Epanechnikov(Kernel):
     """
 
     def _log_weights(self, squared: Array) -> Array:
-        return _log(1 - squared / self.width**2)
+        return _log(1 - squared / as_divisor(self.width**2, squared.dtype))
 
     def _derivatives(self, squared: Array) -> tuple[Array, Array]:
         left = self.width**2 - squared
@@ -335,9 +341,12 @@ def squared_distances(query: Array, key: Array) -> Array:
             squared: Array = np.square(query - key.swapaxes(-1, -2))
         require_finite(squared, query=query, key=key)
         return squared
-    squared = _products(-2 * query, key)
-    squared += _squared_norms(query=query)[..., :, None]
-    squared += _squared_norms(key=key)[..., None, :]
+    query_norms, key_norms = _squared_norms(query=query), _squared_norms(key=key)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared = -2 * query @ key.swapaxes(-1, -2)
+        squared += query_norms[..., :, None]
+        squared += key_norms[..., None, :]
+    require_finite(squared, query=query, key=key)
     # Rounding can make the distance of equal vectors negative.
     return np.maximum(squared, 0, out=squared)
 
@@ -571,11 +580,11 @@ def as_scorer(scorer: ScorerLike) -> Scorer:
         if scorer in SCORERS:
             return SCORERS[scorer]()
         raise OptionError(
-            f"scorer {scorer!r} is not known; the names are {', '.join(SCORERS)}, "
+            f"scorer {quoted(scorer)} is not known; the names are {', '.join(SCORERS)}, "
             f"and Bilinear(M) and Concat(W, w) are passed as objects"
         )
     if isinstance(scorer, type) or not callable(scorer):
-        what = f"the class {scorer.__name__}" if isinstance(scorer, type) else repr(scorer)
+        what = f"the class {scorer.__name__}" if isinstance(scorer, type) else quoted(scorer)
         raise ArgumentTypeError(
             f"scorer must be a Scorer such as Dot(), its name, or a function of queries and keys; "
             f"got {what}"

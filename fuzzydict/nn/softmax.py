@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fuzzydict._arrays import Array, as_floats, positive
-from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError
+from fuzzydict._arrays import Array, as_divisor, as_floats, positive
+from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError, quoted
 
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
@@ -99,14 +99,25 @@ def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
     (array,) = as_floats(scores=scores)
     if array.ndim == 0:
         raise ShapeError("scores must have shape (..., S), got a single number")
-    temperature = positive("temperature", temperature)
-    centred = array - finite_tops(array)
-    if temperature != 1:
-        # Below the smallest normal number, the weights are those at that number.
-        temperature = max(temperature, float(np.finfo(centred.dtype).tiny))
-        with np.errstate(over="ignore"):
-            centred /= temperature
-    return centred, temperature
+    temperature = as_divisor(positive("temperature", temperature), array.dtype)
+    return centred(array, finite_tops(array), temperature), temperature
+
+
+_HOT = 1e30  # a temperature over which scores are divided by it first
+
+
+def centred(scores: Array, tops: Array, temperature: float) -> Array:
+    """Return ``(scores - tops) / temperature``, for tops that are not less; -inf if it overflows.
+
+    The temperature is `as_divisor` of the dtype.
+    """
+    with np.errstate(over="ignore"):
+        if temperature > _HOT:  # scores whose difference overflows may have a weight yet
+            return scores / temperature - tops / temperature
+        below: Array = scores - tops
+        if temperature != 1:
+            below /= temperature
+    return below
 
 
 def _backward(
@@ -115,9 +126,10 @@ def _backward(
     """Return the backward function of a normalizer, from that of its scaled scores."""
 
     def backward(d_weights: Array) -> tuple[Array, float]:
-        d_scores = inner(d_weights) / temperature
         reached = np.where(np.isneginf(scaled), 0, scaled)  # 0 * -inf is NaN
-        return d_scores, -float((d_scores * reached).sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            d_scores = inner(d_weights) / temperature
+            return d_scores, -float((d_scores * reached).sum())
 
     return backward
 
@@ -160,5 +172,5 @@ def as_normalizer(name: str) -> Normalize:
         OptionError: The name is unknown.
     """
     if not isinstance(name, str) or name not in NORMALIZERS:
-        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {name!r}")
+        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {quoted(name)}")
     return NORMALIZERS[name]

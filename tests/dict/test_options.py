@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fuzzydict import (
@@ -35,13 +34,12 @@ class Floating:
         ("scorer", 5, ArgumentTypeError, "scorer"),
         ("temperature", 0, OptionError, "temperature.*above 0"),
         ("temperature", "hot", ArgumentTypeError, "temperature"),
-        ("temperature", "0.5", ArgumentTypeError, "temperature.*got str '0.5'"),
+        ("temperature", "0.5", ArgumentTypeError, "temperature.*got '0.5'"),
         ("score_cutoff", float("nan"), OptionError, "score_cutoff"),
         ("score_cutoff", "high", ArgumentTypeError, "score_cutoff"),
-        ("score_cutoff", "0.5", ArgumentTypeError, "score_cutoff: expected a number.*got '0.5'"),
-        ("score_cutoff", True, ArgumentTypeError, "score_cutoff: expected a number.*got True"),
-        ("score_cutoff", np.array(0.5), ArgumentTypeError, "score_cutoff"),
-        ("score_cutoff", Floating(), ArgumentTypeError, "score_cutoff: expected a number"),
+        ("score_cutoff", "0.5", ArgumentTypeError, "score_cutoff must be a number.*got '0.5'"),
+        ("score_cutoff", True, ArgumentTypeError, "score_cutoff must be a number.*got True"),
+        ("score_cutoff", Floating(), ArgumentTypeError, "score_cutoff must be a number"),
         ("score_cutoff", Decimal("NaN"), OptionError, "score_cutoff.*NaN"),
         ("embedding", "glove", ArgumentTypeError, "embedding.*mapping"),
         ("embedding", {"a": [1.0], "b": [1.0, 2.0]}, ShapeError, "'b'"),

@@ -218,7 +218,9 @@ def test_queries_and_targets_that_do_not_fit_are_named() -> None:
 
 def test_a_bandwidth_that_is_no_number_is_named() -> None:
     widths: Any = np.array([1.0, 2.0])
-    with pytest.raises(ArgumentTypeError, match="bandwidth must be a number above 0, got ndarray"):
+    with pytest.raises(
+        ArgumentTypeError, match="bandwidth must be a finite number above 0, got array"
+    ):
         KernelRegression(bandwidth=widths).fit([[1.0]], [1.0])
 
 

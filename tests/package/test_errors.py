@@ -91,8 +91,8 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
     (
         errors.OptionError,
         lambda _: FuzzyDict(CAR, score_cutoff=float("nan")),
-        "NaN",
-        "a number or None",
+        "got nan, which is NaN",
+        "a number, None, or inf",
         "score_cutoff",
     ),
     (
