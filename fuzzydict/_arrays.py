@@ -271,13 +271,21 @@ def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArra
     return scaled, lengths
 
 
-def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def inverse_lengths(
+    vectors: NDArray[np.float32], squares: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
     """Return one by the length of each vector (n, E), (n,); 0 for the zero vector.
+
+    Args:
+        vectors: (n, E).
+        squares: of their lengths, (n,), if they are known; overwritten.
 
     >>> inverse_lengths(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [0.25, 0.0]
     """
-    lengths = np.sqrt(np.einsum("ne,ne->n", vectors, vectors))  # without a copy of the squares
+    if squares is None:
+        squares = np.einsum("ne,ne->n", vectors, vectors)  # without a copy of the squares
+    lengths = np.sqrt(squares, out=squares)
     if np.isinf(lengths).any():  # the squares overflow 32 bits
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1).astype(np.float32)
     inverse: NDArray[np.float32] = np.divide(1, lengths, where=lengths > 0, out=lengths)

@@ -9,6 +9,9 @@ A file of arrays is versioned, checked and memory-mapped. Its layout, all number
     header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32, sum64}}}
     arrays      raw, in the header's order, each starting at a multiple of 64 bytes
 
+A checksum tells of damage, not of harm: anybody can compute one. What a file says is trusted only
+once `json_of` and `array_of` took it, in time and memory that its size bounds.
+
 Arrays of over 64 MB have ``sum64``, too, which is checked in a third of the time of the CRC-32: the
 sum of their bytes as numbers of 64 bits, each block of 4096 bytes times an odd number of its own.
 It does not see numbers that changed places within a block. Their CRC-32 is for older releases.
@@ -19,12 +22,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 import struct
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -32,7 +36,7 @@ from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,6 +54,13 @@ _BLOCK = 4096  # bytes of a block of it
 _THREADS = 4  # that sum it
 _SPAN = 1 << 14  # blocks that a thread sums
 _AT_ONCE = 1 << 8  # blocks summed at a time, which stay in the processor's cache
+_DEEPEST = 400  # containers of JSON in each other: fewer than Python's stack takes
+_NO_BRACKETS = re.compile(rb'"[^"]*+"?|[^"\[\]{}]++')  # strings, and what is between brackets
+_EMPTY = 1 << 20  # rows that the arrays without numbers may have in all, beside one a byte
+
+
+#: Is called while a piece of an array is in the processor's cache, with where it begins and ends.
+Look: TypeAlias = "Callable[[int, int], None]"
 
 
 class Unchecked(NamedTuple):
@@ -60,12 +71,12 @@ class Unchecked(NamedTuple):
     sum64: int | None  # None if only the CRC-32 was written
     name: str  # of the array and its file, for messages
 
-    def checked(self, look: Callable[[NDArray[Any]], None] | None = None) -> NDArray[Any]:
+    def checked(self, look: Look | None = None) -> NDArray[Any]:
         """Read all bytes of the array, and return it.
 
         Args:
-            look: is called with all pieces of the array, in any order and by several threads, and
-                may raise.
+            look: is called with the places of all numbers, from one to another, piece by piece, in
+                any order and by several threads, and may raise.
 
         Raises:
             FileFormatError: the bytes do not match the checksum.
@@ -73,11 +84,13 @@ class Unchecked(NamedTuple):
         if self.sum64 is None:
             is_whole = zlib.crc32(self.array.data if self.array.size else b"") == self.crc32
             if is_whole and look is not None:
-                look(self.array)
+                look(0, self.array.size)
         else:
             is_whole = _sum64(self.array, look) == self.sum64
         if not is_whole:
             raise _damaged(self.name, "it does not match its checksum")
+        if self.array.dtype == np.bool_ and self.array.view(np.uint8).max(initial=0) > 1:
+            raise _damaged(self.name, "it has bytes that are neither true nor false")
         return self.array
 
 
@@ -104,6 +117,11 @@ def write_arrays(
         ArgumentTypeError: an array has a dtype that cannot be stored.
     """
     raw = {name: _little_endian(name, array) for name, array in arrays.items()}
+    rows = _empty_rows(array.shape for array in raw.values())
+    if rows > _EMPTY + sum(array.nbytes for array in raw.values()):
+        raise ArgumentTypeError(
+            f"arrays without numbers, of {rows} rows in all, cannot be stored; leave them out"
+        )
     header = _header(kind, meta, raw)
     with replacing(path) as file:
         file.write(_PREFIX.pack(MAGIC, _VERSION, zlib.crc32(header), len(header)))
@@ -170,6 +188,8 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
         raise _damaged(path, f"its header is not of this format ({error!r})") from error
     if end != len(data):
         raise _damaged(path, f"it has {len(data)} bytes where {end} were written")
+    if _empty_rows(one.array.shape for one in mapped.values()) > _EMPTY + len(data):
+        raise _damaged(path, "it has more rows without numbers than a file of its size may have")
     arrays = {name: one.checked() for name, one in mapped.items() if name not in later}
     return Stored(meta, arrays, {name: mapped[name] for name in mapped if name in later})
 
@@ -192,9 +212,9 @@ def _read_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, Any],
     if len(text) != length or zlib.crc32(text) != checksum:
         raise _damaged(path, "its header does not match its checksum")
     try:
-        return json.loads(text), end
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, "its header is not JSON") from error
+        return parsed_json(text), end
+    except ValueError as error:
+        raise _damaged(path, f"its header is not JSON ({error})") from error
 
 
 def _map_array(
@@ -219,34 +239,143 @@ def _map_array(
     return Unchecked(array, entry["crc32"], entry.get("sum64"), name), stop
 
 
-def _sum64(array: NDArray[Any], look: Callable[[NDArray[Any]], None] | None = None) -> int:
-    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1.
+def _empty_rows(shapes: Iterable[tuple[int, ...]]) -> int:
+    """Return how many lists the arrays without numbers are as lists, whatever their last axis."""
+    return sum(math.prod(side or 1 for side in shape) for shape in shapes if 0 in shape)
 
-    ``look`` is called with each piece of the array while it is in the processor's cache.
-    """
+
+def _sum64(array: NDArray[Any], look: Look | None = None) -> int:
+    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1; ``look`` sees each piece."""
     from concurrent.futures import ThreadPoolExecutor
 
-    flat = array.reshape(-1)
-    data = flat.view(np.uint8)
+    data, a_block = array.reshape(-1).view(np.uint8), _BLOCK // array.itemsize
     blocks = data[: len(data) - len(data) % _BLOCK].view("<u8").reshape(-1, _BLOCK // 8)
     rest = data[blocks.nbytes :]
     if look is not None:
-        look(rest.view(array.dtype))
+        look(blocks.nbytes // array.itemsize, array.size)
 
     def summed(span: slice) -> int:
         total = 0
         for first in range(span.start, span.stop, _AT_ONCE):
             some = blocks[first : min(first + _AT_ONCE, span.stop)]
             if look is not None:
-                look(some.view(array.dtype))
+                look(first * a_block, (first + len(some)) * a_block)
             weights = np.arange(first, first + len(some), dtype=np.uint64) * np.uint64(2)
             sums = some.sum(axis=1, dtype=np.uint64) * (weights + np.uint64(1))
             total += int(sums.sum(dtype=np.uint64))
         return total
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as threads:
-        totals = threads.map(summed, slices(len(blocks), _SPAN))
-        return (zlib.crc32(rest.tobytes()) + sum(totals)) % 2**64
+    spans = slices(len(blocks), _SPAN)
+    if len(spans) == 1:
+        total = summed(spans[0])
+    else:
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as threads:
+            total = sum(threads.map(summed, spans))
+    return (zlib.crc32(rest.tobytes()) + total) % 2**64
+
+
+# ---- what a file says -------------------------------------------------------------------------
+
+
+def parsed_json(text: bytes) -> Any:
+    """Return JSON in UTF-8, in which lone surrogates pass, as Python values.
+
+    Raises:
+        ValueError: it is not JSON, has a name twice in an object, or is nested too deeply.
+    """
+    if text.count(b"[") + text.count(b"{") > _DEEPEST:
+        _require_shallow(text)
+    try:
+        return json.loads(
+            text.decode("utf-8", "surrogatepass"),
+            # Each NaN becomes an object of its own, as it was: NaNs may be keys.
+            parse_constant=float,
+            object_pairs_hook=_object,
+        )
+    except RecursionError as error:  # the stack was nearly full before
+        raise ValueError("its containers are nested too deeply") from error
+
+
+def _require_shallow(text: bytes) -> None:
+    """Raise ValueError if containers are nested so deeply that to read them overflows the stack."""
+    unescaped = text.replace(rb"\\", b"").replace(rb"\"", b"")
+    brackets = np.frombuffer(_NO_BRACKETS.sub(b"", unescaped), np.uint8)
+    steps = np.where(brackets & 2, 1, -1)  # the codes of "[" and "{" have this bit
+    if np.cumsum(steps).max(initial=0) > _DEEPEST:
+        raise ValueError(f"its containers are nested more than {_DEEPEST} deep")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice in one object")
+    return found
+
+
+def json_of(array: NDArray[Any]) -> list[Any]:
+    """Return the list that an array of a file says as JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if array.dtype != np.uint8 or array.ndim != 1:
+        raise ValueError(f"it has an array of {array.dtype} where JSON was expected")
+    found = parsed_json(array.tobytes())
+    if not isinstance(found, list):
+        raise ValueError("it has JSON that is no list")
+    return found
+
+
+def texts_of(array: NDArray[Any]) -> list[str]:
+    """Return the texts that an array of a file lists as JSON.
+
+    Raises:
+        ValueError: it lists something else.
+    """
+    found = json_of(array)
+    if not set(map(type, found)) <= {str}:
+        raise ValueError("it lists texts, and something else among them")
+    return found
+
+
+def array_of(
+    arrays: Mapping[str, NDArray[Any]], name: str, dtypes: str, *shape: int | None
+) -> NDArray[Any]:
+    """Return an array of a file, once it is what it should be.
+
+    Args:
+        arrays: by their names.
+        name: its name.
+        dtypes: the codes that it may have, such as "f4 f8".
+        shape: its shape; None stands for any number.
+
+    Raises:
+        KeyError: there is none of this name.
+        ValueError: it has another dtype or shape, or numbers that are not finite.
+    """
+    array = arrays[name]
+    if array.dtype.str[1:] not in dtypes.split():
+        raise ValueError(f"its {name} are of dtype {array.dtype}, not {dtypes}")
+    if array.ndim != len(shape) or any(
+        wanted not in (None, side) for side, wanted in zip(array.shape, shape, strict=True)
+    ):
+        wanted = ", ".join("any" if side is None else str(side) for side in shape)
+        raise ValueError(f"its {name} are of shape {array.shape}, not ({wanted})")
+    require_finite_array(name, array)
+    return array
+
+
+def require_finite_array(name: str, array: NDArray[Any]) -> None:
+    """Raise ValueError if an array holds NaN or infinity."""
+    if array.dtype.kind != "f" or not array.size:
+        return
+    with np.errstate(all="ignore"):
+        # In one pass, where the sum of squares does not overflow. The extremes are NaN where any
+        # number is.
+        if array.dtype == np.float32 and np.isfinite(np.vdot(array, array)):
+            return
+        if not np.isfinite([array.min(), array.max()]).all():
+            raise ValueError(f"its {name} are not finite numbers")
 
 
 def _damaged(what: object, why: str) -> FileFormatError:

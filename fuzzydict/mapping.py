@@ -680,7 +680,7 @@ class FuzzyDict(IndexedDict[V]):
         for name, value in options.items():
             if value is None and getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, None)
-        saved.fill(new)
+        dict.update(new, saved.items)
         if saved.aliases:
             new.aliases = saved.aliases
         if keys is not None:

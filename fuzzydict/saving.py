@@ -17,14 +17,23 @@ from __future__ import annotations
 import json
 import os
 from contextlib import nullcontext
-from functools import partial
 from itertools import compress, islice
+from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzzydict._files import DTYPES, as_format_errors, read_arrays, write_arrays
+from fuzzydict._arrays import inverse_lengths
+from fuzzydict._files import (
+    DTYPES,
+    array_of,
+    as_format_errors,
+    json_of,
+    read_arrays,
+    require_finite_array,
+    write_arrays,
+)
 from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
 from fuzzydict.embedding.projections import (
     DEFAULT,
@@ -56,6 +65,7 @@ if TYPE_CHECKING:
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
 _LABELS = "graph labels"
+_MOST = 1 << 53  # labels that an engine can ever give out
 _ALIASES = "aliases"
 _LEARNED = "projections "  # the names of the arrays of projections begin with it
 _DEFAULT = "default projections"  # those of the Brown vectors when the file was written
@@ -73,22 +83,10 @@ class Saved(NamedTuple):
     """What the file of a dict holds; ``keys`` is None if they must be encoded again."""
 
     path: str | os.PathLike[str]
-    items: tuple[list[Any], list[Any]]  # keys and values
+    items: dict[Any, Any]
     aliases: dict[str, Any]
     options: dict[str, Any]
     keys: SavedKeys | None
-
-    def fill(self, empty: dict[Any, Any]) -> None:
-        """Put the items into an empty dict, by the method of `dict` itself.
-
-        Raises:
-            FileFormatError: they are no items of a dict.
-        """
-        keys, values = self.items
-        with as_format_errors(self.path):
-            dict.update(empty, zip(keys, values, strict=True))
-            if len(empty) != len(keys):
-                raise ValueError("a key comes twice")
 
 
 def write_saved(
@@ -145,7 +143,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         )
     with as_format_errors(path):
         graph = _graph_of(arrays, unchecked, meta["options"])
-        names, values, trust = (arrays.pop(name) for name in ("keys", "values", "trust"))
+        trust = array_of(arrays, "trust", "f4", None)
+        names, values, _ = (arrays.pop(name) for name in ("keys", "values", "trust"))
         texts = {name: arrays.pop(name) for name in _text_names() if name in arrays}
         pairs = arrays.pop(_ALIASES, None)
         learned = {
@@ -153,8 +152,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
             for name in [name for name in arrays if name.startswith(_LEARNED)]
         }
         reader = ValueReader([arrays[f"values {number}"] for number in range(len(arrays))])
-        items = _decoded(reader, names), _decoded(reader, values)
-        aliases = {} if pairs is None else _decoded_aliases(pairs, items[0])
+        items = filled(_decoded(reader, names), _decoded(reader, values))
+        aliases = {} if pairs is None else _decoded_aliases(pairs, items)
         options = _decoded_options(reader, meta["options"], learned)
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
@@ -169,7 +168,7 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
             return Saved(path, items, aliases, options, None)
         vectors = unchecked["vectors"]
-        saved = SavedKeys(path, items[0], embedding, vectors, trust, texts, graph)
+        saved = SavedKeys(path, list(items), embedding, vectors, trust, texts, graph)
     return Saved(path, items, aliases, options, saved)
 
 
@@ -222,10 +221,7 @@ def _each(encode: Callable[[Any], Any], parts: Iterable[Any], keys: Iterable[Any
 
 def _decoded(reader: ValueReader, array: NDArray[Any]) -> list[Any]:
     """Return what `_encoded` wrote."""
-    # Each NaN becomes an object of its own, as it was: NaNs may be keys.
-    content = json.loads(array.tobytes().decode("utf-8", "surrogatepass"), parse_constant=float)
-    if not isinstance(content, list):
-        raise TypeError("it holds no list")
+    content = json_of(array)
     if set(map(type, content)) <= set(_PLAIN):  # as most do
         return content
     return [reader.decode(part) for part in content]
@@ -238,18 +234,54 @@ def _encoded_aliases(aliases: Mapping[str, Any], keys: Iterable[Any]) -> NDArray
     return np.frombuffer(_JSON.encode(pairs).encode("utf-8", "surrogatepass"), np.uint8)
 
 
-def _decoded_aliases(array: NDArray[Any], keys: list[Any]) -> dict[str, Any]:
+def _decoded_aliases(array: NDArray[Any], items: dict[Any, Any]) -> dict[str, Any]:
     """Return the aliases that `_encoded_aliases` wrote.
 
     Raises:
         LookupError, TypeError, ValueError: it wrote no such thing.
     """
-    aliases = Aliases(dict.fromkeys(keys), nullcontext())
-    for text, place in json.loads(array.tobytes().decode("utf-8", "surrogatepass")):
+    keys, aliases = list(items), Aliases(items, nullcontext())
+    for text, place in json_of(array):
         if text in aliases or not (place is None or (type(place) is int and place >= 0)):
             raise ValueError("it holds an alias twice, or one of no key")
         aliases[text] = None if place is None else keys[place]
     return aliases
+
+
+_STEP = 64  # items put into a dict at a time
+_SLOW = 2e-4  # seconds from which on a step is slow; it takes microseconds, and milliseconds where
+_SLOW_STEPS, _SECONDS = 32, 0.2  # the table grows, which happens some twenty times
+
+
+def filled(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+    """Return a dict of these keys and values.
+
+    Whoever writes a file can choose numbers or tuples as keys that Python's table of a dict puts at
+    one place, so that each is compared with all others. (S. Crosby and D. Wallach, 2003, "Denial of
+    service via algorithmic complexity attacks".) How long that takes is measured, for keys need not
+    have one hash to meet. Texts are safe: their hash is another in each process.
+
+    Raises:
+        ValueError: a key comes twice, there are more keys than values, or fewer, or so many keys
+            are at one place that to find them takes long.
+        TypeError: a key cannot be hashed.
+    """
+    items: dict[Any, Any] = {}
+    pairs = zip(keys, values, strict=True)
+    if set(map(type, keys)) <= {str}:
+        items.update(pairs)
+    else:
+        slow: list[float] = []
+        for _ in range(0, max(len(keys), len(values)), _STEP):
+            begun = thread_time()
+            items.update(islice(pairs, _STEP))
+            if (taken := thread_time() - begun) > _SLOW:
+                slow.append(taken)
+            if len(slow) >= _SLOW_STEPS and sum(slow) > _SECONDS:
+                raise ValueError("its keys are made to meet in the table of a dict")
+    if len(items) != len(keys):
+        raise ValueError("a key comes twice")
+    return items
 
 
 class ValueWriter:
@@ -332,7 +364,7 @@ class ValueReader:
                 return tuple(self.decode(item, depth + 1) for item in items)
             case ["dict", *parts] if len(parts) % 2 == 0:
                 decoded = [self.decode(part, depth + 1) for part in parts]
-                return dict(zip(decoded[::2], decoded[1::2], strict=True))
+                return filled(decoded[::2], decoded[1::2])
             case ["array", int(group), int(row)]:
                 return np.array(self._row(group, row))
             case ["scalar", int(group), int(row)] if self._groups[group].ndim == 1:
@@ -479,7 +511,6 @@ class SavedKeys:
         if self._at_once:  # copies, since what is mapped from a file may change or go
             texts = {name: np.array(array) for name, array in texts.items()}
         self._texts = _KeyTexts(texts, self._keys, len(trust), path) if texts else None
-        _require_finite("trust", trust)
         if len(trust) and not 0 <= trust.min() <= trust.max() <= 1:
             raise ValueError("its trust is not from 0 to 1")
 
@@ -518,10 +549,10 @@ class SavedKeys:
 
     def _fill(self, index: KeyIndex) -> None:
         with as_format_errors(self._path):
-            vectors = self._checked_vectors()
+            vectors, lengths = self._checked_vectors()
             # A copy, since what is mapped from a file may change or go.
             kept = np.array(vectors) if self._at_once else vectors
-            found = None if self._texts is None else self._texts.found()
+            found = None if self._texts is None else self._texts.found(lengths)
             index.restore(self._keys, kept, self._trust, found)
 
     def _neighbours(self, graph: _Graph, index: KeyIndex, engine: str) -> Neighbours:
@@ -538,15 +569,29 @@ class SavedKeys:
         )
         return neighbours
 
-    def _checked_vectors(self) -> NDArray[Any]:
+    def _checked_vectors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the vectors, and one by the length of each, (S,)."""
+        vectors = self._vectors.array
+        squares = np.zeros(len(vectors), np.float32)
+
+        def look(start: int, end: int) -> None:
+            """Sum the squares of the rows that begin here, while they are in the cache."""
+            size = vectors.shape[1]
+            rows = slice(-(-start // size), -(-end // size))
+            with np.errstate(all="ignore"):
+                np.einsum("se,se->s", vectors[rows], vectors[rows], out=squares[rows])
+
         try:
-            return self._vectors.checked(partial(_require_finite, "vectors"))
+            self._vectors.checked(look if vectors.size else None)
         except FileFormatError as error:
             if self._at_once:
                 raise
             raise FileFormatError(
                 f"{error}: its items are whole, so that FuzzyDict(dict(d)) can be saved"
             ) from error
+        if not np.isfinite(squares).all():  # or the squares are beyond 32 bits
+            require_finite_array("vectors", vectors)
+        return vectors, inverse_lengths(vectors, squares)
 
 
 # ---- what reads need of many keys -----------------------------------------------------------
@@ -555,7 +600,7 @@ _MANY = 1 << 14  # keys from which on it is quicker read than found again
 _KINDS = "key texts kinds"  # of each key, (K,): without words, its own plain words, with others
 _WITHOUT, _OWN, _OTHER = range(3)
 _PLAIN_WORDS = "key texts plain"  # the plain words of keys of the third kind, on a line each
-_LENGTHS = "key texts lengths"  # one by the length of each vector, (S,)
+_LENGTHS = "key texts lengths"  # one by the length of each vector, (S,), for older releases
 
 
 def _text_names() -> list[str]:
@@ -602,15 +647,18 @@ class _KeyTexts:
         path: str | os.PathLike[str],
     ) -> None:
         self._arrays, self._keys, self._path = arrays, keys, path
-        kinds, lengths = arrays[_KINDS], arrays[_LENGTHS]
-        if kinds.dtype != np.uint8 or kinds.shape != (len(keys),) or kinds.max() > _OTHER:
+        kinds = array_of(arrays, _KINDS, "u1", len(keys))
+        if kinds.max(initial=0) > _OTHER:
             raise ValueError("it does not say of each key whether it has words")
-        if np.count_nonzero(kinds) != count or lengths.shape != (count,):
+        if np.count_nonzero(kinds) != count:
             raise ValueError("it has other keys with words than vectors")
-        _require_finite("lengths", lengths)
+        array_of(arrays, _LENGTHS, "f4", count)  # not used, for the vectors tell
 
-    def found(self) -> Found:
+    def found(self, inverse_lengths: NDArray[np.float32]) -> Found:
         """Return what reads need.
+
+        Args:
+            inverse_lengths: one by the length of each vector, (S,).
 
         Raises:
             LookupError, ValueError: the arrays are not of these keys.
@@ -628,16 +676,7 @@ class _KeyTexts:
         if set(map(type, names)) != {str} or "" in strings:
             raise ValueError("it has a key without words, and its vector")
         ngrams = unpacked_ngrams(self._arrays, strings, self._path)
-        return Found(names, ngrams, self._arrays[_LENGTHS])
-
-
-def _require_finite(name: str, array: NDArray[Any]) -> None:
-    with np.errstate(all="ignore"):  # the sum of squares, in one pass
-        is_finite = array.dtype == np.float32 and np.isfinite(np.vdot(array, array))
-    if not is_finite:  # or the squares overflow; the extremes are NaN where any number is
-        extremes = (array.min(), array.max()) if array.size else ()
-        if array.dtype != np.float32 or not np.isfinite(extremes).all():
-            raise ValueError(f"its {name} are not finite numbers of 32 bits")
+        return Found(names, ngrams, inverse_lengths)
 
 
 def _graph_arrays(
@@ -665,10 +704,9 @@ def _graph_of(
     graph = _Graph(measure, unchecked[_GRAPHS[measure]], arrays.pop(_LABELS))
     if options["index"] == EXACT:
         raise ValueError("it has a graph, and its dict does without")
-    saved = graph.saved.array
-    if saved.dtype != np.uint8 or saved.ndim != 1 or graph.labels.dtype != np.int64:
-        raise ValueError("its graph is not of bytes, or has labels that are no whole numbers")
-    rising = (np.diff(graph.labels) > 0).all() and graph.labels.min(initial=0) >= 0
-    if graph.labels.ndim != 1 or not rising:
+    saved, labels = graph.saved.array, array_of({_LABELS: graph.labels}, _LABELS, "i8", None)
+    if saved.dtype != np.uint8 or saved.ndim != 1:
+        raise ValueError("its graph is not of bytes")
+    if (labels[1:] <= labels[:-1]).any() or not 0 <= labels.min(initial=0) <= labels.max() < _MOST:
         raise ValueError("the labels of its graph do not rise")
     return graph
