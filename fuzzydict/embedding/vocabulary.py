@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from array import array
 from collections import Counter
@@ -16,7 +15,7 @@ import numpy as np
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.text.ngrams import NgramSearch
-from fuzzydict.text.similarity import likenesses, sounds
+from fuzzydict.text.similarity import likeness_of_pairs, sounds
 from fuzzydict.text.words import LONGEST, plain
 from fuzzydict.text.words import words as words_of
 
@@ -190,9 +189,8 @@ class Vocabulary:
         self._words = words if isinstance(words, Listed | Mapped) else Listed(words)
         self._learned: frozenset[str] = frozenset()
         self.counts = _checked_counts(counts, len(self._words))
-        #: Returns the `StandIns` of a word never seen. A long-lived process meets any number of
-        #: misspellings, so that few are remembered.
-        self.stand_ins = lru_cache(maxsize=_REMEMBERED)(self._stand_ins)
+        # A long-lived process meets any number of misspellings, so that few are remembered.
+        self._remembered: dict[str, StandIns] = {}
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -313,14 +311,27 @@ class Vocabulary:
         new._learned = frozenset(words)
         return new
 
+    def stand_ins(self, word: str) -> StandIns:
+        """Return the words that stand in for a word never seen."""
+        return self._remembered.get(word) or self.stand_ins_of_each([word]).one(0)
+
     def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
-        many = len(words) > _REMEMBERED
-        each = map(self._stand_ins if many else self.stand_ins, words)
-        return StandIns.of_each(each, len(words))
-
-    def _stand_ins(self, word: str) -> StandIns:
-        return self._spellings.stand_ins(word)
+        remembered, found = self._remembered, StandIns.none(len(words))
+        new = list[int]()
+        for i, word in enumerate(words):
+            if (one := remembered.get(word)) is None:
+                new.append(i)
+            else:
+                found.put(i, one)
+        if new:
+            of_new = self._spellings.stand_ins([words[i] for i in new])
+            found.put(new, of_new)
+            if len(new) <= _REMEMBERED:
+                if len(remembered) + len(new) > _REMEMBERED:
+                    remembered.clear()
+                remembered.update((words[i], of_new.one(row)) for row, i in enumerate(new))
+        return found
 
     def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the `weight` of the words of these rows, (n,); -1 is a word never seen."""
@@ -361,7 +372,6 @@ class JoinedVocabulary(Vocabulary):
     def __init__(self, first: Vocabulary, second: Vocabulary) -> None:
         self._first, self._second = first, second
         self._learned = frozenset()
-        self.stand_ins = first.stand_ins
 
     def __len__(self) -> int:
         return len(self._first) + len(self._second)
@@ -390,6 +400,10 @@ class JoinedVocabulary(Vocabulary):
         if row is None and (row := self._second.row(word)) is not None:
             row += len(self._first)
         return row
+
+    def stand_ins(self, word: str) -> StandIns:
+        """Return the words of the first that stand in for a word that neither has."""
+        return self._first.stand_ins(word)
 
     def stand_ins_of_each(self, words: Sequence[str]) -> StandIns:
         """Return the `stand_ins` of U words as rows (U, 4), weights (U, 4) and likeness (U,)."""
@@ -473,6 +487,7 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
 _CANDIDATES = 64  # known words that share most n-grams with the unseen one, to be compared exactly
 _SHARED = 0.2  # the least cosine of n-grams of a candidate
 _KEPT = 4  # words that stand in
+_BLOCK = 256  # words never seen that are compared at a time, to save memory
 _TEMPERATURE = 0.03  # in units of likeness: how far the best stand-in outweighs the others
 _PRIOR = 0.015  # likeness added for each power of ten of a known word's frequency
 _NO_TRUST, _TRUSTED = 0.5, 0.9  # likeness at which stand-ins are not, and are fully, trusted
@@ -492,16 +507,23 @@ class StandIns(NamedTuple):
     likeness: Any
 
     @classmethod
-    def of_each(cls, singles: Iterable[StandIns], count: int) -> StandIns:
-        """Return the stand-ins of each of ``count`` words as one."""
+    def none(cls, count: int) -> StandIns:
+        """Return the stand-ins of ``count`` words that have none."""
         shape = (count, _KEPT)
-        rows, weights = np.zeros(shape, np.intp), np.zeros(shape, np.float32)
-        likeness = np.zeros(count)
-        for i, one in enumerate(singles):
-            rows[i, : len(one.rows)] = one.rows
-            weights[i, : len(one.rows)] = one.weights
-            likeness[i] = one.likeness
-        return cls(rows, weights, likeness)
+        return cls(np.zeros(shape, np.intp), np.zeros(shape, np.float32), np.zeros(count))
+
+    def put(self, words: int | Sequence[int], others: StandIns) -> None:
+        """Set the stand-ins of one of U words, or of some."""
+        few = others.rows.shape[-1]
+        self.rows[words, :few], self.weights[words, :few] = others.rows, others.weights
+        self.likeness[words] = others.likeness
+
+    def one(self, word: int) -> StandIns:
+        """Return the stand-ins of one of U words."""
+        used = int(np.count_nonzero(self.weights[word]))
+        return StandIns(
+            self.rows[word, :used], self.weights[word, :used], float(self.likeness[word])
+        )
 
     def some(self, words: slice) -> StandIns:
         """Return the stand-ins of some of U words."""
@@ -516,9 +538,6 @@ class StandIns(NamedTuple):
         return np.minimum(np.maximum(trust, 0), 1)
 
 
-_NONE = StandIns(np.zeros(0, np.intp), np.zeros(0, np.float32), 0.0)
-
-
 class _Spellings:
     """The spellings of the first n known words, and how often each occurs, (n,).
 
@@ -530,21 +549,39 @@ class _Spellings:
         self._prior = _PRIOR * np.log10(np.maximum(counts, 1)).astype(np.float32)
         self._sounds = [""] * len(strings)  # of those that were candidates before
 
-    def stand_ins(self, word: str) -> StandIns:
-        """Attend by spelling to the known words that share the most n-grams with a word."""
-        if _is_code(word):
-            return _NONE
-        rows = self._search.most_alike(word, _CANDIDATES)
-        if not len(rows):
-            return _NONE
-        places = rows.tolist()
+    def stand_ins(self, words: Sequence[str]) -> StandIns:
+        """Attend by spelling to the known words that share the most n-grams with each of U."""
+        found = StandIns.none(len(words))
+        spelled = [i for i, word in enumerate(words) if not _is_code(word)]
+        for some in slices(len(spelled), _BLOCK):
+            each = ((i, self._search.most_alike(words[i], _CANDIDATES)) for i in spelled[some])
+            near = {i: places for i, places in each if len(places)}
+            if near:
+                asked = [words[i] for i in near]
+                found.put(list(near), self._attend(asked, list(near.values())))
+        return found
+
+    def _attend(self, words: list[str], near: list[NDArray[np.intp]]) -> StandIns:
+        """Return the stand-ins of U words, from the places of the candidates of each."""
+        lengths = list(map(len, near))
+        flat = np.concatenate(near)
+        places = flat.tolist()
         strings = list(map(self._search.strings.__getitem__, places))
-        alike = likenesses([word], strings, self._heard(places))[0]
-        scores = (alike + self._prior[rows]).tolist()
-        best = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:_KEPT]
-        odds = [math.exp((scores[i] - scores[best[0]]) / _TEMPERATURE) for i in best]
-        weights = np.array(odds, np.float32) / np.float32(sum(odds))
-        return StandIns(rows[best], weights, float(alike[best[0]]))
+        asked, heard = (
+            [one for one, length in zip(each, lengths, strict=True) for _ in range(length)]
+            for each in (words, sounds(words))
+        )
+        is_one = np.arange(max(lengths)) < np.array(lengths)[:, None]
+        alike, scores = np.zeros(is_one.shape, np.float32), np.full(is_one.shape, -np.inf)
+        alike[is_one] = likeness_of_pairs(asked, strings, (heard, self._heard(places)))
+        scores[is_one] = alike[is_one] + self._prior[flat]
+        rows = np.zeros(is_one.shape, np.intp)
+        rows[is_one] = flat
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :_KEPT]
+        rows, scores = np.take_along_axis(rows, best, 1), np.take_along_axis(scores, best, 1)
+        odds = np.exp((scores - scores[:, :1]) / _TEMPERATURE)
+        weights = odds.astype(np.float32) / odds.sum(axis=1, keepdims=True).astype(np.float32)
+        return StandIns(rows, weights, alike[np.arange(len(best)), best[:, 0]].astype(np.float64))
 
     def _heard(self, places: list[int]) -> list[str]:
         """Return how the known words of these rows sound."""
@@ -562,6 +599,7 @@ def _is_code(word: str) -> bool:
 # ---- texts as lists of words --------------------------------------------------------------------
 
 _DIFFERENT = 1 << 15  # different words of the texts that are read at a time, to save memory
+_MANY_PLACES = 1 << 12  # summed by a product of matrices, for which scipy is worth importing
 _LISTS = 512  # lists summed at a time, so that their sums stay in the processor's cache
 
 
@@ -627,7 +665,7 @@ def sums(
 ) -> NDArray[np.float32]:
     """For each of n lists of row numbers return the sum of those rows, (n, E).
 
-    All lists are summed together, place by place, which is several times as fast as one by one.
+    Each sum is made in the order of its list, so that it is the same whatever stands beside it.
 
     Args:
         rows: what is summed, (U, E).
@@ -643,7 +681,13 @@ def sums(
             found += rows[place]
         return found
     starts = np.cumsum(lengths) - lengths
-    for some in slices(len(lengths), _LISTS):
+    if len(places) >= _MANY_PLACES:
+        from scipy.sparse import csr_array
+
+        ones, ends = np.ones(len(places), np.float32), np.append(starts, len(places))
+        shape = len(lengths), len(rows)
+        return np.asarray(csr_array((ones, places, ends), shape=shape) @ rows, np.float32)
+    for some in slices(len(lengths), _LISTS):  # place by place
         part, first, length = found[some], starts[some], lengths[some]
         for i in range(length.max(initial=0)):
             if i < length.min():

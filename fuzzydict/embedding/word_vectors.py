@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -121,7 +121,7 @@ class Matrix:
 
 _RARE = 2000  # the rarest words, which show where a word never seen may lie
 _BLOCK = 256  # words at a time, to save memory
-_REMEMBERED = 4096  # words that stood in, whose vectors were found
+_NOT_LOOKED_UP = -2
 _FEW = 4  # words whose n-grams are made one by one
 
 
@@ -150,7 +150,6 @@ class Unseen:
         self, vocabulary: Vocabulary, known: Matrix, words: Vocabulary | None = None
     ) -> None:
         self._vocabulary, self._known, self._words = vocabulary, known, words
-        self._row = lru_cache(maxsize=_REMEMBERED)(self._look_up)
 
     def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix, Vocabulary | None]]:
         # without what can be computed again
@@ -177,12 +176,17 @@ class Unseen:
         """Return the vectors of words by their rows in the vocabulary, (n, E)."""
         if self._words is None:
             return self._known.rows(rows)
-        return self._known.rows_or_zeros(np.array(list(map(self._row, rows.tolist())), np.intp))
+        found = self._rows[rows]
+        if (new := rows[found == _NOT_LOOKED_UP]).size:
+            new = different(new)
+            self._rows[new] = self._words.rows(list(map(self._vocabulary.word, new.tolist())))
+            found = self._rows[rows]
+        return self._known.rows_or_zeros(found)
 
-    def _look_up(self, row: int) -> int:
-        """Return the row of a vector by that of its word in the vocabulary; -1 if there is none."""
-        found = None if self._words is None else self._words.row(self._vocabulary.word(row))
-        return -1 if found is None else found
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        """The row of a vector for that of its word in the vocabulary, (V,); -1 if it has none."""
+        return np.full(len(self._vocabulary), _NOT_LOOKED_UP)
 
     @cached_property
     def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:

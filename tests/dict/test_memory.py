@@ -14,10 +14,10 @@ import pytest
 
 from fuzzydict import Brown, FuzzyDict, mapping
 from fuzzydict.embedding.projections import with_projections
+from fuzzydict.embedding.vocabulary import _Spellings
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search import lookup
 from fuzzydict.text import ngrams
-from fuzzydict.text.similarity import likenesses
 from tests.benchmarks import memory
 
 QUERIES = 5000 if os.environ.get("FUZZYDICT_SLOW") else 120
@@ -100,16 +100,17 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
 def test_a_word_never_seen_is_compared_once_however_many_there_are(monkeypatch: Any) -> None:
     compared: list[str] = []
 
-    def counted(words: Any, others: Any, heard: Any) -> Any:
+    def counted(self: Any, words: list[str]) -> Any:
         compared.extend(words)
-        return likenesses(words, others, heard)
+        return stand_ins(self, words)
 
-    monkeypatch.setattr("fuzzydict.embedding.vocabulary.likenesses", counted)
+    stand_ins = _Spellings.stand_ins
+    monkeypatch.setattr(_Spellings, "stand_ins", counted)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = [f"colo{a}{b}" for a in letters for b in letters]
     vocabulary = with_projections(Brown(), None).vocabulary
     words = [word for word in words if vocabulary.row(word) is None]
-    vocabulary.stand_ins.cache_clear()
+    English().vocabulary._remembered.clear()
     keys = [f"{word} {other}" for word in words for other in ("color", "speedd")]
     d = FuzzyDict(dict.fromkeys(keys, 0), scorer="cosine")
     assert len(d.attend("speed").names) == len(d)

@@ -343,6 +343,13 @@ def test_all_texts_are_yielded_once_and_few_words_at_a_time(split: list[list[str
 
 @given(st.lists(st.lists(st.integers(0, 7), max_size=9), max_size=20))
 def test_sums_are_those_of_a_loop(lists: list[list[int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for many in (0, 10**9):
+            patch.setattr(vocabulary_module, "_MANY_PLACES", many)
+            assert_sums_are_those_of_a_loop(lists)
+
+
+def assert_sums_are_those_of_a_loop(lists: list[list[int]]) -> None:
     places = np.array([place for some in lists for place in some], np.intp)
     found = sums(NUMBERS, places, np.array([len(some) for some in lists], np.intp))
     for total, some in zip(found, lists, strict=True):
