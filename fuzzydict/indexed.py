@@ -193,6 +193,8 @@ class IndexedDict(Configured, dict[Any, V]):
         new = memo[id(self)] = self._empty()
         for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED - {_ALIASES}:
             new.__dict__[name] = deepcopy(new.__dict__[name], memo)
+        for name, value in _slots_of(self).items():
+            object.__setattr__(new, name, deepcopy(value, memo))
         with self._lock:  # another thread may be writing
             items, aliases = list(self.items()), dict(self._aliases or {})
         for key, value in items:
@@ -216,11 +218,17 @@ class IndexedDict(Configured, dict[Any, V]):
         new.update(self)
         return new
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Any:
         state = self._settings()
-        return state | {_ALIASES: dict(self._aliases)} if self._aliases else state
+        if self._aliases:
+            state[_ALIASES] = dict(self._aliases)
+        slots = _slots_of(self)
+        return (state, slots) if slots else state  # as Python has it
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Any) -> None:
+        state, slots = state if isinstance(state, tuple) else (state, {})
+        for name, value in slots.items():
+            object.__setattr__(self, name, value)
         aliases = state.pop(_ALIASES, None)
         self.__dict__.update(state)
         if aliases:  # the items are here: a pickle has them before the state
@@ -236,6 +244,8 @@ class IndexedDict(Configured, dict[Any, V]):
         """Return an empty dict of the same kind, whatever its constructor takes."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self._settings())
+        for name, value in _slots_of(self).items():
+            object.__setattr__(new, name, value)
         for name in ("_adapted", "_projected"):  # they never change
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
@@ -325,3 +335,9 @@ class IndexedDict(Configured, dict[Any, V]):
                 self._index.check([key for key in self if isinstance(key, str)])
             if self._aliases is not None:
                 self._aliases.check()
+
+
+def _slots_of(d: Any) -> dict[str, Any]:
+    """Return the attributes that a subclass keeps in ``__slots__``, as far as they are set."""
+    state = object.__getstate__(d)
+    return state[1] if isinstance(state, tuple) else {}

@@ -37,7 +37,14 @@ from fuzzydict.results.answers import (
     taught_none,
 )
 from fuzzydict.results.explanation import Explanation, words_of
-from fuzzydict.results.pooling import StackedValues, as_output, pooled, warn_of_doubt, weights_of
+from fuzzydict.results.pooling import (
+    StackedValues,
+    as_output,
+    is_copied,
+    pooled,
+    warn_of_doubt,
+    weights_of,
+)
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import Lookup, Scored
@@ -158,9 +165,10 @@ class FuzzyDict(IndexedDict[V]):
         return cast("Scored", found).name if is_found else found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
+        is_exact = is_copied() and dict.__contains__(self, query)
         with self._lock:
             name = self._read_as(query)
-            if name is NO_KEY or _has_words(name):
+            if not is_exact and (name is NO_KEY or _has_words(name)):
                 return self.pool(query, score_cutoff=score_cutoff)
             return dict.__getitem__(self, name)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections import ChainMap
+from collections.abc import ItemsView, MutableMapping, ValuesView
 from itertools import chain
 from numbers import Number
 from operator import is_
@@ -103,6 +105,25 @@ def _caller() -> int:
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     return level
+
+
+#: What reads each key of a mapping to copy it, or to compare the copy.
+_COPYING = {
+    one.__code__ for one in (MutableMapping.update, ItemsView.__iter__, ValuesView.__iter__)
+}
+
+
+def is_copied() -> bool:
+    """Tell whether a class of Python's library reads the caller's keys to copy its items.
+
+    Such are ``UserDict(d)`` and ``ChainMap({}, d).items()``. Code in C, such as that of
+    ``OrderedDict(d)``, has no frame, so that its reads look like those of ``d[key]``.
+    """
+    here = inspect.currentframe()
+    frame = here and here.f_back and here.f_back.f_back
+    while frame is not None and frame.f_code is ChainMap.__getitem__.__code__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code in _COPYING
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

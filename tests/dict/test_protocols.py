@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import gc
 import json
 import operator
 import pickle
+import sqlite3
 import string
 import types
 import weakref
@@ -144,6 +146,44 @@ def test_keywords_are_exact() -> None:
         "{colour}".format(**car())
 
 
+# In pool mode, too: of these, only the items are taken, or Python's own code is known to copy.
+EXACT_IN_POOL_MODE: dict[str, Callable[[Any], Any]] = {
+    "dict": dict,
+    "{**d}": lambda d: {**d},
+    "copy": lambda d: dict(d.copy()),
+    "UserDict": lambda d: collections.UserDict(d).data,
+    "UserDict.update": lambda d: ior(collections.UserDict(), d).data,
+    "OrderedDict of items": lambda d: dict(collections.OrderedDict(d.items())),
+    "items of a chain": lambda d: dict(collections.ChainMap({}, d).items()),
+    "items of a chain of chains": lambda d: dict(
+        collections.ChainMap({}, collections.ChainMap(d)).items()
+    ),
+    "values of a chain": lambda d: dict(zip(d, collections.ChainMap(d).values(), strict=True)),
+    "items of a proxy": lambda d: dict(types.MappingProxyType(d).items()),
+    "Counter": lambda d: dict(collections.Counter(d)),
+    "json": lambda d: json.loads(json.dumps(d)),
+}
+
+
+@pytest.mark.parametrize("way", EXACT_IN_POOL_MODE)
+def test_these_take_the_items_of_a_dict_in_pool_mode(way: str) -> None:
+    items = {"color": 1.0, "brand": 3.0}
+    d = FuzzyDict(items, mode="pool", temperature=9.0, embedding=VECTORS)
+    assert EXACT_IN_POOL_MODE[way](d) == items
+    assert 1.0 < d["color"] < d["brand"] < 3.0  # what reads by d[key] pools, whatever was copied
+
+
+@pytest.mark.parametrize("read", [lambda d: {key: d[key] for key in d}, collections.OrderedDict])
+def test_what_reads_key_by_key_pools_in_pool_mode(read: Any) -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 3.0}, mode="pool", temperature=9.0, embedding=VECTORS)
+    assert dict(read(d)) == {"color": d["color"], "brand": d["brand"]} != dict(d)
+
+
+def test_names_in_sql_are_read_fuzzily() -> None:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute("SELECT :colour", car()).fetchone() == ("black",)
+
+
 # ---- what makes another FuzzyDict ----------------------------------------------------------
 
 COPIES: dict[str, Callable[[Any], Any]] = {
@@ -191,6 +231,47 @@ def test_a_subclass_with_another_constructor_is_copied_with_what_it_holds(way: s
     other = COPIES[way](d)
     assert type(other) is Sub
     assert (other.name, other.score_cutoff, other["colour"]) == ("car", 0.3, 1.0)
+
+
+class Slotted(FuzzyDict[Any]):
+    """A subclass whose attributes are in slots, one of them private."""
+
+    __slots__ = ("__secret", "tags", "unset")
+    score_cutoff = 0.3
+
+    def keep(self, tags: list[str]) -> None:
+        self.tags = self.__secret = tags
+
+    def kept(self) -> tuple[list[str], list[str]]:
+        return self.tags, self.__secret
+
+
+class SlottedTwice(Slotted):
+    """Slots of a base class and of its own."""
+
+    __slots__ = ("more",)
+
+
+@MODES
+@pytest.mark.parametrize("kind", [Slotted, SlottedTwice])
+@pytest.mark.parametrize("way", COPIES)
+def test_the_slots_of_a_subclass_are_copied(way: str, kind: type[Slotted], mode: str) -> None:
+    d = kind({"color": 1.0, "brand": 2.0}, mode=mode, embedding=VECTORS)
+    d.aliases = {"hue": "color"}
+    d.temperature = 0.5
+    d.keep(["new"])
+    other = COPIES[way](d)
+    assert type(other) is type(d)
+    assert other.kept() == (["new"], ["new"])
+    assert not hasattr(other, "unset")
+    assert (other.score_cutoff, other.temperature, dict(other.aliases)) == (0.3, 0.5, d.aliases)
+    is_new = "deepcopy" in way or "pickle" in way
+    assert (other.tags is not d.tags) == is_new
+    assert other.kept()[0] is other.kept()[1]
+
+
+def test_a_dict_without_what_its_class_has_slots_for_is_copied() -> None:
+    assert not hasattr(Slotted.fromkeys(["color"], 1).copy(), "tags")
 
 
 def test_fromkeys_has_the_options_of_the_class() -> None:
