@@ -52,6 +52,7 @@ class Strings:
         places: NDArray[np.intp],
         weight: Callable[[str], float],
         alike: NDArray[np.float32],
+        owners: NDArray[np.intp] | None = None,
     ) -> None:
         """Raise how alike L texts and c strings are, (L, c), if they are forms or abbreviations.
 
@@ -61,22 +62,24 @@ class Strings:
         Args:
             asked: L words or phrases.
             are_known: whether each is a known word.
-            places: the places of the c strings of each, (L, c), or of all, (c,).
+            places: the places of the c strings of each, (L, c), or of all, (c,); or of the string
+                of each pair, (P,).
             weight: returns the weight of a word in a phrase.
-            alike: what is raised, (L, c).
+            alike: what is raised, (L, c), or (P,).
+            owners: the number of the text of each pair, (P,), if pairs are compared.
         """
 
         def may_abbreviate(row: int, word: str) -> bool:
             return (are_known[row] or word == asked[row]) and weight(word) >= _RARE
 
-        words = [i for i, text in enumerate(asked) if " " not in text]
-        some = places if places.ndim == 1 or len(words) == len(asked) else places[words]
-        for i, column, likeness in self.forms.found([asked[i] for i in words], some):
-            row = words[i]
+        for row, column, likeness in self.forms.found(asked, places, owners):
             raised = likeness if are_known[row] else likeness * _UNSURE
-            alike[row, column] = max(alike[row, column], raised)
-        for row, column, likeness in self.abbreviations.found(asked, places, may_abbreviate):
-            alike[row, column] = max(alike[row, column], likeness)
+            at = (row, column) if owners is None else column
+            alike[at] = max(alike[at], raised)
+        derived = self.abbreviations.found(asked, places, may_abbreviate, owners)
+        for row, column, likeness in derived:
+            at = (row, column) if owners is None else column
+            alike[at] = max(alike[at], likeness)
 
 
 class Columns(NamedTuple):

@@ -207,9 +207,8 @@ def _words_alike(
         is_compared = np.zeros(alike.shape, np.bool_)
         is_compared[numbers[:, :, None], others.columns[:, None, :]] = True
         rows, columns = is_compared[:, :-1].nonzero()
-        words, places = [asked.words[row] for row in rows.tolist()], others.places[columns]
-        found = _spelled_alike(words, known[rows], texts.words, places[:, None], keys)
-        spelled[rows, columns] = found[:, 0]
+        places = others.places[columns]
+        spelled[rows, columns] = _spelled_alike(asked.words, known, texts.words, places, keys, rows)
     if asked.features.units.shape[1]:
         near = keys.nearness_of_words(asked.features, features)
         near /= np.float32(_SAME_WORD)
@@ -224,18 +223,21 @@ def _spelled_alike(
     others: Strings,
     places: NDArray[np.intp],
     keys: Keys,
+    owners: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float32]:
     """Return how alike W words, some of them known, and c others are spelled, (W, c).
 
     A known word is the same word as another or hardly alike: the fourth power of the likeness
-    counts. The places are those of the others for each word, (W, 1), or for all, (c,).
+    counts. The places are those of the others, (c,); or with the word of each of P pairs in
+    ``owners``, (P,), that of the other, (P,): then only these are compared, (P,).
     """
-    if places.ndim > 1:
-        alike = others.spellings.likeness_of_pairs(words, places[:, 0].tolist())[:, None]
+    if owners is None:
+        alike, are_known = others.spellings.likeness_of_each(words, places), known[:, None]
     else:
-        alike = others.spellings.likeness_of_each(words, places)
+        alike = others.spellings.likeness_of_pairs(words, owners, places)
+        are_known = known[owners]
     slips = np.maximum(alike - _DOUBTED, 0)
     slips /= np.float32(1 - _DOUBTED)
-    alike = np.where(known[:, None], np.square(np.square(alike)), slips)
-    others.raise_derived(words, known.tolist(), places, keys.weight, alike)
+    alike = np.where(are_known, np.square(np.square(alike)), slips)
+    others.raise_derived(words, known.tolist(), places, keys.weight, alike, owners)
     return alike

@@ -142,22 +142,26 @@ class Abbreviations:
         words: Sequence[str],
         places: NDArray[np.intp],
         may_abbreviate: Callable[[int, str], bool],
+        owners: NDArray[np.intp] | None = None,
     ) -> Iterator[tuple[int, int, float]]:
         """Yield the `likeness` of each of L texts and its c texts where it is not 0.
 
         Args:
             words: L words or phrases, plain and not empty.
-            places: the places of the c texts of each, (L, c), or of all, (c,).
+            places: the places of the c texts of each, (L, c), or of all, (c,); or of the text of
+                each pair, (P,).
             may_abbreviate: tells whether, compared with the text of this number, a word may
                 abbreviate one by rule.
+            owners: the number of the first text of each pair, (P,), if pairs are compared.
 
         Yields:
-            The place of the text among the L, the column of the other, and the likeness.
+            The place of the text among the L, the column of the other (for a pair, its number), and
+            the likeness.
         """
-        found = self._letters.nested(list(map(_letters, words)), places)
+        found = self._letters.nested(list(map(_letters, words)), places, owners)
         listed = list(map(_listed, words))
         if any(listed):
-            found += self._listed.sharing(listed, places)
+            found += self._listed.sharing(listed, places, owners)
         for row, column, place in found:
             likeness = _likeness(words[row], self._texts[place], partial(may_abbreviate, row))
             if likeness:

@@ -258,28 +258,42 @@ class Forms:
         return alike
 
     def found(
-        self, words: Sequence[str], places: NDArray[np.intp]
+        self,
+        texts: Sequence[str],
+        places: NDArray[np.intp],
+        owners: NDArray[np.intp] | None = None,
     ) -> Iterator[tuple[int, int, float]]:
-        """Yield the `likeness` of each of L words and its c words where it is not 0.
+        """Yield the `likeness` of each of L texts and its c words where it is not 0.
 
         Args:
-            words: L plain words.
-            places: the places of the c words of each, (L, c), or of all, (c,).
+            texts: L plain texts; phrases have no forms.
+            places: the places of the c words of each, (L, c), or of all, (c,); or of the word of
+                each pair, (P,).
+            owners: the number of the text of each pair, (P,), if pairs are compared.
 
         Yields:
-            The place of the word among the L, the column of the other, and the likeness.
+            The place of the text among the L, the column of the other (for a pair, its number), and
+            the likeness.
         """
-        for row, column, place in self._sketches.sharing(list(map(_sketch, words)), places):
-            likeness = _likeness(words[row], self._words[place])
+        last, word, bases, root = -1, "", frozenset[str](), ""
+        asked = list(map(_sketch, texts))
+        for row, column, place in self._sketches.sharing(asked, places, owners):
+            if row != last:
+                last, word = row, texts[row]
+                is_word = " " not in word
+                bases, root = (base_forms(word), stem(word)) if is_word else (frozenset(), "")
+            other = self._words[place]
+            likeness = 0.0
+            if not bases.isdisjoint(base_forms(other)):
+                likeness = _of_one_word(word, other)
+            elif root and root == stem(other) and word[:1] == other[:1]:
+                likeness = _OF_DERIVED
             if likeness:
                 yield row, column, likeness
 
 
-def _likeness(word: str, other: str) -> float:
-    if base_forms(word).isdisjoint(base_forms(other)):
-        from_stem = stem(word)
-        is_derived = from_stem and from_stem == stem(other) and word[:1] == other[:1]
-        return _OF_DERIVED if is_derived else 0.0
+def _of_one_word(word: str, other: str) -> float:
+    """Return how alike two words are that have a base in common."""
     if american(word) == american(other):
         return 1.0
     return _OF_INFLECTED if word[:1] == other[:1] else 0.0
@@ -287,5 +301,7 @@ def _likeness(word: str, other: str) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _sketch(word: str) -> int:
-    """Return bits that two words share if they are forms of one."""
+    """Return bits that two words share if they are forms of one; a phrase has none."""
+    if " " in word:
+        return 0
     return bits_of(base_forms(word)) | bits_of([f"{stem(word)}-"] if stem(word) else [])

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Letters that sound alike in English are written alike; repeated letters count once.
 _SAME_SOUND = (("ph", "f"), ("ck", "k"), ("qu", "kw"), ("ce", "se"), ("ci", "si"), ("gh", "g"))
 _SAME_LETTER = str.maketrans("zcqyieou", "skkaaaaa")
+# `cdist` compares several strings in one step: a table of all pairs of two lists costs no more than
+# one pair in so many of it.
+_TABLE = 8
 _SHORT, _OF_SHORT = 3, 0.5  # letters of a short string, and the limit of its likeness to another
 
 
@@ -211,6 +214,10 @@ class Spellings:
             places: the places of the c strings of each, (L, c), or of all, (c,).
         """
         if places.ndim > 1:
+            distinct, columns = _distinct(places, len(self._strings))
+            if len(distinct) <= _TABLE * places.shape[1] and len(queries) >= _TABLE:
+                table = self.likeness_of_each(queries, distinct)
+                return np.take_along_axis(table, columns, axis=1)
             rows = [self.likeness(*one) for one in zip(queries, places, strict=True)]
             return np.array(rows, np.float32).reshape(places.shape)
         listed = places.tolist()
@@ -218,14 +225,32 @@ class Spellings:
         return likenesses(queries, strings, self._sounds.of(listed))
 
     def likeness_of_pairs(
-        self, queries: Sequence[str], places: Sequence[int]
+        self, queries: Sequence[str], owners: NDArray[np.intp], places: NDArray[np.intp]
     ) -> NDArray[np.float32]:
-        """Return the `likeness` of each of P strings and one of the n, by its place, (P,)."""
-        distinct = list(dict.fromkeys(queries))
-        heard = dict(zip(distinct, sounds(distinct), strict=True))
-        of_queries = [heard[query] for query in queries]
-        strings = [self._strings[place] for place in places]
-        return likeness_of_pairs(queries, strings, (of_queries, self._sounds.of(places)))
+        """Return the `likeness` of P pairs of one of L strings and one of the n, (P,).
+
+        Args:
+            queries: L strings.
+            owners: the place of the first of each pair among the L, (P,).
+            places: the place of the second of each pair among the n, (P,).
+        """
+        distinct, columns = _distinct(places, len(self._strings))
+        if len(queries) * len(distinct) <= _TABLE * len(places):
+            return np.asarray(self.likeness_of_each(queries, distinct)[owners, columns])
+        heard, rows, listed = sounds(queries), owners.tolist(), places.tolist()
+        asked, of_asked = [queries[row] for row in rows], [heard[row] for row in rows]
+        strings = [self._strings[place] for place in listed]
+        return likeness_of_pairs(asked, strings, (of_asked, self._sounds.of(listed)))
+
+
+def _distinct(places: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the different places below a size, rising, and where in them each place is."""
+    is_used = np.zeros(size, np.bool_)
+    is_used[places] = True
+    distinct = is_used.nonzero()[0]
+    numbers = np.empty(size, np.intp)
+    numbers[distinct] = np.arange(len(distinct))
+    return distinct, numbers[places]
 
 
 def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -41,47 +41,64 @@ class Sketches:
         self._strings, self._sketch = strings, sketch
         self._bits = np.full(len(strings), _NONE, np.uint64)
 
-    def sharing(self, bits: Sequence[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    def sharing(
+        self,
+        bits: Sequence[int],
+        places: NDArray[np.intp],
+        owners: NDArray[np.intp] | None = None,
+    ) -> list[tuple[int, int, int]]:
         """Return which strings share a bit with which of L sketches.
 
         Args:
             bits: the L sketches.
-            places: the places of the c strings to compare with each, (L, c), or with all, (c,).
+            places: the places of the c strings to compare with each, (L, c), or with all, (c,); or
+                of the string of each pair, (P,).
+            owners: the number of the sketch of each pair, (P,), if pairs are compared.
 
         Returns:
             For each of those found, its row and column, as in (L, c), and the place of the string.
+            The column of a pair is its number.
 
         >>> sketches = Sketches(["red", "green", "blue"], lambda word: 1 << len(word))
         >>> sketches.sharing([1 << 3 | 1 << 4, 1 << 5], np.array([2, 1, 0]))
         [(0, 0, 2), (0, 2, 0), (1, 1, 1)]
         """
-        asked = np.array(bits, np.uint64)[:, None]
-        while True:
-            found = (self._of(places) & asked).ravel().nonzero()[0]
-            if not len(found):
-                return []
-            at = places.ravel()[found % places.size]
-            if not self._make(at):
-                return _triples(found, places.shape[-1], at)
+        return self._found(_share, bits, places, owners)
 
-    def nested(self, bits: Sequence[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    def nested(
+        self,
+        bits: Sequence[int],
+        places: NDArray[np.intp],
+        owners: NDArray[np.intp] | None = None,
+    ) -> list[tuple[int, int, int]]:
         """Return which strings have all bits of which of L sketches, or no others; see `sharing`.
 
         >>> sketches = Sketches(["111", "001", "110"], lambda digits: int(digits, 2))
         >>> sketches.nested([0b011], np.arange(3))
         [(0, 0, 0), (0, 1, 1)]
         """
-        asked = np.array(bits, np.uint64)[:, None]
+        return self._found(_are_nested, bits, places, owners)
+
+    def _found(
+        self,
+        test: Callable[[NDArray[np.uint64], NDArray[np.uint64]], NDArray[Any]],
+        bits: Sequence[int],
+        places: NDArray[np.intp],
+        owners: NDArray[np.intp] | None,
+    ) -> list[tuple[int, int, int]]:
+        """Return those of which a test is true, given sketches and those of the strings."""
+        asked = np.array(bits, np.uint64)
+        asked = asked[:, None] if owners is None else asked[owners]
         while True:
-            theirs = self._of(places)
-            both = theirs & asked
-            is_nested: NDArray[np.bool_] = (both == asked) | (both == theirs)
-            found = is_nested.ravel().nonzero()[0]
+            found = test(asked, self._of(places)).ravel().nonzero()[0]
             if not len(found):
                 return []
             at = places.ravel()[found % places.size]
             if not self._make(at):
-                return _triples(found, places.shape[-1], at)
+                break
+        rows, columns = divmod(found, places.shape[-1])
+        rows = rows if owners is None else owners[columns]
+        return list(zip(rows.tolist(), columns.tolist(), at.tolist(), strict=True))
 
     def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Return the sketches of some strings, some of which may be missing."""
@@ -100,12 +117,13 @@ class Sketches:
         return True
 
 
-def _triples(
-    found: NDArray[np.intp], width: int, places: NDArray[np.intp]
-) -> list[tuple[int, int, int]]:
-    """Return the row, column and place of each number of an array of rows of a width."""
-    pairs = zip(found.tolist(), places.tolist(), strict=True)
-    return [(*divmod(i, width), place) for i, place in pairs]
+def _share(asked: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> NDArray[Any]:
+    return asked & theirs
+
+
+def _are_nested(asked: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> NDArray[Any]:
+    both = theirs & asked
+    return np.asarray((both == asked) | (both == theirs))
 
 
 class Derived:

@@ -22,6 +22,7 @@ __all__ = [
     "PHRASES",
     "TELLING_WORDS",
     "as_matrix",
+    "as_pairs",
     "asked_of_each",
     "contradictions",
     "form_likeness",
@@ -46,7 +47,15 @@ PHRASES = st.lists(TELLING_WORDS, min_size=1, max_size=4).map(" ".join)
 def asked_of_each() -> Iterator[None]:
     """Let sketches find every string, so that the rules are asked of each."""
 
-    def every(_: Sketches, bits: list[int], places: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    def every(
+        _: Sketches,
+        bits: list[int],
+        places: NDArray[np.intp],
+        owners: NDArray[np.intp] | None = None,
+    ) -> list[tuple[int, int, int]]:
+        if owners is not None:
+            pairs = zip(owners.tolist(), places.tolist(), strict=True)
+            return [(row, i, place) for i, (row, place) in enumerate(pairs)]
         rows = np.broadcast_to(places, (len(bits), places.shape[-1])).tolist()
         return [(i, j, place) for i, row in enumerate(rows) for j, place in enumerate(row)]
 
@@ -63,6 +72,11 @@ def as_matrix(found: Iterator[tuple[int, int, float]], shape: tuple[int, int]) -
         alike[row, column] = likeness
     rows: list[list[float]] = alike.tolist()
     return rows
+
+
+def as_pairs(places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs of a row and a place that a matrix of places has, one after the other."""
+    return places.ravel(), np.repeat(np.arange(len(places)), places.shape[1])
 
 
 def form_likeness(word: str, others: Sequence[str]) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ from tests.support.reference import shortened_of
 from tests.support.rules import (
     PHRASES,
     as_matrix,
+    as_pairs,
     asked_of_each,
     of_two,
     runs_between,
@@ -123,6 +124,9 @@ def test_many_texts_are_compared_as_each_is(texts: tuple[str, str], others: list
         first = Abbreviations(others).likeness(texts[0], places[0]).tolist()
         second = Abbreviations(others).likeness(texts[1], places[1], lambda _: False).tolist()
     assert found == [first, second]
+    flat, owners = as_pairs(places)
+    pairs = kept.found(texts, flat, lambda row, _: row == 0, owners)
+    assert found == as_matrix(((row, i % shape[1], x) for row, i, x in pairs), shape)
     found = as_matrix(kept.found(texts, places[0], lambda *_: True), shape)
     assert found == [kept.likeness(text, places[0]).tolist() for text in texts]
 

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.text.forms import Forms, base_forms, compared, same_form, stem
-from tests.support.rules import TELLING_WORDS, as_matrix, asked_of_each, form_likeness, of_two
+from tests.support.rules import (
+    TELLING_WORDS,
+    as_matrix,
+    as_pairs,
+    asked_of_each,
+    form_likeness,
+    of_two,
+)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +113,11 @@ def test_other_words_are_no_spellings(a: str, b: str) -> None:
 SOME = TELLING_WORDS | st.text(max_size=6)
 
 
+def test_phrases_have_no_forms() -> None:
+    assert not form_likeness("top colours", ["top colour", "colour", "colours"]).any()
+    assert form_likeness("colours", ["top colour", "colour"])[0] == 0
+
+
 @given(st.tuples(SOME, SOME), st.lists(SOME))
 def test_many_words_are_compared_as_each_is(words: tuple[str, str], others: list[str]) -> None:
     places = of_two(len(others))
@@ -114,5 +126,8 @@ def test_many_words_are_compared_as_each_is(words: tuple[str, str], others: list
     with asked_of_each():
         each = [Forms(others).likeness(*one).tolist() for one in zip(words, places, strict=True)]
     assert found == each
+    flat, owners = as_pairs(places)
+    of_pairs = [(row, i % shape[1], x) for row, i, x in Forms(others).found(words, flat, owners)]
+    assert as_matrix(iter(of_pairs), shape) == each
     found = as_matrix(Forms(others).found(words, places[0]), shape)
     assert found == [Forms(others).likeness(word, places[0]).tolist() for word in words]

@@ -21,7 +21,7 @@ from fuzzydict.text.similarity import (
     sounds,
 )
 from tests.support.reference import coverage_of, likeness_of, of_numbers
-from tests.support.rules import of_two
+from tests.support.rules import as_pairs, of_two
 
 LETTERS = st.text("abcdeo ", max_size=12)
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -103,12 +103,27 @@ def test_spellings_are_compared_as_strings_are(
         ]
         found = spellings.likeness_of_each(queries, places)
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+        flat, owners = as_pairs(places)
+        found = spellings.likeness_of_pairs(queries, owners, flat).reshape(places.shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
         found = spellings.likeness(queries[0], places[0])
         np.testing.assert_allclose(found, expected[0], rtol=1e-6)
         strings += ["colour", "abc"]  # may be appended
     everywhere = np.arange(len(strings))
     expected = list(likenesses(queries, strings))
     np.testing.assert_array_equal(spellings.likeness_of_each(queries, everywhere), expected)
+
+
+def test_many_spellings_are_compared_in_a_table_as_one_by_one() -> None:
+    strings = [f"{a}{b}" for a in ("colou", "top spe", "v 1", "a") for b in "rd2 "]
+    places = np.array([np.roll(np.arange(len(strings)), i)[:9] for i in range(20)])
+    queries = [strings[i % 7][1:] + "x" for i in range(20)]
+    found = Spellings(strings).likeness_of_each(queries, places)
+    expected = [
+        likenesses([query], [strings[place] for place in some])[0]
+        for query, some in zip(queries, places, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

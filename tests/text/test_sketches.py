@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.text.sketches import Sketches, bits_of
+from tests.support.rules import as_pairs
 
 BITS = st.integers(0, 2**63 - 1) | st.integers(0, 15)
 
@@ -29,6 +30,9 @@ def test_those_that_share_a_bit_or_are_nested_are_found(
     for _ in range(2):  # when they are made, and when they are known
         assert sketches.sharing(asked, places) == sharing
         assert sketches.nested(asked, places) == nested
+    flat, owners = as_pairs(places)
+    of_pairs = [(i, i * width + j, place) for i, j, place in sharing]
+    assert sketches.sharing(asked, flat, owners) == of_pairs
 
 
 def test_a_sketch_is_made_once_and_only_when_its_string_is_asked_for() -> None:
