@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 #: The reasons why a key can be right, in the order of the parts of a score.
 REASONS = ("spelling", "meaning", "words")
 _SIGNS = (1, -1, 1)  # the sign of the weight of the likeness, for each reason
+_LARGEST = 1e6  # number in an array; those that are fitted are below 100
 _SHARES = 64  # shares of known words for which the evidence is kept
 
 #: Bias, and the weights of the squared likeness, of nearness, and of squared nearness.
@@ -82,14 +83,18 @@ class Calibration:
             weights = np.append(weights, np.ones(27 - len(weights)))
         if weights.shape != (27,) or not np.isfinite(weights).all() or not weights[0] > 0:
             raise ValueError(f"a calibration is 27 finite numbers, not {weights.shape}")
+        if np.abs(weights).max() > _LARGEST or weights[0] < 1 / _LARGEST:
+            raise ValueError(f"a number of a calibration is beyond {_LARGEST:.0e}")
         lines, (growth, nesting) = weights[1:-2].reshape(2, 3, 4), weights[-2:].tolist()
         # What is more alike, or nearer, is never less likely.
         if (lines[:, :, 1] * _SIGNS < 0).any() or (lines[:, :, 2:] < 0).any():
             raise ValueError("the weights of likeness and nearness have the wrong sign")
         if not 0 <= growth <= 1:
             raise ValueError(f"the growth of a calibration is from 0 to 1, not {growth:g}")
-        if not 0 < nesting <= 1:
-            raise ValueError(f"the nesting of a calibration is over 0 up to 1, not {nesting:g}")
+        if not 1 / _LARGEST <= nesting <= 1:
+            raise ValueError(
+                f"the nesting of a calibration is from {1 / _LARGEST:g} to 1, not {nesting:g}"
+            )
         known, unknown = map(_evidence, lines)
         return cls(known, unknown, reach=float(weights[0]), growth=growth, nesting=nesting)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, require_finite, units
-from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict._files import array_of, as_format_errors, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding.base import (
     Background,
     WordCache,
@@ -170,6 +170,21 @@ def _checked_matrix(name: str, matrix: ArrayLike) -> Array:
     return checked
 
 
+def _gain(projection: Projection) -> float:
+    """Return how many times as long a vector may become, or more."""
+    if projection is None:
+        return 1.0
+    if isinstance(projection, Factors):
+        return 1 + _norm(projection.left) * _norm(projection.right)
+    if isinstance(projection, Subwords):
+        return 1 + _norm(projection.matrix) + float(np.abs(projection.table).max())
+    return _norm(projection)
+
+
+def _norm(matrix: Array) -> float:
+    return float(np.linalg.norm(matrix.astype(np.float64, copy=False)))
+
+
 def _size_after(projection: Projection) -> int | None:
     """Return the size of projected vectors; None for the identity."""
     if projection is None:
@@ -187,6 +202,8 @@ def _shown(projection: Array | Factors | Subwords) -> str:
 # ---- Q, K and V -----------------------------------------------------------------------------
 
 ROLES = ("query", "key", "value")
+_LARGEST_GAIN = 1e12  # times as long as a vector: the square of its length is far below 3e38
+_MOST_BASES = 100  # projections on top of each other
 _SHIPPED = ("english", "wordnet")
 #: The projections of the Brown vectors, where none are given.
 DEFAULT = "english"
@@ -276,6 +293,14 @@ class Projections:
                 f"query and key must lead to vectors of one size to be compared, "
                 f"got {sizes[0]} and {sizes[1]}"
             )
+        for role, gain in self._gains().items():
+            if gain > _LARGEST_GAIN:
+                raise ShapeError(
+                    f"{role}: these projections, with those they are on top of, make a vector "
+                    f"{gain:.0e} times as long, so that products overflow; scale them down"
+                )
+        if self._bases() > _MOST_BASES:
+            raise ShapeError(f"base: expected at most {_MOST_BASES} projections below each other")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ReadOnlyError(f"projections do not change ({name!r}); make new ones")
@@ -288,6 +313,15 @@ class Projections:
         """Whether nothing is changed."""
         given = (self.query, self.key, self.value, self.beside)
         return all(one is None for one in given) and (self.base is None or self.base.is_identity)
+
+    def _gains(self) -> dict[str, float]:
+        """Return how many times as long vectors may become, for each of `ROLES`."""
+        below = {} if self.base is None else self.base._gains()
+        return {role: _gain(getattr(self, role)) * below.get(role, 1.0) for role in ROLES}
+
+    def _bases(self) -> int:
+        """Return the number of projections below each other, these included."""
+        return 1 if self.base is None else 1 + self.base._bases()
 
     @property
     def are_alike(self) -> bool:
@@ -407,7 +441,8 @@ class Projections:
         embedding = meta.get("embedding")
         if embedding is not None and not isinstance(embedding, str):
             raise FileFormatError(f"{path} names no embedding, but {embedding!r}")
-        return cls.from_arrays(arrays, embedding=embedding)
+        with as_format_errors(path):
+            return cls.from_arrays(arrays, embedding=embedding)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the projections to one file, atomically; no pickle."""
@@ -470,19 +505,22 @@ class Projections:
         Raises:
             FileFormatError: the arrays are not those of projections.
         """
+        if any(name.startswith(_BASE * _MOST_BASES) for name in arrays):
+            raise FileFormatError(f"these are projections on top of {_MOST_BASES} others, or more")
         if has_query_heads(arrays):
             arrays = _without_query_heads(arrays)
         try:
-            weights = arrays.get(_CALIBRATION)
-            calibration = None if weights is None else Calibration.from_array(weights)
+            calibration = None
+            if _CALIBRATION in arrays:
+                calibration = Calibration.from_array(array_of(arrays, _CALIBRATION, "f8", None))
             if _NAME in arrays:
-                return _shipped(*json.loads(arrays[_NAME].tobytes())).calibrated(calibration)
+                return _shipped(*texts_of(arrays[_NAME])).calibrated(calibration)
             made = {role: _from_arrays(role, arrays) for role in (*ROLES, _BOTH)}
             both = made.pop(_BOTH)
             made |= {} if both is None else {"query": both, "key": both}
             of_base = _after(_BASE, arrays)
             base = cls.from_arrays(of_base) if of_base else None
-            words = json.loads(arrays[_WORDS].tobytes()) if _WORDS in arrays else ()
+            words = texts_of(arrays[_WORDS]) if _WORDS in arrays else ()
             table = _after(_BESIDE, arrays)
             return cls(
                 **made,
@@ -492,7 +530,7 @@ class Projections:
                 words=words,
                 beside=WordVectors.from_arrays(table) if table else None,
             )
-        except (KeyError, RecursionError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"these are no whole projections: {error}") from error
 
     # ---- as a value -----------------------------------------------------------------------

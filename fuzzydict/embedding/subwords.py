@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fuzzydict._arrays import Array, as_floats, different, slices, units
+from fuzzydict._files import array_of, texts_of
 from fuzzydict.embedding.vocabulary import phrases_of, sums
 from fuzzydict.embedding.word_vectors import Matrix
 from fuzzydict.errors import ArgumentTypeError, ShapeError
@@ -215,8 +216,9 @@ class Subwords:
         Raises:
             KeyError, ValueError: the arrays are not those of such a projection.
         """
-        words = json.loads(arrays["words"].tobytes())
-        weights = dict(zip(words, arrays["weights"].tolist(), strict=True))
+        words = texts_of(arrays["words"])
+        shares = array_of(arrays, "weights", "f4", len(words)).tolist()
+        weights = dict(zip(words, shares, strict=True))
         scales = arrays.get("table.scales")
         # Copies, since the arrays may be mapped from a file that is changed or removed later.
         codes = np.array(arrays["table.vectors"])

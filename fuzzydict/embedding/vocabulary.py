@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import slices
+from fuzzydict._files import array_of, texts_of
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.text.ngrams import NgramSearch
 from fuzzydict.text.similarity import likeness_of_pairs, sounds
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a rare one
 _FULL_TRUST = 0.25  # relative weight from which on a vector is fully trusted
 _FREQUENT = 30_000  # the most frequent words, among which stand-ins are looked for
+_MOST_COUNTED = 1 << 62  # in all, so that sums of counts are exact
 _REMEMBERED = 4096  # words never seen whose stand-ins are kept
 
 
@@ -115,6 +117,14 @@ class Mapped:
         self.has_phrases = bool((text == ord(" ")).any() or (text == ord("_")).any())
         self._asked = 0
         self._recent = lru_cache(maxsize=_MANY)(self._look_up)
+
+    def check(self) -> None:
+        """Raise ValueError unless each word comes once, and is found by its checksum."""
+        words, arrays = self.first(len(self)), self.arrays()
+        if len(set(words)) < len(words):
+            raise ValueError("a word comes twice")
+        if any(not np.array_equal(arrays[n], a) for n, a in mapped_arrays(words).items()):
+            raise ValueError("its checksums are not those of its words, rising")
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""
@@ -229,22 +239,25 @@ class Vocabulary:
         return {**self._words.arrays(), "counts": counts}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False
+    ) -> Vocabulary:
         """Return the vocabulary of which `arrays` returned the arrays.
 
+        Args:
+            arrays: by their names.
+            is_ours: whether they ship with the package, so that words are read as they are needed.
+
         Raises:
-            KeyError, RecursionError, TypeError, ValueError: they are not those of a vocabulary.
+            KeyError, TypeError, ValueError: they are not those of a vocabulary.
         """
-        counts = arrays["counts"]
-        if counts.dtype.kind not in "iu":
-            raise ValueError("the counts are not integers")
-        if "text" in arrays:
-            words = Mapped(*(arrays[name] for name in ("text", "checksums", "rows")))
-            return cls(words, counts)
-        listed = json.loads(arrays["words"].tobytes())
-        if not isinstance(listed, list):
-            raise TypeError("the words are not a list")
-        return cls(listed, counts)
+        counts = array_of(arrays, "counts", "i1 u1 i2 u2 i4 u4 i8 u8", None)
+        if "text" not in arrays:
+            return cls(texts_of(arrays["words"]), counts)
+        words = Mapped(*(arrays[name] for name in ("text", "checksums", "rows")))
+        if not is_ours:
+            words.check()
+        return cls(words, counts)
 
     def tokens(self, text: str) -> list[str]:
         """Return ``text`` as tokens of the vocabulary: the text itself if it is one, or its words.
@@ -479,6 +492,8 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
         raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
     if not (np.isfinite(given) & (given >= 0)).all():
         raise ShapeError("counts: expected numbers of 0 or more, got one below, NaN or infinity")
+    if given.sum(dtype=np.float64) > _MOST_COUNTED:
+        raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale them down")
     return given.astype(np.int64, copy=False)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from fuzzydict._arrays import as_floats, different, slices, units_and_lengths
-from fuzzydict._files import read_arrays, write_arrays
+from fuzzydict._files import array_of, read_arrays, require_finite_array, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_ENGLISH, OF_WORDS, Calibration
@@ -46,6 +46,9 @@ Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.
 # ---- rounded vectors -----------------------------------------------------------------------------
 
 
+_LARGEST_SCALE = float(np.finfo(np.float32).max) / 128  # of codes from -128 to 127
+
+
 class Matrix:
     """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row.
 
@@ -62,15 +65,24 @@ class Matrix:
         self.codes = codes
         self.scales = scales
 
-    def check(self, count: int) -> None:
-        """Raise ValueError unless this is a matrix of so many rows."""
+    def check(self, count: int, *, is_ours: bool = False) -> None:
+        """Raise ValueError unless this is a matrix of so many rows, and of finite numbers.
+
+        Args:
+            count: V.
+            is_ours: whether it ships with the package, so that rows are read as they are needed.
+        """
         codes, scales = self.codes, self.scales
         if codes.ndim != 2 or len(codes) != count or not codes.size:
             raise ValueError(f"its vectors are of shape {codes.shape} for {count} words")
         if codes.dtype != (np.float32 if scales is None else np.int8):
             raise ValueError(f"its vectors are of dtype {codes.dtype}")
-        if scales is not None and (scales.shape != (count,) or scales.dtype != np.float32):
-            raise ValueError("its scales are not a number for each word")
+        if scales is not None:
+            array_of({"scales": scales}, "scales", "f4", count)
+            if not 0 <= scales.min() <= scales.max() <= _LARGEST_SCALE:
+                raise ValueError("its scales are below 0, or lead beyond 32 bits")
+        elif not is_ours:
+            require_finite_array("vectors", codes)
 
     @property
     def size(self) -> int:
@@ -453,10 +465,12 @@ class WordVectors(WordEmbedding):
         return cls._from_file(path, read_arrays(path, _KIND).arrays)
 
     @classmethod
-    def _from_file(cls, path: object, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def _from_file(
+        cls, path: object, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False
+    ) -> Self:
         try:
-            return cls.from_arrays(arrays)
-        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            return cls.from_arrays(arrays, is_ours=is_ours)
+        except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
 
     @classmethod
@@ -468,19 +482,24 @@ class WordVectors(WordEmbedding):
         (folder,) = import_module("fuzzydict.data").__path__
         path = f"{folder}/{name}.vectors"
         _, arrays, unchecked = read_arrays(path, _KIND, later=("vectors",))
-        return cls._from_file(path, arrays | {n: one.array for n, one in unchecked.items()})
+        arrays |= {name: one.array for name, one in unchecked.items()}
+        return cls._from_file(path, arrays, is_ours=True)
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False) -> Self:
         """Return the word vectors of which `arrays` returned the arrays.
 
+        Args:
+            arrays: by their names.
+            is_ours: whether they ship with the package, so that they are read as they are needed.
+
         Raises:
-            KeyError, RecursionError, TypeError, ValueError: they are not those of word vectors.
+            KeyError, TypeError, ValueError: they are not those of word vectors.
         """
         vectors = cls.__new__(cls)
-        vectors.vocabulary = Vocabulary.from_arrays(arrays)
+        vectors.vocabulary = Vocabulary.from_arrays(arrays, is_ours=is_ours)
         vectors._matrix = Matrix(arrays["vectors"], arrays.get("scales"))
-        vectors._matrix.check(len(vectors.vocabulary))
+        vectors._matrix.check(len(vectors.vocabulary), is_ours=is_ours)
         return vectors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
