@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ._problems import reporting_problems
+from ._problems import Reporting
 
 __all__ = ["main"]
 
@@ -27,11 +27,10 @@ _COMMANDS = (
     "map",
     "train",
 )
-# 128 plus the number of the signal, as in shells:
-_INTERRUPTED, _TERMINATED = 130, 143
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-class _Commands(click.Group):
+class _Commands(Reporting, click.Group):
     """Imports a subcommand when it is used, so that ``lookup`` does not wait for ``train``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -51,25 +50,28 @@ class _Commands(click.Group):
             formatter.write("  fuzzydict lookup data/car.json colour topSpeed\n")
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with _exiting_on_sigterm(), reporting_problems():
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.exit(_INTERRUPTED)
+        with _exiting_on_signals():
+            return super().invoke(ctx)
 
 
 @contextmanager
-def _exiting_on_sigterm() -> Iterator[None]:
-    """Exit on SIGTERM as on Ctrl-C, so that temporary files are removed."""
+def _exiting_on_signals() -> Iterator[None]:
+    """Exit when told to end, or when the terminal is closed, as on Ctrl-C: without litter."""
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield  # the signal is handled elsewhere
-        return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    handled = [one for one in _ENDING if is_main and signal.getsignal(one) is signal.SIG_DFL]
+
+    def end(number: int, _: object) -> None:
+        for one in handled:  # the first is enough, and nothing disturbs what it ends
+            signal.signal(one, signal.SIG_IGN)
+        sys.exit(128 + number)  # as in shells
+
+    for one in handled:
+        signal.signal(one, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for one in handled:
+            signal.signal(one, signal.SIG_DFL)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
@@ -78,5 +80,5 @@ def main() -> None:
     """Look up keys by meaning and spelling.
 
     Exit codes: 0 if every query has a match, 1 if one has none, 2 if a file or an argument is
-    wrong, 3 if fuzzydict has a bug, 130 after Ctrl-C, 143 after SIGTERM.
+    wrong, 3 if fuzzydict has a bug, 129 after SIGHUP, 130 after Ctrl-C, 143 after SIGTERM.
     """

@@ -10,12 +10,14 @@ from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict import FuzzyDict, OptionError, WordVectors
 from fuzzydict.embedding.encoder import ENGLISH
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
+
+from ._problems import FILE
 
 __all__ = [
     "VECTORS_HELP",
@@ -27,7 +29,7 @@ __all__ = [
     "opens_dict",
 ]
 
-dict_argument = click.argument("dict_file", metavar="DICT", type=click.Path(path_type=Path))
+dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
 
 
 def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
@@ -69,7 +71,7 @@ _OPTIONS = [
     click.option("--value", metavar="NAME", help="Column of the values."),
     click.option(
         "--vectors",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help=VECTORS_HELP,
     ),
 ]
@@ -79,7 +81,14 @@ def embedding_of(vectors: Path | None) -> WordVectors | None:
     """Return what ``--vectors`` names; None for the default."""
     if vectors is None:
         return None
-    return English() if str(vectors) == ENGLISH else WordVectors.load(vectors)
+    if str(vectors) == ENGLISH:
+        return English()
+    if not vectors.exists():
+        raise OptionError(
+            f"--vectors: {vectors}: No such file; name one that `fuzzydict train` made, or "
+            f"`{ENGLISH}`"
+        )
+    return WordVectors.load(vectors)
 
 
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:

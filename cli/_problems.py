@@ -3,32 +3,73 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
 from fuzzydict import FuzzyDictError
+from fuzzydict.errors import quoted
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from ._output import STANDARD_OUTPUT, echo, is_lost, write_any_character
 
-__all__ = ["Command", "check_ending", "check_place", "reporting_problems"]
+__all__ = [
+    "FILE",
+    "Command",
+    "Reporting",
+    "check_ending",
+    "check_place",
+    "load_matplotlib",
+    "reporting_problems",
+]
 
-_USAGE, _BUG = 2, 3  # exit codes
+# Exit codes; 130 is 128 plus the number of the signal, as in shells.
+_USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 #: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
 
 
-class Command(click.Command):
-    """A command that reports its problems, and has an example at the end of its help."""
+class _File(click.Path):
+    """An argument that names a file."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path, if the system can have a file of this name."""
+        try:
+            is_possible = b"\0" not in os.fsencode(value)
+        except UnicodeError:
+            is_possible = False
+        if not is_possible:
+            self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
+        return Path(value)
+
+
+#: The type of all arguments and options that name files.
+FILE = _File()
+
+
+class Reporting(click.Command):
+    """A command that reports its problems, those with its arguments as well."""
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the arguments."""
+        with reporting_problems():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with reporting_problems():
+            return super().invoke(ctx)
+
+
+class Command(Reporting):
+    """A command that has an example at the end of its help."""
 
     def __init__(self, *args: Any, example: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -49,10 +90,6 @@ class Command(click.Command):
                 f"No such option: {error.option_name}; valid are {', '.join(valid)}.", ctx
             ) from error
 
-    def invoke(self, ctx: click.Context) -> Any:
-        with reporting_problems():
-            return super().invoke(ctx)
-
 
 @contextmanager
 def reporting_problems() -> Iterator[None]:
@@ -60,25 +97,30 @@ def reporting_problems() -> Iterator[None]:
 
     ``FUZZYDICT_DEBUG=1`` in the environment shows the traceback as well.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A value may hold characters that the terminal's encoding lacks.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    write_any_character()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _print_warning
             yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort):
-        raise  # click prints these
-    except BrokenPipeError:
-        # The reader has closed the pipe. Python would fail again when it flushes on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except click.exceptions.NoArgsIsHelpError as error:
+        echo(*error.format_message().split("\n"), err=True)
+        sys.exit(_USAGE)
+    except click.ClickException as error:
+        _exit(error.format_message().rstrip(".") + _help_hint(error), _USAGE)
+    except (click.exceptions.Exit, click.Abort):
+        raise  # click handles these
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:  # the reader has enough, and has closed the pipe
+        is_lost(sys.stdout)
         sys.exit(0)
     except FuzzyDictError as error:
         _exit(str(error), _USAGE)
     except OSError as error:
         why = error.strerror or str(error)
-        _exit(f"{error.filename}: {why}" if error.filename else why, _USAGE)
+        name = STANDARD_OUTPUT if is_lost(sys.stdout) else error.filename
+        _exit(f"{name}: {why}" if name else why, _USAGE)
     except RecursionError:
         _exit("a value is nested too deeply to be printed; flatten it", _USAGE)
     except MemoryError:
@@ -91,19 +133,35 @@ def reporting_problems() -> Iterator[None]:
         )
 
 
+def _help_hint(error: click.ClickException) -> str:
+    """Return where to get help on a command, if an error is about its arguments."""
+    ctx = getattr(error, "ctx", None)
+    return "" if ctx is None else f" (see {ctx.command_path} --help)"
+
+
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo("Warning: " + " ".join(str(message).split()), err=True)
+    echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
 def _exit(message: str, code: int) -> NoReturn:
     if os.environ.get("FUZZYDICT_DEBUG"):
-        traceback.print_exc()
-    click.echo("Error: " + " ".join(message.split()), err=True)
+        echo(*traceback.format_exc().rstrip().split("\n"), err=True)
+    echo("Error: " + " ".join(message.split()), err=True)
     sys.exit(code)
+
+
+def load_matplotlib() -> None:
+    """Check that pictures can be drawn: into files, whatever window other programs draw to."""
+    os.environ["MPLBACKEND"] = "agg"
+    from fuzzydict.results.plotting import load_pyplot
+
+    load_pyplot()
 
 
 def check_place(output: Path, sources: Sequence[Path] = ()) -> None:
     """Check before any work that ``output`` can be written and is none of ``sources``."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        output.stat()  # fails if it is in a loop of links, or where nobody may look
     if any(output.exists() and source.exists() and output.samefile(source) for source in sources):
         raise click.UsageError(f"{output} is one of the files to read; save elsewhere (-o)")
     if output.is_dir():

@@ -13,7 +13,8 @@ from fuzzydict import Attention, FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
 
 from ._dicts import dict_argument, opens_dict
-from ._problems import Command, check_place
+from ._output import echo, echo_text
+from ._problems import FILE, Command, check_place, load_matplotlib
 
 _PICTURES = ("png", "svg", "html")
 
@@ -34,7 +35,7 @@ _PICTURES = ("png", "svg", "html")
 @click.option(
     "--plot",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
 @opens_dict
@@ -57,9 +58,9 @@ def command(
     try:
         attention = d.attend(query, attn_mask=(lambda key: key not in mask) if mask else None)
     except NoMatchError as error:
-        click.echo(error.message, err=True)
+        echo(error.message, err=True)
         sys.exit(1)
-    click.echo(_printable(attention.chart(number)))
+    echo_text(_drawable(attention.chart(number)))
     if plot is not None:
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import drawn
@@ -93,12 +94,10 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
             )
         check_place(plot)
         if plot.suffix.lower() != ".html":  # which needs no matplotlib
-            from fuzzydict.results.plotting import load_pyplot
-
-            load_pyplot()
+            load_matplotlib()
 
 
-def _printable(chart: str) -> str:
+def _drawable(chart: str) -> str:
     """Return the chart with # as bars if the terminal's encoding has no block characters."""
     try:
         "█".encode(getattr(sys.stdout, "encoding", None) or "utf-8")

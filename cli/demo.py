@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from ._output import echo_text
 from .demos import DEMOS
 
 
@@ -40,4 +41,4 @@ def command(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         formatter = ctx.make_formatter()
         command.format_commands(ctx, formatter)
-        click.echo(formatter.getvalue().split("\n", 1)[1], nl=False)
+        echo_text(formatter.getvalue().rstrip("\n").split("\n", 1)[1])

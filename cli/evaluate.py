@@ -22,7 +22,8 @@ from fuzzydict.evaluation.evaluate import (
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
 
 from ._dicts import VECTORS_HELP, embedding_of
-from ._problems import Command
+from ._output import echo, echo_text
+from ._problems import FILE, Command
 from ._progress import progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
@@ -33,10 +34,10 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     cls=Command,
     example="fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json",
 )
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
 @click.option(
     "--vectors",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help=VECTORS_HELP,
 )
 @click.option("--identity", is_flag=True, help="Also measure FuzzyDict without its projections.")
@@ -121,17 +122,17 @@ def _peers(names: Sequence[str]) -> list[System]:
         except (MissingCorpusError, MissingExtraError) as error:
             if names:
                 raise
-            click.echo(f"{name} is left out: {error}", err=True)
+            echo(f"{name} is left out: {error}", err=True)
     return systems
 
 
 def _print(report: Report, form: str, made_by: str) -> None:
     if form == "json":
-        click.echo(report_json(report, command=made_by, environment=environment("rapidfuzz")))
+        echo_text(report_json(report, command=made_by, environment=environment("rapidfuzz")))
         return
     for table in report_tables(report, _TABLES[form]):
-        click.echo(f"{table}\n")
-    click.echo(f"Made by `{made_by}` ({environment('rapidfuzz')}).")
+        echo_text(f"{table}\n")
+    echo(f"Made by `{made_by}` ({environment('rapidfuzz')}).")
 
 
 def _made_by(

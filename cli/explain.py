@@ -11,6 +11,7 @@ from fuzzydict import Explanation, FuzzyDict, NoMatchError
 from fuzzydict.io.records import as_json
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._output import echo, echo_text
 from ._problems import Command
 
 
@@ -34,12 +35,12 @@ def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
         try:
             explanation = d.explain(query)
         except NoMatchError as error:  # there is nothing to compare
-            click.echo(error.message, err=True)
+            echo(error.message, err=True)
         missed += explanation is None or not explanation.matches
         if in_json:
-            click.echo(as_json(_as_object(query, explanation)))
+            echo(as_json(_as_object(query, explanation)))
         elif explanation is not None:
-            click.echo(f"\n{explanation}" if shown else str(explanation))
+            echo_text(f"\n{explanation}" if shown else str(explanation))
             shown += 1
     sys.exit(1 if missed else 0)
 

@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict
+from fuzzydict.errors import printable
 from fuzzydict.io.explore import ExploreServer
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._output import echo
 from ._problems import Command
 
 
@@ -31,16 +33,16 @@ def command(d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | 
     """
     name = click.get_current_context().params["dict_file"].stem
     try:
-        server = ExploreServer(d, title=title or name, port=port or 0)
+        server = ExploreServer(d, title=printable(title or name), port=port or 0)
     except OSError as error:
         raise click.UsageError(
             f"--port: cannot serve on {port} ({error.strerror}); choose another, or leave it out"
         ) from None
     with server:
-        click.echo(f"{len(d)} keys: {server.url} (Ctrl-C ends it)")
+        echo(f"{len(d)} keys: {server.url} (Ctrl-C ends it)")
         if not no_browser:
             click.launch(server.url)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            click.echo("ended", err=True)
+            echo("ended", err=True)

@@ -14,7 +14,8 @@ from fuzzydict.errors import quoted
 from fuzzydict.io.examples import is_undecided, read_examples
 
 from ._dicts import dict_options, embedding_of
-from ._problems import Command, check_ending, check_place
+from ._output import echo, echo_text
+from ._problems import FILE, Command, check_ending, check_place
 from ._progress import progress_bar
 
 _PROJECTIONS = Path("wordnet.projections")
@@ -26,21 +27,21 @@ _WORDNET_SEED = 1  # of the projections that come with the package
     cls=Command,
     example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
 )
-@click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=FILE)
 @dict_options
 @click.option("--wordnet", is_flag=True, help="Learn projections from nltk's WordNet.")
 @click.option(
     "--exclude",
     metavar="FILE...",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="With --wordnet: do not learn from the pairs in these retrieval sets (JSON).",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help=f"File to write; with --wordnet by default {_PROJECTIONS}.",
 )
 @click.option(
@@ -139,12 +140,12 @@ def _fit_dict(
     learning["remember"] = learning["remember"] is not False
     with progress_bar("learning") as progress:
         report = d.fit(_targets(examples), **learning, progress=progress)
-    click.echo(str(report))
+    echo_text(str(report))
     if not report.kept and not report.remembered:
-        click.echo(f"nothing was saved to {output}: the dict did not get better", err=True)
+        echo(f"nothing was saved to {output}: the dict did not get better", err=True)
         sys.exit(1)
     d.save(output)
-    click.echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
+    echo(f"saved: {output} ({output.stat().st_size / 1e3:,.0f} kB)")
 
 
 def _targets(examples: Sequence[tuple[str, str | None]]) -> dict[str, list[str] | None]:
@@ -189,7 +190,7 @@ def _fit_wordnet(
 
     excluded = asked_pairs(read_sets(excluded_by))
     embedding = embedding_of(vectors) or Brown()
-    click.echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
+    echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
     with progress_bar("learning") as progress:
         projections = wordnet_projections(
             embedding,
@@ -199,4 +200,4 @@ def _fit_wordnet(
         )
     projections.save(output)
     size = output.stat().st_size / 1e6
-    click.echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")
+    echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")

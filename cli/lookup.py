@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
-from fuzzydict.errors import quoted
-from fuzzydict.io.records import as_json, as_line
+from fuzzydict.errors import FileFormatError, quoted
+from fuzzydict.io.records import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._output import echo
 from ._problems import Command
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _CACHE_SIZE = 1024  # queries
 _MAX_CACHED = 256  # characters of a query that is cached
+_STANDARD_INPUT = "standard input"
 _CHUNK = 65_536  # bytes to read at once
 _MAX_DELAY = 0.1  # seconds until answers are flushed
 
@@ -68,12 +70,12 @@ def command(
         matches, problem = answer(query)
         if problem:
             missed += 1
-            _flush()  # keeps answers and messages in order on a terminal
-            click.echo(problem, err=True)
+            echo()  # keeps answers and messages in order on a terminal
+            echo(problem, err=True)
         for match in matches:
             text = _as_object(query, match) if in_json else _as_text(query, match, verbose, mixed)
-            print(text)
-    _flush()
+            echo(text, now=False)
+    echo()
     sys.exit(1 if missed else 0)
 
 
@@ -131,31 +133,41 @@ def _problem(error: NoMatchError) -> str:
 
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input, and flush the answers before waiting for more."""
+    number, rest, flushed = 1, bytearray(), monotonic()
+    for data in _chunks():
+        rest += data
+        if b"\n" in data:
+            *lines, rest = rest.split(b"\n")
+            number += len(lines)
+            for line in lines:
+                yield _decoded(line)
+                if monotonic() - flushed > _MAX_DELAY:
+                    echo()
+                    flushed = monotonic()
+            echo()
+        if len(rest) > MAX_LINE:
+            raise FileFormatError(
+                f"{_STANDARD_INPUT}: line {number} has more than {MAX_LINE} bytes; expected a "
+                f"query on each line"
+            )
+    if rest:
+        yield _decoded(rest)
+
+
+def _chunks() -> Iterator[bytes]:
+    """Yield what stands on standard input as it comes in."""
     if sys.stdin is None:  # it was closed before the start
         return
     if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
-        click.echo("Type a query on each line; end with Ctrl-D.", err=True)
-    rest, flushed = bytearray(), monotonic()
+        echo("Type a query on each line; end with Ctrl-D.", err=True)
     stdin = cast("BufferedIOBase", sys.stdin.buffer)
-    while data := stdin.read1(_CHUNK):  # waits only if nothing is there
-        rest += data
-        if b"\n" not in data:
-            continue
-        *lines, rest = rest.split(b"\n")
-        for line in lines:
-            yield _decoded(line)
-            if monotonic() - flushed > _MAX_DELAY:
-                _flush()
-                flushed = monotonic()
-        _flush()
-    if rest:
-        yield _decoded(rest)
+    try:
+        while data := stdin.read1(_CHUNK):  # waits only if nothing is there
+            yield data
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, _STANDARD_INPUT) from error
 
 
 def _decoded(line: bytearray) -> str:
     # Bytes that are not UTF-8 must not stop the answers to other lines.
     return line.decode("utf-8", "replace").rstrip("\r")
-
-
-def _flush() -> None:
-    print(end="", flush=True)  # does nothing if standard output is closed

@@ -13,7 +13,8 @@ from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import TABLES, Cleaned, clean_column, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
-from ._problems import Command, check_place
+from ._output import echo
+from ._problems import FILE, Command, check_place
 from ._progress import progress_bar
 
 _SURE = 0.8
@@ -26,13 +27,13 @@ _STANDARD = Path("-")  # standard input
     example="fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
 )
 @dict_argument
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=FILE)
 @click.option("--column", metavar="NAME", required=True, help="The column to match.")
 @click.option(
     "-o",
     "--output",
     metavar="OUT",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="File to write the table to, which may be TABLE; by default standard output.",
 )
 @click.option(
@@ -45,14 +46,14 @@ _STANDARD = Path("-")  # standard input
 @click.option(
     "--review",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="File (.csv, .tsv or .jsonl) for the doubtful queries, for a person to decide on. What is "
     "decided in it holds, and stays.",
 )
 @click.option(
     "--decisions",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="A review to take decisions from. It is only read.",
 )
 @click.option(
@@ -105,20 +106,20 @@ def command(
         )
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
-    click.echo(_summary(counts, sure, review), err=True)
+    echo(*_summary(counts, sure, review), err=True)
     sys.exit(1 if counts.unmatched else 0)
 
 
-def _summary(counts: Cleaned, sure: float, review: Path | None) -> str:
+def _summary(counts: Cleaned, sure: float, review: Path | None) -> list[str]:
     refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
     summary = (
         f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
         f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
     )
     if review is None:
-        return summary
+        return [summary]
     texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
-    return f"{summary}\n{review}: {texts} to decide on"
+    return [summary, f"{review}: {texts} to decide on"]
 
 
 def _standard_input() -> BinaryIO:

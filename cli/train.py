@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ._problems import Command, check_ending, check_place
+from ._output import echo
+from ._problems import FILE, Command, check_ending, check_place
 from ._progress import progress_bar
 
 _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
@@ -17,19 +18,19 @@ _FEW = 10_000  # sentences; with fewer, the meaning of words is not learned
     cls=Command,
     example="fuzzydict train --corpus notes.txt letters.txt -o mine.vectors",
 )
-@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
 @click.option(
     "--corpus",
     metavar="FILE...",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Train on these text files (UTF-8) instead of the Brown corpus.",
 )
 @click.option("--download", is_flag=True, help="Download the Brown corpus if it is missing.")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="File to write; by default brown.vectors, or words.vectors with --corpus.",
 )
 @click.option(
@@ -82,9 +83,9 @@ def command(
             raise
         raise MissingCorpusError(f"{error}; or with: fuzzydict train --download") from error
     few = " (few: word meanings need tens of thousands)" if len(texts) < _FEW else ""
-    click.echo(f"training on {len(texts)} sentences{few}", err=True)
+    echo(f"training on {len(texts)} sentences{few}", err=True)
     with progress_bar("training") as progress:
         vectors = WordVectors.train(texts, min_count=min_count, seed=seed, progress=progress)
     vectors.save(output, dtype="int8")
     size = output.stat().st_size / 1e6
-    click.echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")
+    echo(f"{len(vectors)} words, vectors of {vectors.size}: {output} ({size:.1f} MB)")

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from fuzzydict._files import replacing
-from fuzzydict.cli._problems import Command, check_place
-from fuzzydict.results.plotting import drawn, load_pyplot
+from fuzzydict.cli._problems import FILE, Command, check_place, load_matplotlib
+from fuzzydict.results.plotting import drawn
 
 __all__ = ["as_command", "save_picture"]
 
@@ -24,7 +24,7 @@ def as_command(lesson: Callable[..., None]) -> click.Command:
     save = click.option(
         "--save",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help="Draw its picture to FILE.png or FILE.svg, with matplotlib.",
     )
 
@@ -52,4 +52,4 @@ def _check(place: Path) -> None:
     if place.suffix.lower() not in _PICTURES:
         raise click.UsageError(f"--save: {place} ends in none of {', '.join(_PICTURES)}")
     check_place(place)
-    load_pyplot()
+    load_matplotlib()

@@ -19,10 +19,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from fuzzydict import FuzzyDict
+from fuzzydict.cli._output import echo
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 QUERIES = ("crimsn", "sea", "night sky", "forest", "blood", "sunset")
@@ -43,13 +43,13 @@ def lesson(save: Path | None) -> None:
     patches = np.zeros((len(QUERIES), len(TEMPERATURES), 3))
     for row, query in enumerate(QUERIES):
         best = d.most_similar(query, topn=1)[0]
-        click.echo(f"{query}: best key {best.key!r}, {best.score:.2f} sure")
+        echo(f"{query}: best key {best.key!r}, {best.score:.2f} sure")
         for column, temperature in enumerate(TEMPERATURES):
             d.temperature = temperature
             attention = d.attend(query)
             rgb = patches[row, column] = attention.output
             r, g, b = rgb.round().astype(int)
-            click.echo(
+            echo(
                 f"  {swatch(rgb)}temperature {temperature:4}: rgb({r}, {g}, {b}), "
                 f"a mixture of {attention.effective_keys:.1f} keys"
             )

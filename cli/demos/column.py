@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from fuzzydict import FuzzyDict, Match
+from fuzzydict.cli._output import echo
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 COUNTRIES = FuzzyDict(
@@ -45,14 +44,14 @@ def lesson(save: Path | None) -> None:
     for cell in CELLS:
         match = best(cell)
         if match is None or match.score < POSSIBLE:
-            click.echo(f"blank    {cell!r}")
+            echo(f"blank    {cell!r}")
         elif match.score < SURE:
-            click.echo(f"look at  {cell!r}: {match.key}? ({match.score:.2f} sure)")
+            echo(f"look at  {cell!r}: {match.key}? ({match.score:.2f} sure)")
         else:
             taken.append(match)
-            click.echo(f"take     {cell!r}: {match.key}, {match.value} ({match.score:.2f} sure)")
+            echo(f"take     {cell!r}: {match.key}, {match.value} ({match.score:.2f} sure)")
     mistakes = sum(1 - match.score for match in taken)
-    click.echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
+    echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
     if save:
         from fuzzydict.results.plotting import plot_heatmap
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
+from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 from fuzzydict.learning.projections import Adam
 from fuzzydict.nn.softmax import softmax
@@ -192,7 +193,7 @@ def learn(texts: list[str], answers: list[str], steps: int, seed: int) -> dict[s
         adam.learning_rate = RATE * (1 - step / steps)
         adam.step(gradients)
         if step % 100 == 0:
-            click.echo(f"step {step}: loss {loss:.4f}", err=True)
+            echo(f"step {step}: loss {loss:.4f}", err=True)
     return p
 
 
@@ -217,24 +218,24 @@ def lesson(save: Path | None, steps: int, seed: int) -> None:
     # 1. Examples. The days to test are not among those to learn from.
     texts, answers = date_examples(LEARNED + TESTED, seed)
     for text, answer in zip(texts[:5], answers, strict=False):
-        click.echo(f"to learn  {answer}  {text}")
+        echo(f"to learn  {answer}  {text}")
 
     # 2. Learning.
     start = time.perf_counter()
     p = learn(texts[:LEARNED], answers[:LEARNED], steps, seed)
-    click.echo(f"learned in {time.perf_counter() - start:.0f} s", err=True)
+    echo(f"learned in {time.perf_counter() - start:.0f} s", err=True)
 
     # 3. Testing: an answer is right if all of its characters are.
     tested, truths = texts[LEARNED:], answers[LEARNED:]
     found, _ = write(p, tested)
     right = [answer == truth for answer, truth in zip(found, truths, strict=True)]
     for text, answer, good in list(zip(tested, found, right, strict=True))[:5]:
-        click.echo(f"asked     {answer}  {text}{'' if good else '  (wrong)'}")
-    click.echo(f"{sum(right) / len(right):.1%} of {len(right)} unseen dates are right")
+        echo(f"asked     {answer}  {text}{'' if good else '  (wrong)'}")
+    echo(f"{sum(right) / len(right):.1%} of {len(right)} unseen dates are right")
 
     # 4. Weights: each row shows where the decoder looked before it wrote that character.
     (written_date,), (weights,) = write(p, [EXAMPLE])
-    click.echo(heat_map(weights, written_date, EXAMPLE))
+    echo_text(heat_map(weights, written_date, EXAMPLE))
     if save:
         from fuzzydict.results.plotting import plot_heatmap
 

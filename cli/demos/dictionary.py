@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import numpy as np
 
 from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260, "doors": 4}
@@ -28,29 +28,29 @@ def lesson(save: Path | None) -> None:
     # 1. A query that is no key is answered with the value of the nearest one.
     for query in ("color", "colour", "Top-Speed", "modle", "maximum speed"):
         match = d.nearest(query)
-        click.echo(f"d[{query!r}] is {match.value!r}: key {match.key!r}, {match.score:.3f} sure")
+        echo(f"d[{query!r}] is {match.value!r}: key {match.key!r}, {match.score:.3f} sure")
 
     # 2. A query that is near no key raises an error, as in a plain dict.
     try:
         d["qwzzt"]
     except NoMatchError as error:
-        click.echo(f"d['qwzzt'] is refused: {error.key!r} is nearest, {error.score:.3f} sure")
+        echo(f"d['qwzzt'] is refused: {error.key!r} is nearest, {error.score:.3f} sure")
 
     # 3. Membership and writes are exact: a write never changes a similar key.
     d["colour"] = "white"
-    click.echo(f"after d['colour'] = 'white', d['color'] is {d['color']!r}: there are two keys")
+    echo(f"after d['colour'] = 'white', d['color'] is {d['color']!r}: there are two keys")
     del d["colour"]
 
     # 4. Each key has a vector, a score against the query, and a weight. The weights sum to 1.
     attention = d.attend("colour")
-    click.echo(f"the query's vector has {attention.query.size} numbers, as has each key's")
-    click.echo(str(attention))
-    click.echo(f"the weights sum to {attention.weights.sum():.3f}")
+    echo(f"the query's vector has {attention.query.size} numbers, as has each key's")
+    echo_text(str(attention))
+    echo(f"the weights sum to {attention.weights.sum():.3f}")
 
     # 5. The weights are the softmax of the scores, here by hand.
     powers = np.exp(attention.scores.astype(float))
     same = np.allclose(powers / powers.sum(), attention.weights)
-    click.echo(f"the softmax by hand is the same: {same}")
+    echo(f"the softmax by hand is the same: {same}")
     if save:
         save_picture(d.attend("maximum speed").plot(kind="map"), save)
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from fuzzydict import MultiHeadAttention, attention
+from fuzzydict.cli._output import echo
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 TEXT = ["so", "the", "king", "rode", "the", "horse", "and", "the", "king"]
@@ -57,13 +57,13 @@ def lesson(save: Path | None) -> None:
     for i, word in enumerate(TEXT):
         one, other = (TEXT[head[i].argmax()] for head in weights)
         same = [j for j in range(N) if weights[1, i, j] > 0.1]
-        click.echo(f"{i} {word:5}  head 1 looks at {one!r:7}  head 2 ({other}) at places {same}")
+        echo(f"{i} {word:5}  head 1 looks at {one!r:7}  head 2 ({other}) at places {same}")
 
     # 2. The second attention: its keys are the words that head 1 found.
     copied, following = attention(words, output[:, :N], words, scale=10, **before)
     for i in (N - 2, N - 1):
         found = {w: f"{p:.0%}" for w, p in zip(vocabulary, copied[i], strict=False) if p > 0.01}
-        click.echo(f"after {TEXT[i]!r} there came, as far as was read: {found}")
+        echo(f"after {TEXT[i]!r} there came, as far as was read: {found}")
     if save:
         from fuzzydict.results.plotting import panels, plot_heatmap
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from pathlib import Path
 
-import click
-
 from fuzzydict import FuzzyDict
+from fuzzydict.cli._output import echo
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 CODES = {status.phrase: status.value for status in HTTPStatus}
@@ -24,20 +23,20 @@ def lesson(save: Path | None) -> None:
 
     # 1. One pass for all queries.
     for query, match in zip(QUERIES, d.nearest(QUERIES), strict=True):
-        click.echo(f"{query:18} {match.value}  {match.key} ({match.score:.2f} sure)")
+        echo(f"{query:18} {match.value}  {match.key} ({match.score:.2f} sure)")
 
     # 2. A vague query has several answers: the best few, whatever their score.
-    click.echo("gateway may be")
+    echo("gateway may be")
     for match in d.most_similar("gateway", topn=3):
-        click.echo(f"{'':18} {match.value}  {match.key} ({match.score:.2f} sure)")
+        echo(f"{'':18} {match.value}  {match.key} ({match.score:.2f} sure)")
 
     # 3. A mask selects the keys to attend to: here, the errors of the client.
     masked = d.attend("gateway", attn_mask=lambda key: 400 <= CODES[key] < 500)
     key, _, code = masked.top(1)[0]
-    click.echo(f"with the server's errors masked, the best is {code}  {key}")
+    echo(f"with the server's errors masked, the best is {code}  {key}")
 
     # 4. A key is found exactly, and only keys are "in" the dict.
-    click.echo(f"d['OK'] is {d['OK']}, and 'okay' in d is {'okay' in d}")
+    echo(f"d['OK'] is {d['OK']}, and 'okay' in d is {'okay' in d}")
     if save:
         save_picture(d.attend("gateway").plot(), save)
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from fuzzydict import Gaussian, KernelRegression, attention
+from fuzzydict.cli._output import echo
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
@@ -44,18 +44,18 @@ def lesson(save: Path | None) -> None:
     # 1. The regression is attention, with a kernel as its scorer.
     model = KernelRegression("gaussian", bandwidth=0.5).fit(x, y)
     pooled = attention(queries, x, y[:, None], scorer=Gaussian(0.5))[:, 0]
-    click.echo(f"KernelRegression is attention: {np.allclose(model.predict(queries), pooled)}")
+    echo(f"KernelRegression is attention: {np.allclose(model.predict(queries), pooled)}")
 
     # 2. Four kernels of one width, one kernel of several widths, and a learned width.
     models = {f"{k}, width 0.5": KernelRegression(k, 0.5).fit(x, y) for k in KERNELS}
     models |= {f"gaussian, width {w}": KernelRegression("gaussian", w).fit(x, y) for w in WIDTHS}
     learned = KernelRegression("gaussian", bandwidth="fit").fit(x, y)
     models[f"gaussian, learned: {learned.bandwidth_:.2f}"] = learned
-    click.echo(f"{'kernel':26}{'examples used':>14}{'mean error':>12}")
+    echo(f"{'kernel':26}{'examples used':>14}{'mean error':>12}")
     for name, model in models.items():
         used = (1 / (model.attention(queries) ** 2).sum(axis=1)).mean()  # effective number
         error = np.abs(model.predict(queries) - truth(queries[:, 0])).mean()
-        click.echo(f"{name:26}{used:14.1f}{error:12.3f}")
+        echo(f"{name:26}{used:14.1f}{error:12.3f}")
     if save:
         from fuzzydict.results.plotting import plot_regression
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from fuzzydict import FuzzyDict
+from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 KEYS = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats", "doors"]
@@ -46,20 +45,20 @@ def lesson(save: Path | None) -> None:
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
     # 1. Before: every key gets some of the weight.
-    click.echo(f"before: {d.attend('performance')}\n")
+    echo_text(f"before: {d.attend('performance')}\n")
     before = {query: d.most_similar(query)[0] for query in UNSEEN}
 
     # 2. Learning Q and K, from a dozen examples.
     report = d.fit(EXAMPLES, remember=False, validation=0)
-    click.echo(f"{report}\n")
+    echo_text(f"{report}\n")
 
     # 3. After: the keys of the examples have the weight, and the color hardly any.
-    click.echo(f"after: {d.attend('performance')}\n")
+    echo_text(f"after: {d.attend('performance')}\n")
 
     # 4. Queries that are not among the examples. A typo is found by its spelling, as before.
     for query, was in before.items():
         now = d.most_similar(query)[0]
-        click.echo(f"{query}: {was.key} ({was.score:.2f}) -> {now.key} ({now.score:.2f})")
+        echo(f"{query}: {was.key} ({was.score:.2f}) -> {now.key} ({now.score:.2f})")
     if save:
         save_picture(report.plot(), save)
 

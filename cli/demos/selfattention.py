@@ -13,10 +13,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from fuzzydict import attention
+from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])  # (L, 4): three inputs
@@ -28,7 +28,7 @@ INPUTS = ["input 1", "input 2", "input 3"]
 
 def show(what: str, matrix: Any) -> None:
     """Print a matrix under its name."""
-    click.echo(f"{what}\n{np.array2string(matrix, precision=3, suppress_small=True)}")
+    echo_text(f"{what}\n{np.array2string(matrix, precision=3, suppress_small=True)}")
 
 
 def lesson(save: Path | None) -> None:
@@ -54,7 +54,7 @@ def lesson(save: Path | None) -> None:
 
     output, _ = attention(query, key, value, scorer="dot", need_weights=True)
     same = np.allclose(output, weights @ value)
-    click.echo(f"6. attention(Q, K, V, scorer='dot') is the same: {same}")
+    echo(f"6. attention(Q, K, V, scorer='dot') is the same: {same}")
 
     # Long vectors have large products, with which a softmax gives one key all the weight.
     # Dividing by sqrt(E) prevents this.

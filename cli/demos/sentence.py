@@ -15,10 +15,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from fuzzydict import Brown, attention
+from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
 
 ONE = ["the", "king", "gave", "his", "daughter", "a", "horse"]
@@ -28,12 +28,10 @@ OPTIONS: dict[str, Any] = {"scorer": "cosine", "temperature": 0.2, "need_weights
 
 def show(title: str, weights: Any, rows: list[str], columns: list[str]) -> None:
     """Print weights in per cent, a row for each query."""
-    click.echo(f"\n{title} (weights in %)")
-    click.echo(" " * 10 + "".join(f"{word:>9}" for word in columns))
+    echo_text(f"\n{title} (weights in %)")
+    echo(" " * 10 + "".join(f"{word:>9}" for word in columns))
     for word, row in zip(rows, weights, strict=True):
-        click.echo(
-            f"{word:>10}" + "".join(f"{share:9.0%}" if share else f"{'-':>9}" for share in row)
-        )
+        echo(f"{word:>10}" + "".join(f"{share:9.0%}" if share else f"{'-':>9}" for share in row))
 
 
 def lesson(save: Path | None) -> None:
@@ -46,13 +44,13 @@ def lesson(save: Path | None) -> None:
     show("Self-attention", self_weights, ONE, ONE)
     others = self_weights - np.diag(np.diag(self_weights))
     for i, j in enumerate(others.argmax(axis=1)):
-        click.echo(f"beside itself, {ONE[i]!r} looks most at {ONE[j]!r}")
+        echo(f"beside itself, {ONE[i]!r} looks most at {ONE[j]!r}")
 
     # 2. Cross-attention: each word attends to another sentence, as in translation.
     _, cross_weights = attention(x, y, y, **OPTIONS)
     show("Cross-attention", cross_weights, ONE, OTHER)
     for i, j in enumerate(cross_weights.argmax(axis=1)):
-        click.echo(f"{ONE[i]!r} looks most at {OTHER[j]!r}")
+        echo(f"{ONE[i]!r} looks most at {OTHER[j]!r}")
 
     # 3. Masked: a word attends only to itself and the words before it.
     _, causal_weights = attention(x, x, x, is_causal=True, **OPTIONS)

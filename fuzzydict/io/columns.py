@@ -183,10 +183,11 @@ def _check_apart(
     table: Path | BinaryIO, output: Path | BinaryIO, decisions: Path | None, review: Path | None
 ) -> None:
     """Check that decisions and a review are in files of their own."""
-    tables = {"read": table, "written": output}
+    places = {"read": table, "written": output}
+    tables = {use: os.path.realpath(at) for use, at in places.items() if isinstance(at, Path)}
     for what, path in {"decisions": decisions, "review": review}.items():
         for use, place in tables.items():
-            if path and isinstance(place, Path) and path.resolve() == place.resolve():
+            if path and os.path.realpath(path) == place:
                 raise OptionError(
                     f"{path} is the table to be {use}; name another file for the {what}"
                 )
