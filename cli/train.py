@@ -58,7 +58,8 @@ def command(
     """Train word2vec and save the vectors to a file that WordVectors.load opens.
 
     Without --corpus it trains the built-in vectors again, from nltk's Brown corpus (licensed for
-    non-commercial use). The same machine and seed give the same file.
+    non-commercial use). The same machine and seed give the same file. Another
+    kind of processor gives slightly different vectors.
     """
     if files and not corpus:
         raise click.UsageError(

@@ -31,9 +31,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    return getattr(config, "cache", None)  # there is none with -p no:cacheprovider
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--rest") and config.cache:
-        passed = set(config.cache.get(_PASSED, []))
+    if config.getoption("--rest") and (cache := _cache(config)):
+        passed = set(cache.get(_PASSED, []))
         left_out = [i for i in items if i.nodeid in passed and not i.get_closest_marker("more")]
         items[:] = [item for item in items if item not in set(left_out)]
         config.hook.pytest_deselected(items=left_out)
@@ -44,9 +48,9 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Keep the names of the tests that passed; with xdist, only the main process has them all."""
-    if config.cache and not config.getoption("--rest"):
+    if not config.getoption("--rest") and (cache := _cache(config)):
         passed = [report.nodeid for report in terminalreporter.getreports("passed")]
-        config.cache.set(_PASSED, passed)
+        cache.set(_PASSED, passed)
 
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.

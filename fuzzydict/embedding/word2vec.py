@@ -104,7 +104,7 @@ def train(
     """Train the models of a recipe, and `combine` their vectors.
 
     The models are trained at the same time, each in one thread, so that the same machine and seed
-    give the same vectors, to the bit.
+    give the same vectors, to the bit. Another kind of processor rounds the last bit otherwise.
 
     The arguments are those of `WordVectors.train`, with sentences that are lists of words.
 

@@ -432,7 +432,8 @@ class WordVectors(WordEmbedding):
     ) -> WordVectors:
         """Train word2vec on sentences.
 
-        The same machine and seed give the same vectors, to the bit.
+        The same machine and seed give the same vectors, to the bit. Another kind of processor, or
+        another release of numpy or gensim, gives slightly different ones.
 
         Args:
             sentences: each a text or a list of words.
