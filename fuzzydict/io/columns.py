@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias,
 import numpy as np
 
 from fuzzydict._files import replacing
-from fuzzydict.errors import FileFormatError, MissingExtraError, NoMatchError, OptionError, quoted
+from fuzzydict.errors import (
+    FileFormatError,
+    FuzzyDictError,
+    MissingExtraError,
+    NoMatchError,
+    OptionError,
+    quoted,
+)
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.records import (
     BLANK,
@@ -477,18 +484,26 @@ def _add_to_parquet(file: BinaryIO, name: str, output: BinaryIO, columns: _NewCo
     arrow, parquet = _pyarrow()
     with _arrow_errors(name, arrow), parquet.ParquetFile(file) as table:
         schema = _extended_schema(table.schema_arrow, name, columns, arrow)
-        metadata, done = table.metadata, 0
-        compression = "snappy"
-        if metadata.num_row_groups and metadata.num_columns:
-            compression = metadata.row_group(0).column(0).compression.lower()
-        compression = compression.replace("uncompressed", "none")
-        with parquet.ParquetWriter(output, schema, compression=compression) as writer:
+        rows, done = table.metadata.num_rows, 0
+        with parquet.ParquetWriter(output, schema, compression=_compression(table)) as writer:
             for batch in table.iter_batches(_PARQUET_ROWS):
                 added = _beside_column(batch[columns.column], name, columns, arrow)
                 arrays = [*batch.columns, *added]
                 writer.write_batch(arrow.record_batch(arrays, schema=schema), _PARQUET_ROWS)
                 done += batch.num_rows
-                columns.progress(done, metadata.num_rows)
+                columns.progress(done, rows)
+
+
+def _compression(table: Any) -> str:
+    """Return the compression of the first column, or the usual one if there are no rows.
+
+    The rows are read first. Where a column's description is damaged, that raises an error, while
+    pyarrow ends the process when it is asked for the description alone.
+    """
+    for _ in table.iter_batches(1, row_groups=range(min(table.num_row_groups, 1))):
+        compression: str = table.metadata.row_group(0).column(0).compression.lower()
+        return compression.replace("uncompressed", "none")
+    return "snappy"
 
 
 def _beside_column(column: Any, name: str, columns: _NewColumns, arrow: Any) -> list[Any]:
@@ -529,7 +544,9 @@ def _arrow_errors(name: str, arrow: Any) -> Iterator[None]:
     """Report a file that pyarrow cannot read; errors of the disk pass through."""
     try:
         yield
-    except (arrow.ArrowException, OSError) as error:
+    except FuzzyDictError:
+        raise
+    except (arrow.ArrowException, ArithmeticError, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(

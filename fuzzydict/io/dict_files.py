@@ -156,9 +156,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
     expected = 'lines such as color = "black"'
     text = _text_of(path, expected)
+    _check_toml_keys(text, path)
     with parser_limits(str(path)):
         try:
-            return tomllib.loads(text)
+            content = tomllib.loads(text)
+            repr(content)  # raises ValueError for an integer that has too many digits to be printed
+            return content
         except tomllib.TOMLDecodeError as error:
             why, line = _toml_problem(str(error), text)
             if why.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
@@ -166,6 +169,26 @@ def _read_toml(path: Path) -> dict[str, Any]:
             else:
                 message = f"line {line} is not TOML ({why}); expected {expected}"
             raise FileFormatError(f"{path}: {message}") from error
+
+
+_MAX_PARTS = 16  # of a key; `tomllib` takes the square of their number, in time and memory
+_TOML_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?+|'[^'\n]*+'?+)"""
+_TOML_NEXT = rf"(?:[ \t]*+\.[ \t]*+{_TOML_PART})"
+_TOML_TOKEN = re.compile(  # a text that is not closed is a token as well, so that one pass suffices
+    r"""(?:\"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}+|\'''(?:[^']|'(?!''))*+'{0,5}+|\#[^\n]*+"""
+    rf"|(?P<long>{_TOML_PART}{_TOML_NEXT}{{{_MAX_PARTS},}}+)|{_TOML_PART}{_TOML_NEXT}*+)",
+    re.DOTALL,
+)
+
+
+def _check_toml_keys(text: str, path: Path) -> None:
+    """Refuse a key of very many parts, which TOML joins by dots."""
+    for token in _TOML_TOKEN.finditer(text):
+        if token.lastgroup:
+            line = text.count("\n", 0, token.start()) + 1
+            raise FileFormatError(
+                f"{path}: line {line} has a key of more than {_MAX_PARTS} parts; use fewer"
+            )
 
 
 def _toml_problem(message: str, text: str) -> tuple[str, int]:
@@ -181,6 +204,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         from ruamel.yaml import YAML
         from ruamel.yaml.constructor import ConstructorError, SafeConstructor
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
+        from ruamel.yaml.resolver import VersionedResolver
     except ImportError as error:
         raise MissingExtraError(
             "YAML needs ruamel.yaml, which is not installed; install it with: "
@@ -191,14 +215,24 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             try:
                 return super().construct_object(node, deep)
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            except _MISTAKES as error:
                 why = f"{quoted(node.value)} is not of its type: put it in quotes"
                 raise ConstructorError(problem=why, problem_mark=node.start_mark) from error
+
+        def construct_yaml_int(self, node: Any) -> int:
+            number = super().construct_yaml_int(node)
+            str(number)  # raises ValueError if it has too many digits to be printed
+            return int(number)
+
+    Constructor.add_constructor(f"{_YAML_TAG}int", Constructor.construct_yaml_int)
+
+    class Resolver(VersionedResolver):
+        processing_version = (1, 2)  # whatever a directive says
 
     expected = "lines such as color: black"
     text = _text_of(path, expected)
     yaml = YAML(typ="safe", pure=True)  # the parser in C reads YAML 1.1
-    yaml.Constructor = Constructor
+    yaml.Constructor, yaml.Resolver = Constructor, Resolver
     with parser_limits(str(path)):
         try:
             root = yaml.compose(text)
@@ -213,18 +247,26 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             ) from error
         except YAMLError as error:
             raise FileFormatError(f"{path}: is not YAML ({error}); expected a text file") from error
+        except FileFormatError:
+            raise
+        except _MISTAKES as error:
+            raise FileFormatError(
+                f"{path}: is not YAML that can be read ({error!r}); expected {expected}"
+            ) from error
     return _require_dict(content, path, expected)
 
 
-_MAX_VALUES = 1_000_000  # with those that aliases repeat; large files may have ten times their own
+_MAX_VALUES = 100_000  # with those that aliases repeat; large files may have ten times their own
 _YAML_TAG = "tag:yaml.org,2002:"
+#: What ruamel.yaml raises beside its own errors.
+_MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def _check_yaml(root: Any, path: Path) -> None:
     """Make all keys of a YAML document texts; refuse repeated keys, and aliases without end."""
-    sizes: dict[int, int] = {}  # by the id of a node, 0 while its parts are counted
+    sizes: dict[int, float] = {}  # by the id of a node, 0 while its parts are counted
 
-    def size_of(node: Any) -> int:
+    def size_of(node: Any) -> float:  # an integer would grow as long as the file
         """Return how many values a node has, with those repeated by aliases."""
         if id(node) not in sizes:
             sizes[id(node)] = 0
@@ -232,7 +274,7 @@ def _check_yaml(root: Any, path: Path) -> None:
             if node.id == "mapping":
                 parts = [value for _, value in node.value]
                 check_keys([key for key, _ in node.value])
-            sizes[id(node)] = 1 + sum(map(size_of, parts))
+            sizes[id(node)] = 1.0 + sum(map(size_of, parts))
         elif not sizes[id(node)]:
             line = node.start_mark.line + 1
             raise FileFormatError(f"{path}: line {line} holds itself by an alias; write it out")

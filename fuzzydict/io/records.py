@@ -81,6 +81,9 @@ class Block(NamedTuple):
     raws: list[str]
     contents: list[Any]
 
+    def add(self, line: int, raw: str, content: Any) -> None:
+        """Add a record, where the lines are a list."""
+
     def first(self, records: int) -> Block:
         """Return the first of the records."""
         return Block(self.lines[:records], self.raws[:records], self.contents[:records])
@@ -121,15 +124,16 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
     The last line may lack its end. So may one that is longer than lines may be.
     """
     read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
-    parts: list[bytes] = []  # of the line that is being read
+    parts, length = list[bytes](), 0  # of the line that is being read
     while data := read(_BLOCK):
         end = data.rfind(b"\n") + 1
-        if not end and sum(map(len, parts)) + len(data) > MAX_LINE:
+        if not end and length + len(data) > MAX_LINE:
             end = len(data)
         if end:
             yield b"".join((*parts, data[:end]))
-            parts, data = [], data[end:]
+            parts, length, data = [], 0, data[end:]
         parts.append(data)
+        length += len(data)
     if any(parts):
         yield b"".join(parts)
 
@@ -242,50 +246,66 @@ def encoded(text: str) -> bytes:
 
 def _csv_blocks(file: BinaryIO, name: object, delimiter: str) -> Iterator[Block]:
     """Yield the rows; those before a row that is no CSV come first."""
-    first, lines, refused = 1, list[str](), None
-    for _, more in _line_blocks(file, name):
-        lines += more
-        rows, used, refused = _csv_rows(lines, first, delimiter)
-        yield rows
-        first, lines = first + used, lines[used:]
-        if refused and not _is_unfinished(refused.error):
-            break
-    if refused:
-        problem = _csv_problem(refused.raw, refused.error)
-        raise FileFormatError(f"{name}: line {first} {problem}") from refused.error
+    source = _line_blocks(file, name)
+    for first, lines in source:
+        while lines:
+            block, used, error = _csv_rows(first, lines, source, name, delimiter)
+            yield block
+            if error is not None:
+                raise error
+            first, lines = first + used, lines[used:]
 
 
-class _Refused(NamedTuple):
-    """A row that is no CSV, as far as it was read, and why."""
+def _csv_rows(
+    first: int,
+    lines: list[str],
+    source: Iterator[tuple[int, list[str]]],
+    name: object,
+    delimiter: str,
+) -> tuple[Block, int, FileFormatError | None]:
+    """Return the rows that begin in some lines, of which ``first`` is the number of the first.
 
-    raw: str
-    error: csv.Error
-
-
-def _csv_rows(lines: list[str], first: int, delimiter: str) -> tuple[Block, int, _Refused | None]:
-    """Return the rows in some lines, of which ``first`` is the number of the first.
+    The lines that the last row goes on for are taken from ``source`` and added to ``lines``.
 
     Returns:
-        The rows up to one that is no CSV, or whose last cell is not closed; how many lines they
-        have; and that row, if there is one.
+        The rows up to one that is no CSV; how many lines they have; and the error of that one.
     """
-    text = _without_mark(lines) if first == 1 else lines
+    text = _without_mark(lines) if first == 1 else lines[:]
     with suppress(csv.Error):
         rows = list(csv.reader(text, delimiter=delimiter, strict=True))
         if len(rows) == len(lines):  # no row has several lines
             return Block(range(first, first + len(lines)), lines, rows), len(lines), None
-    numbers, raws, rows, used, refused = list[int](), list[str](), list[list[str]](), 0, None
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    numbers, raws, rows, used, begun = list[int](), list[str](), list[list[str]](), 0, len(lines)
+    reader = csv.reader(chain(text, _lines_of_row(lines, source)), delimiter=delimiter, strict=True)
+    error: FileFormatError | None = None
     try:
-        for row in reader:
-            end = reader.line_num
+        while used < begun:
+            rows.append(next(reader))
             numbers.append(first + used)
-            raws.append("".join(lines[used:end]))
-            rows.append(row)
-            used = end
-    except csv.Error as error:
-        refused = _Refused("".join(lines[used : reader.line_num]), error)
-    return Block(numbers, raws, rows), used, refused
+            raws.append("".join(lines[used : reader.line_num]))
+            used = reader.line_num
+    except FileFormatError as refused:  # a line of the last row is no text
+        error = refused
+    except (csv.Error, _RowTooLongError) as refused:
+        problem = _csv_problem("".join(lines[used : reader.line_num]), refused)
+        error = FileFormatError(f"{name}: line {first + used} {problem}")
+        error.__cause__ = refused
+    return Block(numbers, raws, rows), used, error
+
+
+class _RowTooLongError(Exception):
+    """A row goes on for more lines than are read."""
+
+
+def _lines_of_row(lines: list[str], source: Iterator[tuple[int, list[str]]]) -> Iterator[str]:
+    """Yield more lines, and add them to ``lines``, for a row that goes on in them."""
+    length = 0
+    for _, more in source:
+        lines += more
+        yield from more
+        length += sum(map(len, more))
+        if length > MAX_LINE:
+            raise _RowTooLongError
 
 
 def _of_equal_width(
@@ -309,13 +329,10 @@ def _of_equal_width(
         yield block
 
 
-def _is_unfinished(error: csv.Error) -> bool:
-    """Tell whether a row ends inside a quoted cell, which the next lines may close."""
-    return "unexpected end" in str(error)
-
-
-def _csv_problem(raw: str, error: csv.Error) -> str:
-    if _is_unfinished(error):
+def _csv_problem(raw: str, error: Exception) -> str:
+    if isinstance(error, _RowTooLongError):
+        return f"begins a row of more than {MAX_LINE} characters; is a quote left open?"
+    if "unexpected end" in str(error):
         return "opens a quote that is not closed; close it, or double the quotes inside a cell"
     if "field larger" in str(error):
         return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
@@ -343,6 +360,8 @@ def json_blocks(file: BinaryIO, name: object) -> Iterator[Block]:
 
     def content(raw: str, line: int) -> Any:
         text = raw.strip(" \t\r\n")
+        if not text:
+            return BLANK
         try:
             found, end = decode(text)
         except (ValueError, RecursionError):  # `parse_json` says why

@@ -1,0 +1,141 @@
+"""Files made to cost time or memory, or to end the process: read in linear time, or refused."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzydict import FileFormatError, FuzzyDict
+from fuzzydict.io.columns import clean_column
+from fuzzydict.io.dict_files import read_dict
+from fuzzydict.io.records import csv_table
+from tests.benchmarks.hostile_files import ATTACKS, measured
+
+FILES = [(form, name) for form, attacks in ATTACKS.items() for name in attacks]
+CODES = FuzzyDict({"colour": 1, "price": 2})
+
+
+def pyarrow() -> tuple[Any, Any]:
+    why = "Parquet needs the extra 'parquet'"
+    return tuple(pytest.importorskip(name, reason=why) for name in ("pyarrow", "pyarrow.parquet"))
+
+
+@pytest.mark.parametrize(("form", "name"), FILES, ids=["-".join(file) for file in FILES])
+def test_a_file_is_read_in_linear_time(tmp_path: Path, form: str, name: str) -> None:
+    """Eight times the size takes eight times the time, and the square of it 64 times."""
+    if form == "parquet":
+        pyarrow()
+    sizes = [3_000, 24_000] if form == "yaml" else [30_000, 240_000]
+    found = measured(form, ATTACKS[form][name], sizes, tmp_path, runs=1)
+    assert found.growth < 32
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 40 + "a = 1",
+        '"a".' * 40 + "'b' = 1",
+        "[[" + "a . " * 40 + "a]]",
+        'x = ["""a"""", {' + "a." * 40 + "a = 1}]",
+        'x = ["""\\"""", {' + "a." * 40 + "a = 1}]",
+        "x = ['''a'''', {" + "a." * 40 + "a = 1}]",
+        "x = ''\n#'''\n" + "a." * 40 + "a = 1",
+    ],
+)
+def test_a_key_of_very_many_parts_is_refused_wherever_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "file.toml"
+    path.write_text("\n" + text)
+    with pytest.raises(FileFormatError, match=r"line \d has a key of more than 16 parts; use few"):
+        read_dict(path)
+
+
+def test_dots_that_are_no_keys_are_left_alone(tmp_path: Path) -> None:
+    path, dots = tmp_path / "file.toml", "a." * 40
+    texts = {"a": f'"{dots}"', "b": f"'{dots}'", "c": f'"""\n"{dots}"""', "d": f"'''{dots}''''"}
+    rows = [f"{key} = {text} # {dots}" for key, text in texts.items()]
+    path.write_text("\n".join([*rows, ".".join("abcdefghijklmnop").replace("a", "e", 1) + " = 1"]))
+    read = read_dict(path)
+    assert [read[key] for key in texts] == [dots, dots, f'"{dots}', f"{dots}'"]
+    assert read["e"] == {"b": read["e"]["b"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.toml", "a = 0x" + "f" * 20_000, "has too many digits; put it in quotes"),
+        ("a.toml", "a = [{b = 0b" + "1" * 20_000 + "}]", "has too many digits; put it in quotes"),
+        ("a.yaml", "a: 0x" + "f" * 20_000, "line 1 is not YAML ('0xfff"),
+        ("a.yaml", "a: 1\nb: 0b" + "1" * 20_000, "line 2 is not YAML ('0b111"),
+        ("a.yaml", "%YAML 1.3\n---\na: 1", "is not YAML that can be read"),
+        ("a.yaml", "%YAML " + "9" * 5000 + ".1\n---\na: 1", "is not YAML that can be read"),
+        ("a.yaml", r'a: "\U00110000"', "is not YAML that can be read"),
+        ("a.yaml", r'a: "\UFFFFFFFF"', "is not YAML that can be read"),
+        ("a.yaml", "a: !!omap [b: 1, b: 2]", "is not YAML that can be read"),
+        ("a.yaml", "a: !!int 1:1", "line 1 is not YAML ('1:1' is not of its type"),
+    ],
+)
+def test_what_its_parser_takes_but_nobody_can_print_is_refused(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FileFormatError) as caught:
+        read_dict(tmp_path / name)
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert message in str(caught.value)
+
+
+def test_yaml_is_that_of_version_1_2_whatever_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("%YAML 1.1\n---\nno: no\ntime: 12:30\nnumber: 010\n")
+    assert read_dict(path) == {"no": "no", "time": "12:30", "number": 10}
+
+
+def test_a_row_of_csv_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,1\nb," + '"\n",' * 5_000_000, newline="")
+    with pytest.raises(FileFormatError, match="line 2 begins a row of more than 16777216 char"):
+        read_dict(path)
+
+
+def test_rows_of_many_lines_come_as_they_are_read() -> None:
+    """However the blocks of the file fall, no more of it is read than a row needs."""
+    data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
+    file = io.BytesIO(data)
+    header, rows = csv_table(file, "t.csv", ",")
+    assert header is not None
+    assert next(rows).raw == '1,"' + "x\n" * 40_000 + '"\n'
+    assert file.tell() < 300_000
+    assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
+
+
+# ---- Parquet ------------------------------------------------------------------------------
+
+
+def test_parquet_with_any_byte_of_its_footer_changed_is_read_or_refused(tmp_path: Path) -> None:
+    """Some of these once ended the process, and some gave errors of other kinds."""
+    arrow, parquet = pyarrow()
+    path, output = tmp_path / "t.parquet", tmp_path / "out.parquet"
+    parquet.write_table(arrow.table({"c": ["colour", "x"]}).replace_schema_metadata(), path)
+    data, refused = path.read_bytes(), 0
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for place in range(footer, len(data) - 8):
+        for byte in (102, 232, data[place] ^ 1):
+            path.write_bytes(data[:place] + bytes([byte]) + data[place + 1 :])
+            try:
+                assert clean_column(CODES, path, "c", output).rows >= 0
+            except FileFormatError as error:
+                assert str(error).startswith(str(path))  # noqa: PT017 - it may be read as well
+                refused += 1
+    assert refused > 100
+
+
+def test_a_parquet_table_without_rows_is_copied(tmp_path: Path) -> None:
+    arrow, parquet = pyarrow()
+    path, output = tmp_path / "t.parquet", tmp_path / "out.parquet"
+    for table in (arrow.table({"c": arrow.array([], arrow.string())}),):
+        parquet.write_table(table, path)
+        assert clean_column(CODES, path, "c", output).rows == 0
+        assert parquet.read_table(output).column_names == ["c", "c_key", "c_value", "c_score"]
