@@ -170,11 +170,11 @@ def finite_number(name: str, number: Any, expected: str = "a finite number") -> 
     return value
 
 
-def positive(name: str, number: Any) -> float:
-    """Return a `finite_number` above 0."""
-    expected = "a finite number above 0"
+def positive(name: str, number: Any, most: float = math.inf) -> float:
+    """Return a `finite_number` above 0, ``most`` at most."""
+    expected = "a finite number above 0" + (f", {most:g} at most" if most < math.inf else "")
     value = finite_number(name, number, expected)
-    if value <= 0:
+    if not 0 < value <= most:
         raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
     return value
 
@@ -188,8 +188,12 @@ def share(name: str, number: Any, most: float = 1.0) -> float:
     return value
 
 
-def whole_number(name: str, number: Any, least: int = 1, most: int | None = None) -> int:
+def whole_number(
+    name: str, number: Any, least: int = 1, most: int | None = None, *, other: str = ""
+) -> int:
     """Return a whole number from ``least`` to ``most``; a bool or a float is none.
+
+    ``other`` tells, in the message, what else the argument takes.
 
     Raises:
         ArgumentTypeError: It is no whole number.
@@ -200,7 +204,7 @@ def whole_number(name: str, number: Any, least: int = 1, most: int | None = None
         3
     """
     limits = f"of {least} or more" if most is None else f"from {least} to {most}"
-    wrong = f"{name} must be a whole number {limits}, got {quoted(number)}"
+    wrong = f"{name} must be a whole number {limits}{other}, got {quoted(number)}"
     is_scalar = isinstance(number, np.ndarray | np.integer) and number.ndim == 0
     given = number.item() if is_scalar else number
     if not isinstance(given, int) or isinstance(given, bool):
@@ -209,6 +213,18 @@ def whole_number(name: str, number: Any, least: int = 1, most: int | None = None
     if value < least or (most is not None and value > most):
         raise OptionError(wrong)
     return value
+
+
+def as_bool(name: str, answer: Any) -> bool:
+    """Return whether something counts as true.
+
+    Raises:
+        ArgumentTypeError: It cannot tell, as an array of several numbers.
+    """
+    try:
+        return bool(answer)
+    except Exception as error:  # whatever its __bool__ raises
+        raise ArgumentTypeError(f"{name} must give a bool, got {quoted(answer)}") from error
 
 
 def as_divisor(number: float, dtype: np.dtype[Any]) -> float:
@@ -322,7 +338,7 @@ def glorot(random: np.random.Generator, rows: int, columns: int, dtype: DTypeLik
     """
     try:
         kind = np.dtype(dtype).kind
-    except (TypeError, ValueError):
+    except Exception:  # whatever its methods raise
         kind = "O"
     if kind != "f":
         raise ArgumentTypeError(

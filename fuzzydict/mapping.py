@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, cast
 
 import numpy as np
 
+from fuzzydict._arrays import as_array, as_bool, whole_number
 from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
 from fuzzydict.indexed import IndexedDict
@@ -286,10 +287,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> [match.key for match in d.most_similar("colour")]
         ['color', 'brand']
         """
-        if topn is not None and not isinstance(topn, (int, np.integer)):
-            raise ArgumentTypeError(f"topn: expected a whole number or None, got {topn!r}")
-        if topn is not None and topn < 0:
-            raise OptionError(f"topn: expected 0 or more, or None, got {topn}")
+        topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
         queries = query if isinstance(query, list) else [query]
         with self._lookup() as lookup:
             names, cutoff = [self._read_as(one) for one in queries], self._cutoff(lookup)
@@ -526,8 +524,8 @@ class FuzzyDict(IndexedDict[V]):
     def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
         """Return which of the names, (S,), may be attended to."""
         if callable(attn_mask):
-            return np.array([bool(attn_mask(name)) for name in names])
-        mask = np.asarray(attn_mask)
+            return np.array([as_bool("attn_mask", attn_mask(name)) for name in names])
+        mask = as_array("attn_mask", attn_mask)
         if mask.dtype != np.bool_:
             raise ArgumentTypeError(
                 f"attn_mask: expected bools (True = attend) or a function of the key, "

@@ -13,7 +13,7 @@ from fuzzydict.embedding.base import Background, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
 from fuzzydict.embedding.word_vectors import Brown, English, WordVectors, is_english
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,8 @@ class Encoder:
         if not texts:  # not every function takes an empty list
             return np.zeros((0, self._size or 0), np.float32)
         (given,) = as_floats(**{"embedding: what its encode gave": self.function(list(texts))})
-        vectors = given.astype(np.float32)  # a copy: the function may use its array again
+        with np.errstate(over="ignore"):  # infinity is refused
+            vectors = given.astype(np.float32)  # a copy: the function may use its array again
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ShapeError(
                 f"embedding: its encode must give an array (n, E) for n texts; "
@@ -62,7 +63,7 @@ class Encoder:
             )
         if not np.isfinite(vectors).all():
             bad = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
-            raise ShapeError(f"embedding: its encode gave NaN or infinity for {texts[bad]!r}")
+            raise ShapeError(f"embedding: its encode gave NaN or infinity for {quoted(texts[bad])}")
         if self._size not in (None, vectors.shape[1]):
             raise ShapeError(
                 f"embedding: its encode gave vectors of {vectors.shape[1]}, and of {self._size} "
@@ -186,7 +187,7 @@ def as_embedding(embedding: Any) -> Unprojected:
     raise ArgumentTypeError(
         f"embedding: expected None, 'english', WordVectors, gensim KeyedVectors, a mapping from "
         f"words to vectors, an object with encode(texts), or a function of texts; "
-        f"got {embedding!r}"
+        f"got {quoted(embedding)}"
     )
 
 

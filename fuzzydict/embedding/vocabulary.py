@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import slices
+from fuzzydict._arrays import as_array, slices
 from fuzzydict._files import array_of, texts_of
 from fuzzydict.errors import ArgumentTypeError, ShapeError, quoted
 from fuzzydict.text.ngrams import NgramSearch
@@ -51,7 +51,7 @@ class Listed:
         self._rows = dict(zip(self.words, range(len(self.words)), strict=True))
         if len(self._rows) < len(self.words):
             (twice, _), *_ = Counter(self.words).most_common(1)
-            raise ShapeError(f"words: {twice!r} comes twice; keep one of its vectors")
+            raise ShapeError(f"words: {quoted(twice)} comes twice; keep one of its vectors")
         together = "".join(self.words)
         self.has_phrases = " " in together or "_" in together
         if not together.isascii() or together != together.lower():  # else all are plain already
@@ -485,13 +485,15 @@ class FoundWords:
 
 
 def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.int64]:
-    given = np.asarray(counts)
+    given = as_array("counts", counts)
     if given.shape != (size,):
         raise ShapeError(f"counts: expected {size}, one a word, got {given.size} ({given.shape})")
     if given.dtype.kind not in "biuf":
         raise ArgumentTypeError(f"counts: expected numbers, got dtype {given.dtype}")
-    if not (np.isfinite(given) & (given >= 0)).all():
-        raise ShapeError("counts: expected numbers of 0 or more, got one below, NaN or infinity")
+    if not (np.isfinite(given) & (given >= 0) & (given < 2.0**63)).all():
+        raise ShapeError(
+            "counts: expected numbers from 0 to 2**63 - 1, got one outside, NaN or infinity"
+        )
     if given.sum(dtype=np.float64) > _MOST_COUNTED:
         raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale them down")
     return given.astype(np.int64, copy=False)

@@ -411,7 +411,7 @@ class WordVectors(WordEmbedding):
         if not np.isfinite(rows).all():
             bad = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
             raise ShapeError(
-                f"vectors: the one of {bad!r} has NaN or infinity, or numbers beyond "
+                f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
                 f"32 bits; leave it out, or scale it down"
             )
         rows.flags.writeable = False
@@ -529,13 +529,13 @@ class WordVectors(WordEmbedding):
             ShapeError: there are none, or their lengths differ.
         """
         rows = {
-            word: as_floats(**{f"embedding of {word!r}": vector})[0]
+            word: as_floats(**{f"embedding of {quoted(word)}": vector})[0]
             for word, vector in mapping.items()
         }
         sizes = {word: row.shape for word, row in rows.items()}
         odd = next((word for word in rows if sizes[word] != next(iter(sizes.values()))), None)
         if not rows or odd is not None:
-            got = "no word" if odd is None else f"shape {sizes[odd]} for {odd!r}"
+            got = "no word" if odd is None else f"shape {sizes[odd]} for {quoted(odd)}"
             raise ShapeError(f"embedding: expected vectors of one length for all words, got {got}")
         return cls(list(rows), np.stack(list(rows.values())))
 
@@ -548,7 +548,7 @@ class WordVectors(WordEmbedding):
                 number and takes a quarter of the space. By default it is left as it is.
         """
         if dtype not in (None, "float32", "int8"):
-            raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {dtype!r}")
+            raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {quoted(dtype)}")
         matrix = self._matrix.rounded() if dtype == "int8" else self._matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
         write_arrays(path, _KIND, {}, {**self.vocabulary.arrays(), **matrix.arrays()})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats
+from fuzzydict._arrays import as_floats, whole_number
 from fuzzydict.errors import OptionError, ShapeError
 from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
 from fuzzydict.io.records import as_json
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 
 
+_MOST_BINS = 1 << 20
 _TOPN = 10  # ranks that count for the mean reciprocal rank
 _TIMED = 50  # lookups timed in a set, for each system
 
@@ -263,7 +264,7 @@ def mean_reciprocal_rank(
     >>> mean_reciprocal_rank([["brand", "color"], ["model"]], [{"color"}, {"brand"}])
     0.25
     """
-    reciprocals = []
+    topn, reciprocals = whole_number("topn", topn, 0), []
     for answers, right in zip(ranked, accepted, strict=True):
         ranks = (rank for rank, answer in enumerate(answers[:topn], 1) if answer in right)
         reciprocals.append(1 / next(ranks, math.inf))
@@ -307,7 +308,8 @@ def expected_calibration_error(scores: ArrayLike, right: ArrayLike, *, bins: int
     >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.05], [True, True, False, False]), 3)
     0.075
     """
-    claimed, correct = _scores(scores=scores), np.asarray(right, np.bool_)
+    claimed, correct = _scores(scores=scores), as_floats(right=right)[0] != 0
+    bins = whole_number("bins", bins, most=_MOST_BINS)
     if claimed.shape != correct.shape:
         raise ShapeError(
             f"right: expected a bool for each of the {len(claimed)} scores, "

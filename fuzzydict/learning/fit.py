@@ -124,10 +124,13 @@ class Plan:
         learn = self.learn
         if learn is None:
             return {}
-        roles = {learn} if isinstance(learn, str) else set(learn)
+        try:
+            roles = {learn} if isinstance(learn, str) else set(learn)
+        except Exception:  # it is no list, or holds what cannot be hashed
+            roles = set()
         if not roles or not roles <= set(ROLES):
             expected = ", ".join(map(repr, ROLES))
-            raise OptionError(f"learn: expected some of {expected}, got {learn!r}")
+            raise OptionError(f"learn: expected some of {expected}, got {quoted(learn)}")
         if "value" in roles and not pools:
             raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
         fixed = tuple(role for role in ("query", "key") if role not in roles)

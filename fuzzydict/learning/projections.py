@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import Array, positive, share, whole_number
+from fuzzydict._arrays import Array, positive, require_finite, share, whole_number
 from fuzzydict.embedding.projections import Factors, Projections, project_forward
 
 MOST_EPOCHS = 1_000_000
+_FASTEST = 100.0  # the largest learning rate, which turns a vector by more than all
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
 
@@ -71,7 +72,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         checked = {
-            "learning_rate": positive("learning_rate", self.learning_rate),
+            "learning_rate": positive("learning_rate", self.learning_rate, _FASTEST),
             "epochs": whole_number("epochs", self.epochs, most=MOST_EPOCHS),
             "rank": None if self.rank is None else whole_number("rank", self.rank),
             "validation": share("validation", self.validation, 0.5),
@@ -186,8 +187,12 @@ def fit_pooling(
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
     # In units of a third of the spread, an error as large as the spread weighs as much as a key
     # that is hard to find, and the identity penalty means the same for both losses.
-    unit = float(np.std(np.asarray(targets))) / 3 or 1.0
-    v, target = ((np.asarray(a) / unit).astype(np.float32) for a in (values, targets))
+    numbers = {"values": np.asarray(values), "targets": np.asarray(targets)}
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = float(np.std(numbers["targets"])) / 3 or 1.0
+        v, target = ((a / unit).astype(np.float32) for a in numbers.values())
+    for array in (np.array(unit), v, target):
+        require_finite(array, **numbers)
     trained = TrainableProjections(x.shape[1], settings, v.shape[1])
 
     def losses(rows: NDArray[np.intp]) -> tuple[float, NamedGradients]:

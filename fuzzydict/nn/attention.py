@@ -329,16 +329,22 @@ def pool(weights: ArrayLike, value: ArrayLike) -> Array:
         array([[3., 2.]])
     """
     w, v = as_floats(weights=weights, value=value)
-    if w.ndim < 2 or v.ndim < 2 or w.shape[-1] != v.shape[-2]:
-        raise ShapeError(
-            f"weights (..., L, S) and value (..., S, Ev) must have the same S, got weights "
-            f"{w.shape} and value {v.shape}"
-        )
-    broadcast_lead(weights=w, value=v)
+    _check_pooling(weights=w, value=v)
     with np.errstate(over="ignore", invalid="ignore"):
         output: Array = w @ v
     require_finite(output, weights=w, value=v)
     return output
+
+
+def _check_pooling(**arrays: Array) -> None:
+    """Raise ShapeError unless weights or scores (..., L, S) fit values (..., S, Ev)."""
+    (name, weights), (_, value) = arrays.items()
+    if weights.ndim < 2 or value.ndim < 2 or weights.shape[-1] != value.shape[-2]:
+        raise ShapeError(
+            f"{name} (..., L, S) and value (..., S, Ev) must have the same S, got {name} "
+            f"{weights.shape} and value {value.shape}"
+        )
+    broadcast_lead(**arrays)
 
 
 # ---- in blocks ----
@@ -372,6 +378,7 @@ def partial(scores: ArrayLike, value: ArrayLike, temperature: float = 1.0) -> Pa
         array([[4.]])
     """
     s, v = as_floats(scores=scores, value=value)
+    _check_pooling(scores=s, value=v)
     tops = finite_tops(s)
     weights = centred(s, tops, as_divisor(temperature, s.dtype))
     np.exp(weights, out=weights)

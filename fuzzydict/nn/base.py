@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TypeAlias
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, broadcast_lead, check_matrices, unbroadcast
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 
 class ScorerGradients(NamedTuple):
@@ -93,7 +93,7 @@ class Scorer(ABC):
         unknown = sorted(set(parameters) - set(known))
         if unknown:
             raise OptionError(
-                f"{type(self).__name__} has no parameter {unknown[0]!r}; it has "
+                f"{type(self).__name__} has no parameter {quoted(unknown[0])}; it has "
                 f"{', '.join(known) or 'none'}"
             )
         return type(self)(**{**known, **parameters}) if parameters else self

@@ -18,7 +18,7 @@ from fuzzydict._arrays import (
     require_finite,
     whole_number,
 )
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.nn.attention import attention, attention_forward
 
 _INPUTS = ("query", "key", "value")
@@ -208,7 +208,7 @@ class MultiHeadAttention:
         changed = dict(self.parameters)
         for name, given in parameters.items():
             if name not in changed:
-                raise OptionError(f"no parameter {name!r}; there are {', '.join(changed)}")
+                raise OptionError(f"no parameter {quoted(name)}; there are {', '.join(changed)}")
             (array,) = as_floats(**{name: given})
             if array.shape != changed[name].shape:
                 raise ShapeError(f"{name} must have shape {changed[name].shape}, got {array.shape}")
@@ -285,13 +285,13 @@ class MultiHeadAttention:
 
 def _split(x: Array, heads: int) -> Array:
     """Split (..., N, E) into heads (..., H, N, E / H)."""
-    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3)
+    return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads).swapaxes(-2, -3)
 
 
 def _join(x: Array) -> Array:
     """Join the heads (..., H, N, E / H) to (..., N, E)."""
     x = x.swapaxes(-2, -3)
-    return x.reshape(*x.shape[:-2], -1)
+    return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
 
 
 def _torch_parameters(module: Any) -> dict[str, Array]:

@@ -528,7 +528,8 @@ def _layer_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Arra
 
 def _hidden(q: Array, k: Array) -> Array:
     """Return ``tanh(q + k)`` (..., L, S, A)."""
-    hidden: Array = q[..., :, None, :] + k[..., None, :, :]
+    with np.errstate(over="ignore"):  # tanh makes 1 of infinity
+        hidden: Array = q[..., :, None, :] + k[..., None, :, :]
     return np.tanh(hidden, out=hidden)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, overload
 
 import numpy as np
 
+from fuzzydict._arrays import whole_number
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.text.words import shortened
@@ -246,7 +247,7 @@ class Attention:
 
     def top(self, n: int = _SHOWN) -> list[tuple[str, float, Any]]:
         """Return the ``n`` keys with the largest weights as (key, weight, value), best first."""
-        best = np.argsort(-self.weights, kind="stable")[:n].tolist()
+        best = np.argsort(-self.weights, kind="stable")[: whole_number("n", n, 0)].tolist()
         return [(self.names[i], float(self.weights[i]), self.values[i]) for i in best]
 
     def plot(self, n: int | None = None, *, kind: str = "weights") -> Any:
@@ -270,10 +271,10 @@ class Attention:
         if kind == "map":
             if not self.keys.shape[1]:
                 raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
-            named = _NAMED if n is None else n
+            named = _NAMED if n is None else whole_number("n", n, 0)
             vectors = self.query, self.names, self.keys
             return plot_map(self.text, *vectors, self.weights, named, self._how_sure())
-        raise OptionError(f"kind must be one of weights, map, got {kind!r}")
+        raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""
@@ -313,7 +314,7 @@ class Attention:
 
     def _notes(self, n: int) -> list[str]:
         """Return how sure the pool is, and of what keys a chart of ``n`` keys does not show."""
-        rest, lines = len(self.names) - n, []
+        rest, lines = len(self.names) - int(n), []
         if rest > 0:
             share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
             lines.append(f"  and {rest} more keys with {share:.1%} together")

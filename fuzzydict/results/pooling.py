@@ -209,7 +209,8 @@ def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
     elif not kinds <= {int, float}:
         return None
     try:
-        stacked = np.array(values, np.float64)
+        with np.errstate(over="ignore"):
+            stacked = np.array(values, np.float64)
     except OverflowError:  # an int that is too large
         return None
     return stacked if np.isfinite(stacked).all() else None
@@ -218,13 +219,17 @@ def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:
     """Return one value as an array, (*shape)."""
     is_real = isinstance(value, Number) and not isinstance(value, complex | np.complexfloating)
+    numbers: NDArray[np.float64] | None = None
     if is_real or isinstance(value, list | tuple | np.ndarray):
         try:
             array = np.asarray(value)
             if is_real or array.dtype.kind in "biuf":
-                return array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            pass  # ragged, not numbers, or too large
+                with np.errstate(over="ignore"):  # infinity is refused
+                    numbers = array.astype(np.float64)
+        except Exception:  # ragged, not numbers, too large, or whatever a class of numbers raises
+            numbers = None
+    if numbers is not None:
+        return numbers
     raise PoolingError(
         f"the value of {quoted(key)} cannot be pooled: expected a number, an array, or a list or "
         f"tuple of numbers (or only texts), got {type(value).__name__} {quoted(value)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fuzzydict.errors import OptionError
+from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
 from fuzzydict.search.features import (
@@ -548,8 +548,9 @@ def as_score(scorer: ScorerLike | None) -> Score:
         return SpellingScore()
     if isinstance(scorer, str) and scorer not in SCORERS:
         raise OptionError(
-            f"scorer {scorer!r} is not known; the names are {', '.join([SPELLING, *SCORERS])}, "
-            f"and Bilinear(M) and Concat(W, w) are passed as objects"
+            f"scorer {quoted(scorer)} is not known; the names are "
+            f"{', '.join([SPELLING, *SCORERS])}, and Bilinear(M) and Concat(W, w) are passed "
+            f"as objects"
         )
     return NamedScore(scorer)
 

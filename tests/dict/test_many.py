@@ -171,7 +171,7 @@ def test_a_cutoff_of_one_read_is_checked_like_the_option(
 ) -> None:
     d = car()
     for read in (d.get, d.nearest, d.pool, lambda q, **cut: d.get_many([q], **cut)):
-        with pytest.raises(kind, match="score_cutoff: "):
+        with pytest.raises(kind, match="score_cutoff "):
             read("color", score_cutoff=cutoff)
 
 

@@ -113,7 +113,7 @@ MISUSES: list[tuple[type[Exception], Callable[[Path], Any], str, str, str]] = [
         errors.ArgumentTypeError,
         lambda _: FuzzyDict(CAR).most_similar("red", topn="3"),  # type: ignore[arg-type]
         "got '3'",
-        "a whole number or None",
+        "a whole number of 0 or more, or None",
         "topn",
     ),
     (

@@ -38,7 +38,9 @@ def test_most_similar_is_sorted_and_cut() -> None:
     for topn in (1.5, "3"):
         with pytest.raises(ArgumentTypeError, match="topn"):
             d.most_similar("colour", topn=topn)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="topn: expected 0 or more, or None, got -1"):
+    with pytest.raises(
+        OptionError, match="topn must be a whole number of 0 or more, or None, got -1"
+    ):
         d.most_similar("colour", topn=-1)
 
 

@@ -1,0 +1,386 @@
+"""Every public argument that takes numbers, given odd ones: it answers, or raises an own error.
+
+An answer comes without a warning other than this package's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fuzzydict
+from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAttention, WordVectors
+from fuzzydict._arrays import share, whole_number
+from fuzzydict.errors import quoted
+from fuzzydict.evaluation import evaluate
+from fuzzydict.io.explore import answer
+from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
+from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
+from fuzzydict.nn.softmax import softmax, sparsemax
+
+# ---- odd numbers ---------------------------------------------------------------------------
+
+
+class Refusing(Fraction):
+    """A number that can be neither shown nor made a float."""
+
+    def __float__(self) -> float:
+        raise ZeroDivisionError
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class Unwilling:
+    """An object that raises whatever is asked of it."""
+
+    def __float__(self) -> float:
+        raise ZeroDivisionError
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise LookupError
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class Half:
+    """What can be made a float, but does not say that it is a number."""
+
+    def __float__(self) -> float:
+        return 0.5
+
+
+ODD: list[Any] = [
+    *(
+        Fraction(9, 10),
+        Fraction(10**400),
+        Fraction(1, 10**400),
+        Refusing(1, 2),
+        Unwilling(),
+        Half(),
+    ),
+    *(Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e400"), Decimal("-Infinity")),
+    *(0, 1, 2, -1, True, False, 10**30, 10**400, -(10**400), 10**5000, [10**5000], (10**400, 1.0)),
+    *(-0.0, 5e-324, 1e-320, 1e-50, 0.1, 1.5, 1e50, 1e308, -1.7e308, float("nan"), float("inf")),
+    *(np.float16(0.5), np.float32(0.25), np.float64("nan"), np.longdouble("1e4000"), np.bool_(1)),
+    *(np.int8(2), np.uint64(2**64 - 1), np.datetime64("2020-01-01"), np.timedelta64(5, "s")),
+    *(np.array(0.5), np.array([0.5]), np.array([[0.5, 1.0]]), np.array("0.5"), np.array(1j)),
+    *(np.array(Fraction(1, 2), object), np.zeros((0, 2)), np.array([np.inf, 1e308])),
+    *(
+        1j,
+        complex("nan"),
+        "0.5",
+        "",
+        "\ud800",
+        b"1",
+        None,
+        ...,
+        object(),
+        range(2),
+        {},
+        {1: 2},
+        set(),
+    ),
+    *([], [1, [2, 3]], [[1.0], [1.0, 2.0]], [None, 1.0], [1e308, 1e308], [[1e308, -1e308]]),
+    *([True, False], [False, False], [[5e-324, 1.0]], [Fraction(1, 2), 0.5], [[Decimal("0.5"), 1]]),
+]
+SCALARS = st.one_of(
+    st.sampled_from(range(len(ODD))).map(ODD.__getitem__),
+    st.floats(),
+    st.floats(width=32).map(np.float32),
+    st.integers(),
+    st.fractions(),
+    st.decimals(),
+)
+odd_values = st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.lists(st.lists(st.floats())))
+
+# ---- the arguments -------------------------------------------------------------------------
+
+VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
+VECTORS["dusk"] = [-1.0, -0.2]  # which is far from all
+KEYS = ["red", "blue", "violet", "grey"]
+
+
+def colors(**options: Any) -> FuzzyDict[Any]:
+    return FuzzyDict(dict.fromkeys(KEYS, 1.0), **{"embedding": VECTORS} | options)
+
+
+def read(d: FuzzyDict[Any], **options: Any) -> None:
+    """Read in all ways; a default is the answer where nothing matches."""
+    for query in ("grye", "red"):
+        assert d.get(query, "default", **options) is not None
+        d.nearest([query], default=None, **options)
+        d.get_many([query], **options)
+
+
+def pool_all(d: FuzzyDict[Any]) -> None:
+    attended = d.attend("grey")
+    weights = attended.weights
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[attended.scores.argmax()] >= weights.max() - 1e-9
+    assert str(attended)
+    d.pool(["grey", "red"])
+
+
+def fit(**options: Any) -> None:
+    epochs = options.get("epochs")
+    if not isinstance(epochs, int) or epochs < 5:  # else it takes long
+        colors().fit({"ruby": "red", "navy": "blue"}, **{"epochs": 1, "validation": 0} | options)
+
+
+def fit_values(target: Any) -> None:
+    colors().fit({"grey": target, "blue": 1.0, "red": 0.5}, epochs=1, validation=0)
+
+
+def kernels(width: Any) -> None:
+    for name in KERNELS:
+        for dtype in (np.float32, np.float64):
+            rows = np.array([[0.0, 1.0], [0.5, 1e-30]], dtype)
+            scores = KERNELS[name](width)(rows, rows)
+            assert not scores.diagonal().any()  # a vector is nearest to itself
+            attention(rows, rows, rows, scorer=KERNELS[name](width))
+
+
+def tempered(temperature: Any) -> None:
+    for dtype in (np.float32, np.float64):
+        rows = np.array([[3.0, 1.0, 3.0]], dtype)
+        for weigh in (softmax, sparsemax):
+            weights = weigh(rows, temperature)
+            assert weights.sum() == pytest.approx(1.0)
+            assert weights[0, 0] == weights[0, 2] == weights.max()
+        one = attention([[1.0]], rows.T, rows.T, scorer="dot", temperature=temperature)
+        both, _ = attention(
+            [[1.0]], rows.T, rows.T, scorer="dot", temperature=temperature, need_weights=True
+        )
+        np.testing.assert_allclose(one, both, rtol=1e-5)
+        attention_forward([[1.0]], rows.T, rows.T, temperature=temperature)[2](np.ones((1, 1)))
+
+
+ROWS = [[0.5, 1.0], [1.0, 0.0]]
+IN_32_BITS = np.array(ROWS, np.float32)
+
+
+def heads(**options: Any) -> None:
+    sizes = [size for size in options.values() if isinstance(size, int | np.integer)]
+    if all(size < 100 for size in sizes):  # a matrix of a million rows fits, and takes long
+        MultiHeadAttention(**{"embed_dim": 2, "num_heads": 1} | options)
+
+
+def regress(X: Any, y: Any, bandwidth: Any = 1.0) -> None:  # noqa: N803
+    model = KernelRegression(bandwidth=bandwidth).fit(X, y)
+    model.predict(X)
+    model.score(X, y)
+
+
+ARGUMENTS: dict[str, Callable[[Any], object]] = {
+    "score_cutoff": lambda x: read(colors(score_cutoff=x)),
+    "score_cutoff in pool mode": lambda x: colors(score_cutoff=x, mode="pool").get("grey"),
+    "score_cutoff, an attribute": lambda x: setattr(colors(), "score_cutoff", x),
+    "score_cutoff, of a class": lambda x: type("Sub", (FuzzyDict,), {"score_cutoff": x})(),
+    "score_cutoff, of a class, later": lambda x: read(later("score_cutoff", x)),
+    "score_cutoff of reads": lambda x: read(colors(), score_cutoff=x),
+    "score_cutoff of reads by the cosine": lambda x: read(colors(scorer="dot"), score_cutoff=x),
+    "score_cutoff of pool": lambda x: colors().pool("grey", score_cutoff=x),
+    "score_cutoff, saved": lambda x: colors(score_cutoff=x).copy(),
+    "temperature": lambda x: pool_all(colors(temperature=x)),
+    "temperature of a scorer": lambda x: pool_all(colors(temperature=x, scorer="dot")),
+    "temperature of a class, later": lambda x: pool_all(later("temperature", x)),
+    "temperature of a search": lambda x: pool_all(colors(temperature=x, index="usearch")),
+    "temperature of explore": lambda x: answer(colors(), "grye", x),
+    "topn": lambda x: colors().most_similar("grye", topn=x),
+    "attn_mask of attend": lambda x: colors().attend("grey", attn_mask=x),
+    "attn_mask of pool": lambda x: colors().pool("grey", attn_mask=lambda _: x),
+    "n of top": lambda x: colors().attend("grey").top(x),
+    "n of chart": lambda x: colors().attend("grey").chart(x),
+    "n of chart_html": lambda x: colors().attend("grey").chart_html(x),
+    "rank": lambda x: fit(rank=x),
+    "epochs": lambda x: fit(epochs=x),
+    "learning_rate": lambda x: fit(learning_rate=x),
+    "validation": lambda x: fit(validation=x),
+    "seed": lambda x: fit(seed=x),
+    "learn": lambda x: fit(learn=x),
+    "targets": fit_values,
+    "values": lambda x: FuzzyDict({"a": x, "b": 1.0}, embedding=len_of).pool("a"),
+    "values of one kind": lambda x: FuzzyDict({"a": x, "b": x}, embedding=len_of).pool(["a", "b"]),
+    "values in pool mode": lambda x: FuzzyDict({"a": x, "b": 1.0}, embedding=len_of, mode="pool")[
+        "a"
+    ],
+    "embedding, a mapping": lambda x: colors(embedding={"red": x, "blue": x}).get("red"),
+    "embedding, its encode": lambda x: colors(embedding=lambda texts: [x for _ in texts]).get(
+        "rde"
+    ),
+    "scorer": lambda x: colors(scorer=x),
+    "scorer, its scores": lambda x: colors(scorer=lambda *_: x).get("rde"),
+    "mode": lambda x: colors(mode=x),
+    "index": lambda x: colors(index=x),
+    "projections": lambda x: colors(projections=x),
+    "aliases": lambda x: setattr(colors(), "aliases", {"ruby": x} if x is not None else x),
+    "softmax: scores": softmax,
+    "sparsemax: scores": sparsemax,
+    "softmax: temperature": tempered,
+    "attention: query": lambda x: attention(x, ROWS, ROWS),
+    "attention: key": lambda x: attention(ROWS, x, ROWS, scorer="cosine"),
+    "attention: key of a kernel": lambda x: attention(ROWS, x, ROWS, scorer="gaussian"),
+    "attention: value": lambda x: attention(ROWS, ROWS, x),
+    "attention: all": lambda x: attention(x, x, x, need_weights=True),
+    "attention: scale": lambda x: attention(ROWS, ROWS, ROWS, scale=x),
+    "attention: scale, in 32 bits": lambda x: ScaledDot(x)(IN_32_BITS, IN_32_BITS),
+    "attention: attn_mask": lambda x: attention(ROWS, ROWS, ROWS, attn_mask=x),
+    "attention: attn_mask, in 32 bits": lambda x: attention(*[IN_32_BITS] * 3, attn_mask=x),
+    "attention: valid_lens": lambda x: attention(ROWS, ROWS, ROWS, valid_lens=x),
+    "attention: normalizer": lambda x: attention(ROWS, ROWS, ROWS, normalizer=x),
+    "attention: scorer": lambda x: attention(ROWS, ROWS, ROWS, scorer=x),
+    "pool: weights": lambda x: pool(x, ROWS),
+    "pool: value": lambda x: pool(ROWS, x),
+    "partial: scores": lambda x: finish(merge(partial(x, ROWS), partial(x, ROWS))),
+    "width": kernels,
+    "M": lambda x: Bilinear(x)(ROWS, ROWS),
+    "W_q": lambda x: Additive(x, x)(ROWS, ROWS),
+    "w": lambda x: Additive(w=x)(ROWS, ROWS),
+    "W": lambda x: Concat(x, x)(ROWS, ROWS),
+    "bandwidth": lambda x: regress(ROWS, [1.0, 2.0], x),
+    "X": lambda x: regress(x, [1.0, 2.0]),
+    "X, its bandwidth learned": lambda x: regress(x, [1.0, 2.0], "fit"),
+    "y": lambda x: regress(ROWS, x),
+    "y, the bandwidth learned": lambda x: regress(ROWS, x, "fit"),
+    "kernel": lambda x: KernelRegression(x).fit(ROWS, [1.0, 2.0]),
+    "embed_dim": lambda x: heads(embed_dim=x),
+    "num_heads": lambda x: heads(num_heads=x),
+    "kdim": lambda x: heads(kdim=x),
+    "seed of heads": lambda x: heads(seed=x),
+    "dtype of heads": lambda x: heads(dtype=x),
+    "heads: query": lambda x: MultiHeadAttention(2, 1)(x, ROWS, ROWS),
+    "heads: attn_mask": lambda x: MultiHeadAttention(2, 1)(ROWS, ROWS, ROWS, attn_mask=x),
+    "heads: valid_lens": lambda x: MultiHeadAttention(2, 1)(ROWS, ROWS, ROWS, valid_lens=x),
+    "heads: parameters": lambda x: MultiHeadAttention(2, 1).with_parameters({"W_q": x}),
+    "vectors of words": lambda x: WordVectors(["a", "b"], x),
+    "counts of words": lambda x: WordVectors(["a", "b"], ROWS, counts=x),
+    "topn of a measure": lambda x: evaluate.mean_reciprocal_rank([["a"]], [{"a"}], topn=x),
+    "present": lambda x: evaluate.auroc(x, [0.5]),
+    "scores": lambda x: evaluate.expected_calibration_error(x, [True]),
+    "right": lambda x: evaluate.expected_calibration_error([0.5], x),
+    "bins": lambda x: evaluate.expected_calibration_error([0.5], [True], bins=x),
+}
+
+
+def later(option: str, value: Any) -> FuzzyDict[Any]:
+    """Return a dict whose class got an option when it was made already."""
+    made: Any = type("Sub", (FuzzyDict,), {"embedding": VECTORS})
+    d: FuzzyDict[Any] = made(dict.fromkeys(KEYS, 1.0))
+    setattr(made, option, value)
+    return d
+
+
+def len_of(texts: list[str]) -> Any:
+    return [[float(len(text)), 1.0] for text in texts]
+
+
+def check(argument: str, value: Any) -> None:
+    """Assert that an argument is answered, or refused in one line with an own error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for own in (fuzzydict.EmptyRowWarning, fuzzydict.DoubtfulPoolWarning):
+            warnings.simplefilter("ignore", own)
+        told = "answered"
+        try:
+            ARGUMENTS[argument](value)
+        except FuzzyDictError as error:
+            told = str(error)
+        assert 0 < len(told) < 1000
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_an_odd_number_is_taken_or_refused(argument: str) -> None:
+    failed = {}
+    for value in ODD:
+        try:
+            check(argument, value)
+        except Exception as error:
+            failed[quoted(value)] = f"{type(error).__name__}: {error}"[:200]
+    assert failed == {}
+
+
+@settings(max_examples=300, deadline=None)
+@given(argument=st.sampled_from(list(ARGUMENTS)), value=odd_values)
+def test_any_number_is_taken_or_refused(argument: str, value: Any) -> None:
+    check(argument, value)
+
+
+# ---- what has a clear meaning --------------------------------------------------------------
+
+NINE_TENTHS = [Fraction(9, 10), Decimal("0.9"), np.float64(0.9), np.array(0.9), 0.9]
+
+
+@pytest.mark.parametrize("number", NINE_TENTHS, ids=lambda number: type(number).__name__)
+def test_every_kind_of_number_means_the_same(number: Any) -> None:
+    d = colors(score_cutoff=number, temperature=number, scorer="cosine")
+    assert (type(d.score_cutoff), d.score_cutoff, d.temperature) == (float, 0.9, 0.9)
+    assert d.get("violet", "no match", score_cutoff=1) == 1.0
+    for cutoff in (number, None):
+        with pytest.raises(fuzzydict.NoMatchError, match=r"below the cutoff 0\.900"):
+            d.nearest("dusk", score_cutoff=cutoff)
+    assert colors(temperature=number).pool("grey") == colors(temperature=0.9).pool("grey")
+    assert softmax([1.0, 2.0], number).tolist() == softmax([1.0, 2.0], 0.9).tolist()
+    assert fuzzydict.Gaussian(number).width == ScaledDot(number).scale == 0.9
+    rows = [[number, 1.0]]
+    assert attention(rows, rows, rows).tolist() == [[0.9, 1.0]]
+    assert FuzzyDict({"a": number, "b": number}, scorer="spelling").pool("a") == 0.9
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-310, 1e-45, 1e-30])
+def test_the_colder_the_more_weight_has_the_best_score(temperature: float, dtype: Any) -> None:
+    scores = np.array([[1.0, 2.0, 1.5], [-3.0, -3.0, -4.0]], dtype)
+    expected = [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]
+    for weigh in (softmax, sparsemax):
+        assert weigh(scores, temperature).tolist() == expected
+    value = np.array([[1.0], [10.0], [100.0]], dtype)
+    keys, queries = scores.T.copy(), np.eye(2, dtype=dtype)
+    out = attention(queries, keys, value, scorer="dot", temperature=temperature)
+    assert out.tolist() == [[10.0], [5.5]]
+
+
+@pytest.mark.parametrize("temperature", [1e38, 1e300, 1.7e308])
+def test_the_hotter_the_more_equal_are_weights(temperature: float) -> None:
+    scores = np.array([[0.0, 1e300, -1.5e308]])
+    expected = np.exp(scores / temperature - (scores / temperature).max())
+    np.testing.assert_allclose(softmax(scores, temperature), expected / expected.sum(), atol=1e-9)
+    assert softmax(np.array([[1.0, 2.0]], np.float32), temperature).tolist() == [[0.5, 0.5]]
+
+
+def test_the_score_of_a_regression_has_no_unit() -> None:
+    x, y = np.arange(6.0)[:, None], np.array([1.0, 3.0, 2.0, 5.0, 4.0, 6.0])
+    scores = [KernelRegression().fit(x, y * unit).score(x, y * unit) for unit in (1, 1e300, 1e-300)]
+    assert scores == pytest.approx([scores[0]] * 3)
+    widths = [KernelRegression(bandwidth="fit").fit(x, y * unit).bandwidth_ for unit in (1, 1e300)]
+    assert widths[0] == pytest.approx(widths[1])
+
+
+def test_shares_and_whole_numbers_are_checked_in_one_place() -> None:
+    assert (share("share", Fraction(1, 2), 0.5), whole_number("count", np.array(3))) == (0.5, 3)
+    wrong: Any
+    for wrong in (-1e-9, 0.51, float("inf")):
+        with pytest.raises(
+            fuzzydict.OptionError, match=r"share must be a share from 0 to 0\.5, got"
+        ):
+            share("share", wrong, 0.5)
+    for wrong in (True, 1.0, "1"):
+        with pytest.raises(fuzzydict.ArgumentTypeError, match="count must be a whole number of 1"):
+            whole_number("count", wrong)
+
+
+@pytest.mark.parametrize("place", range(len(ODD)))
+def test_every_object_can_be_shown_in_a_message(place: int) -> None:
+    for value in (ODD[place], [ODD[place]], {"a": ODD[place]}):
+        shown = quoted(value)
+        assert 0 < len(shown) <= 300
+        assert shown.isprintable()
