@@ -9,7 +9,7 @@ from typing import TextIO
 
 from fuzzydict.errors import printable
 
-__all__ = ["STANDARD_OUTPUT", "echo", "echo_text", "is_lost", "write_any_character"]
+__all__ = ["STANDARD_OUTPUT", "echo", "echo_text", "is_lost", "prepare_streams"]
 
 STANDARD_OUTPUT = "standard output"  # as errors name it
 
@@ -69,8 +69,12 @@ def _lose(stream: TextIO | None) -> None:
         os.close(nowhere)
 
 
-def write_any_character() -> None:
-    """Let the standard streams escape characters that their encodings lack."""
+def prepare_streams() -> None:
+    """Let the standard streams write any character, and standard output all that it is given."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: it would write a part, and not say so
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = os.fdopen(raw.fileno(), "w", -1, encoding, errors, closefd=False)

@@ -17,7 +17,7 @@ import click
 from fuzzydict import FuzzyDictError
 from fuzzydict.errors import quoted
 
-from ._output import STANDARD_OUTPUT, echo, is_lost, write_any_character
+from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
 __all__ = [
     "FILE",
@@ -97,7 +97,7 @@ def reporting_problems() -> Iterator[None]:
 
     ``FUZZYDICT_DEBUG=1`` in the environment shows the traceback as well.
     """
-    write_any_character()
+    prepare_streams()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)

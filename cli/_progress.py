@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,8 +18,9 @@ _STEPS = 1000  # of a whole bar
 def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Yield a function to call with the amount done and the total amount.
 
-    No bar is shown if ``shown`` is False or standard error is not a terminal.
+    No bar is shown if ``shown`` is False, or standard error is not a terminal that can draw one.
     """
-    hidden = not shown or sys.stderr is None or not sys.stderr.isatty()
+    is_dumb = os.environ.get("TERM") == "dumb"
+    hidden = not shown or is_dumb or sys.stderr is None or not sys.stderr.isatty()
     with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:
         yield lambda done, total: bar.update(_STEPS * done // max(1, total) - bar.pos)

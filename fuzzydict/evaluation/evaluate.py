@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict._arrays import as_floats, whole_number
-from fuzzydict.errors import OptionError, ShapeError
+from fuzzydict.errors import OptionError, ShapeError, printable
 from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
 from fuzzydict.io.records import as_json
 
@@ -426,7 +426,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, names
 def _formatted(cell: object) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
-    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.3f}" if isinstance(cell, float) else printable(str(cell))
 
 
 def environment(*packages: str) -> str:

@@ -55,6 +55,15 @@ def test_the_page_is_served_until_ctrl_c(car: Path) -> None:
     assert (process.returncode, out, errors) == (0, "", "ended\n")
 
 
+def test_a_title_holds_nothing_that_is_obeyed(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = list[str]()
+    monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: titles.append(self.title))
+    car.rename(hostile := car.with_name("\x1b\u202e.json"))
+    for arguments in ([hostile], [hostile, "--title", "a\nb\x85"]):
+        assert explore(*arguments, "--no-browser").exit_code == 0
+    assert titles == ["\\x1b\\u202e", "a\\nb\\x85"]
+
+
 def test_the_browser_is_opened_and_options_are_the_dicts(
     car: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -244,6 +244,25 @@ def test_misuse_is_exit_2_and_changes_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="files are kept small as Linux does it")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_disk_that_takes_a_part_of_standard_output_is_an_error(
+    codes: Path, unbuffered: str
+) -> None:
+    (codes.parent / "t.csv").write_text("country\n" + "Germany\n" * 99)
+    line = 'ulimit -f 1; trap "" XFSZ; exec "$0" "$@" >out.csv'
+    options = ["--column", "country", "--key", "name", "--value", "code"]
+    done = subprocess.run(
+        ["sh", "-c", line, SCRIPT, "map", codes, "t.csv", *options],
+        cwd=codes.parent,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith(b"File too large\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files are kept small as Linux does it")
 def test_a_disk_that_is_full_leaves_the_table_as_it_was(codes: Path) -> None:
     table = codes.parent / "t.csv"
     table.write_text("country\n" + "Germany\n" * 9000)
