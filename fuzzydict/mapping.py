@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 from itertools import repeat
@@ -144,11 +145,12 @@ class FuzzyDict(IndexedDict[V]):
                 return dict.__getitem__(self, require_key(query, name))
             reader = self._current_reader()
             cutoff = self._cutoff(reader.lookup, score_cutoff)
-            found = reader.found.get(query, _GONE) if score_cutoff is None else _GONE
+            text = query if type(query) is str else _as_text(query)
+            found = reader.found.get(text, _GONE) if score_cutoff is None else _GONE
             if found is _GONE or (found is None and default is _GONE):
-                found = self._find(query, cutoff, reader.lookup, default)
+                found = self._find(text, cutoff, reader.lookup, default)
                 if score_cutoff is None:
-                    reader.remember(query, found)
+                    reader.remember(text, found)
             if isinstance(found, str):
                 value = dict.get(self, found, _GONE)
                 return self._values([found])[0] if value is _GONE else cast("V", value)
@@ -216,7 +218,7 @@ class FuzzyDict(IndexedDict[V]):
                 f"{quoted(queries)}; for one, use get"
             )
         score_cutoff = as_cutoff(score_cutoff)
-        asked = list(queries)
+        asked = _as_queries(list(queries))
         with self._lookup() as lookup:
             pools = self.mode == "pool"
             cutoff = self._cutoff(lookup, score_cutoff, pools=pools)
@@ -246,7 +248,7 @@ class FuzzyDict(IndexedDict[V]):
         ['color', None]
         """
         score_cutoff = as_cutoff(score_cutoff)
-        queries = query if isinstance(query, list) else [query]
+        queries = _as_queries(query)
         with self._lookup() as lookup:
             found = self._nearest(queries, lookup, self._cutoff(lookup, score_cutoff))
         errors = [one for one in found if isinstance(one, NoMatchError)]
@@ -262,7 +264,8 @@ class FuzzyDict(IndexedDict[V]):
         """Return the match of each query, or the error that says why there is none."""
         names = [self._read_as(query) for query in queries]
         certain = list(map(self._is_certain, names))
-        asked = [n for n, sure in zip(names, certain, strict=True) if not sure and _has_words(n)]
+        pairs = zip(names, certain, strict=True)
+        asked = [_as_text(name) for name, sure in pairs if not sure and _has_words(name)]
         scored = iter(lookup.nearest(asked) if asked and lookup.keys.count else [])
         found: list[Match | NoMatchError] = []
         for query, name, is_certain in zip(queries, names, certain, strict=True):
@@ -288,12 +291,13 @@ class FuzzyDict(IndexedDict[V]):
         ['color', 'brand']
         """
         topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
-        queries = query if isinstance(query, list) else [query]
+        queries = _as_queries(query)
         with self._lookup() as lookup:
             names, cutoff = [self._read_as(one) for one in queries], self._cutoff(lookup)
             alone = [self._is_alone(name, lookup) for name in names]
-            asked = _compared(queries, names, alone)
-            ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
+            with _naming_the_place(queries):
+                asked = _compared(queries, names, alone)
+                ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
             found = [
                 Matches([self._exact_match(one, name)][:topn])
                 if is_alone
@@ -317,12 +321,13 @@ class FuzzyDict(IndexedDict[V]):
         >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
         ('color', 'brand', True, True)
         """
-        queries = query if isinstance(query, list) else [query]
+        queries = _as_queries(query)
         with self._lookup() as lookup:
             names = [self._read_as(one) for one in queries]
             alone = [self._is_alone(name, lookup) for name in names]
-            asked = _compared(queries, names, alone)
-            told = iter(lookup.explain(asked) if asked else [])
+            with _naming_the_place(queries):
+                asked = _compared(queries, names, alone)
+                told = iter(lookup.explain(asked) if asked else [])
             found = [
                 self._explanation(one, name, None if is_alone else next(told), lookup)
                 for one, name, is_alone in zip(queries, names, alone, strict=True)
@@ -346,13 +351,14 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.attend("red", attn_mask=lambda key: key != "red").output
         3.0
         """
-        queries = query if isinstance(query, list) else [query]
+        queries = _as_queries(query)
         if not queries:
             return []
         with self._lookup() as lookup:
             names = [self._read_as(one) for one in queries]
-            asked = _compared(queries, names, [False] * len(names))
-            attended = self._attended(lookup, asked, attn_mask)
+            with _naming_the_place(queries):
+                asked = _compared(queries, names, [False] * len(names))
+                attended = self._attended(lookup, asked, attn_mask)
             values = [self._values(some.names) for some in attended]
             pooling = self._adapted_embedding(), as_projections(self.projections)
         texts, found = iter(queries), []
@@ -391,7 +397,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.pool("red").round().tolist()
         [255.0, 0.0, 0.0]
         """
-        queries = query if isinstance(query, list) else [query]
+        queries = _as_queries(query)
         score_cutoff = as_cutoff(score_cutoff)
         with self._lookup() as lookup:
             names = [self._read_as(one) for one in queries]
@@ -399,7 +405,8 @@ class FuzzyDict(IndexedDict[V]):
             refused = [taught_none(one) for one, name in read if name is NO_KEY]
             if refused:
                 raise no_matches(refused, "leave them out")
-            attended = self._attended(lookup, names, attn_mask)
+            with _naming_the_place(queries):
+                attended = self._attended(lookup, names, attn_mask)
             best = [one for some in attended for one in some.best]
             cutoff = self._cutoff(lookup, score_cutoff, pools=True)
             errors = [
@@ -456,7 +463,7 @@ class FuzzyDict(IndexedDict[V]):
         """
         if not self._aliases or not isinstance(query, str) or dict.__contains__(self, query):
             return query
-        key = self._aliases.find(query, query)
+        key = self._aliases.find(_as_text(query), query)
         return NO_KEY if key is None else key
 
     def _is_certain(self, query: Any) -> bool:
@@ -698,11 +705,49 @@ class FuzzyDict(IndexedDict[V]):
 
 
 def _has_words(query: Any) -> bool:
-    return isinstance(query, str) and bool(plain(query))
+    return isinstance(query, str) and bool(plain(_as_text(query)))
+
+
+def _as_text(query: Any) -> Any:
+    """Return a query of a subclass of str as a plain text, which no method of it can change."""
+    return str.__str__(query) if isinstance(query, str) else query
+
+
+def _as_queries(query: Any) -> list[Any]:
+    """Return a list of queries, or one query in a list; all must be such as keys can be."""
+    queries = query if isinstance(query, list) else [query]
+    try:
+        list(map(hash, queries))
+    except TypeError:
+        for place, one in enumerate(queries):
+            _require_hashable(one, f"queries[{place}]" if queries is query else "query")
+    return queries
+
+
+def _require_hashable(query: Any, name: str) -> None:
+    try:
+        hash(query)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{name}: expected a text, or anything else that a key can be, got {quoted(query)}; "
+            f"several queries come in a list"
+        ) from None
+
+
+@contextmanager
+def _naming_the_place(queries: list[Any]) -> Iterator[None]:
+    """Tell of an error which of several queries it is about."""
+    try:
+        yield
+    except NoMatchError as error:
+        places = [place for place, one in enumerate(queries) if one is error.args[0]]
+        if places and len(queries) > 1:
+            error.message += f" (queries[{places[0]}]: leave it out)"
+        raise
 
 
 def _require_texts(queries: list[Any]) -> list[str]:
-    """Return the queries if all are texts; nothing else can be compared."""
+    """Return the queries as plain texts; nothing else can be compared."""
     for query in queries:
         if not isinstance(query, str):
             raise NoMatchError(
@@ -710,7 +755,7 @@ def _require_texts(queries: list[Any]) -> list[str]:
                 f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
                 f"not {type(query).__name__}",
             )
-    return queries
+    return list(map(_as_text, queries))
 
 
 def _compared(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:

@@ -42,7 +42,8 @@ def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
         score: its score; -inf if it is outside the scorer's width.
         cutoff: the least score of a match.
     """
-    return name is not NO_KEY and (key == name or (score >= cutoff and score > -np.inf))
+    is_equal = str.__eq__(key, name) is True  # whatever a subclass of str says
+    return name is not NO_KEY and (is_equal or (score >= cutoff and score > -np.inf))
 
 
 def taught_none(query: Any) -> NoMatchError:
