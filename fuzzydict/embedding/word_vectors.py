@@ -263,6 +263,7 @@ def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.float32]:
 # ---- words and their vectors ---------------------------------------------------------------------
 
 _KIND = "word vectors"
+_MOST_KEPT = 32  # words whose vectors are kept until others are looked up
 _OFTEN = 5  # a word that occurs so often has a good vector
 
 
@@ -318,13 +319,15 @@ class WordEmbedding(ABC):
         """Return the vector of a text of these words, (1, E), and how far to trust it, (1,)."""
         if not words:
             return np.zeros((1, self.size), np.float32), np.zeros(1, np.float32)
-        found = FoundWords(self.vocabulary, words)
-        vectors, trust = self._vectors(found), found.trust
+        found, vectors = self._last
+        if found.words != words:
+            found = FoundWords(self.vocabulary, words)
+            vectors = self._vectors(found)
         if len(words) == 1:
-            return vectors, trust
+            return vectors.copy(), found.trust
         weights = found.weights[None]
         weights /= np.add.reduce(weights, axis=1, keepdims=True)
-        return weights @ vectors, np.minimum(weights @ trust, 1)
+        return weights @ vectors, np.minimum(weights @ found.trust, 1)
 
     def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return how far to trust the vector of each text, (n,), from 0 to 1."""
@@ -334,7 +337,8 @@ class WordEmbedding(ABC):
         """Return these vectors with a vocabulary that also knows these words."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
-        new.__dict__.pop("_word_cache", None)
+        for kept in ("_word_cache", "_last"):
+            new.__dict__.pop(kept, None)
         new.vocabulary = self.vocabulary.with_learned(words)
         return new
 
@@ -345,7 +349,10 @@ class WordEmbedding(ABC):
     def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
         """Return the features of n words, with vectors changed by ``project``; not cached."""
         found = FoundWords(self.vocabulary, words)
-        vectors, lengths = units_and_lengths(project(self._vectors(found), words))
+        unprojected = self._vectors(found)
+        if len(words) <= _MOST_KEPT:
+            self._last = found, unprojected
+        vectors, lengths = units_and_lengths(project(unprojected, words))
         return WordFeatures(found.known, found.weights, found.trust, vectors, lengths)
 
     @abstractmethod
@@ -359,6 +366,11 @@ class WordEmbedding(ABC):
     def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
         """Return the cosines to expect of unrelated words, whatever the keys."""
         return self._background
+
+    @cached_property
+    def _last(self) -> tuple[FoundWords, NDArray[np.float32]]:
+        """The words looked up last, if few, and their vectors: a query's words, then its text."""
+        return FoundWords(self.vocabulary, []), np.zeros((0, self.size), np.float32)
 
     @cached_property
     def _word_cache(self) -> WordCache:

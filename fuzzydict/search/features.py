@@ -247,10 +247,7 @@ def _spelled(
     if len(keys) <= SPELLED_ALIKE:  # the places are the same for each query
         places = places[0]
     alike = texts.spellings.likeness_of_each(asked, places)
-    for i, text in enumerate(asked):
-        if " " in text:
-            some = places if places.ndim == 1 else places[i]
-            likeness_of_differences(text, texts.of(some), alike[i])
+    likeness_of_differences(asked, texts.strings, places, alike)
     are_known = [query.is_word for query in queries]
     texts.raise_derived(asked, are_known, places, keys.weight, alike)
     return alike

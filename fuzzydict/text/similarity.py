@@ -253,30 +253,43 @@ def _distinct(places: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], ND
     return distinct, numbers[places]
 
 
-def likeness_of_differences(query: str, strings: Sequence[str], alike: NDArray[np.float32]) -> None:
+def likeness_of_differences(
+    queries: Sequence[str],
+    strings: Sequence[str],
+    places: NDArray[np.intp],
+    alike: NDArray[np.float32],
+) -> None:
     """Limit the likeness of phrases with words in common to that of their other words, in place.
 
     That both have "db" does not make "port" a slip of "host".
 
     Args:
-        query: a plain text.
+        queries: L plain texts.
         strings: n plain texts.
-        alike: how alike the query and the strings are, (n,).
+        places: the places of the c strings that each is compared with, (L, c), or of all, (c,).
+        alike: how alike each and its strings are, (L, c).
     """
-    words = query.split()
-    if len(words) < 2:
+    phrases = [i for i, query in enumerate(queries) if " " in query]
+    if not phrases:
         return
-    some, apart, others_apart = [], [], []
-    for i in ((alike > _OF_SHORT) & (alike < 1)).nonzero()[0].tolist():
-        others = strings[i].split()
+    of_phrases = alike[phrases]
+    rows, columns = ((of_phrases > _OF_SHORT) & (of_phrases < 1)).nonzero()
+    rows = np.array(phrases)[rows]
+    at = places[columns] if places.ndim == 1 else places[rows, columns]
+    some, apart, last, words = [], [], -1, list[str]()
+    for i, (row, place) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
+        if row != last:
+            last, words = row, queries[row].split()
+        others = strings[place].split()
         ours = [word for word in words if word not in others]
-        theirs = [word for word in others if word not in words]
-        if ours and theirs and len(ours) < len(words):
-            some.append(i)
-            apart.append(" ".join(ours))
-            others_apart.append(" ".join(theirs))
+        if ours and len(ours) < len(words):
+            theirs = [word for word in others if word not in words]
+            if theirs:
+                some.append(i)
+                apart.append((" ".join(ours), " ".join(theirs)))
     if some:
-        alike[some] = np.minimum(alike[some], likeness_of_pairs(apart, others_apart))
+        found = rows[some], columns[some]
+        alike[found] = np.minimum(alike[found], likeness_of_pairs(*zip(*apart, strict=True)))
 
 
 # ---- numbers --------------------------------------------------------------------------------

@@ -96,9 +96,11 @@ class Sketches:
             at = places.ravel()[found % places.size]
             if not self._make(at):
                 break
-        rows, columns = divmod(found, places.shape[-1])
-        rows = rows if owners is None else owners[columns]
-        return list(zip(rows.tolist(), columns.tolist(), at.tolist(), strict=True))
+        if owners is not None:
+            return list(zip(owners[found].tolist(), found.tolist(), at.tolist(), strict=True))
+        width = places.shape[-1]
+        pairs = zip(found.tolist(), at.tolist(), strict=True)
+        return [(*divmod(i, width), place) for i, place in pairs]
 
     def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
         """Return the sketches of some strings, some of which may be missing."""

@@ -574,3 +574,17 @@ def test_the_vectors_that_ship_are_pickled_by_name(shipped: Callable[[], WordVec
     d = pickle.loads(pickle.dumps(FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())))
     other = FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())
     assert d.nearest("mobile").score == pytest.approx(other.nearest("mobile").score)
+
+
+def test_a_phrase_is_encoded_alike_after_its_words_and_before() -> None:
+    words, vectors = ["top", "spede", "speed"], np.eye(3)
+    after = WordVectors(words, vectors)
+    for phrase in ("top speed", "speed top", "top sped", "sped", "top sped"):
+        after.word_features(phrase.split())
+        encoded, trust = after.encode_with_trust([phrase])
+        expected, of_expected = WordVectors(words, vectors).encode_with_trust([phrase])
+        np.testing.assert_array_equal(encoded, expected)
+        np.testing.assert_array_equal(trust, of_expected)
+        encoded[:] = 0  # what is returned is the caller's
+    learned = after.with_learned(["sped"])
+    assert learned.encode_with_trust(["top sped"])[1] == 1 > trust

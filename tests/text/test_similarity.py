@@ -184,12 +184,19 @@ def test_numbers_may_be_written_otherwise(a: str, b: str, in_part: bool) -> None
 
 def test_words_in_common_say_nothing_of_the_others() -> None:
     strings = ["db host", "db prot", "db", "port db", "my port"]
-    alike = likenesses(["db port"], strings)[0]
-    before = alike.copy()
-    likeness_of_differences("db port", strings, alike)
-    assert alike[0] == likeness("port", "host") < before[0]
+    queries, everywhere = ["port", "db port"], np.arange(len(strings))
+    each = likenesses(queries, strings)
+    before = each.copy()
+    likeness_of_differences(queries, strings, everywhere, each)
+    assert each[0].tolist() == before[0].tolist()  # one word is compared as it is
+    alike = each[1]
+    assert alike[0] == likeness("port", "host") < before[1, 0]
     assert alike[1] == likeness("port", "prot")
-    assert alike[2:4].tolist() == before[2:4].tolist()
+    assert alike[2:4].tolist() == before[1, 2:4].tolist()
+    places = np.array([everywhere, everywhere[::-1]])
+    backwards = np.array([before[0], before[1, ::-1]])
+    likeness_of_differences(queries, strings, places, backwards)
+    assert backwards[1].tolist() == alike[::-1].tolist()
 
 
 def test_strings_with_nothing_in_common_are_not_alike() -> None:
