@@ -112,8 +112,9 @@ def command(
 
 def _summary(counts: Cleaned, sure: float, review: Path | None) -> list[str]:
     refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
+    rows = "1 row" if counts.rows == 1 else f"{counts.rows} rows"
     summary = (
-        f"{counts.rows} rows: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
+        f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
         f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
     )
     if review is None:

@@ -9,6 +9,7 @@ cell comes for the first time, and remembered.
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -413,10 +414,11 @@ def _add_to_csv(
     _check_names(header.content, columns.names, name)
     names = header.raw.rstrip("\r\n")
     added = delimiter + csv_row(columns.names, delimiter)
-    output.write(encoded(names + added + header.raw[len(names) :]))
+    written = [names, added, header.raw[len(names) :]]  # with the first rows, or if there are none
     for _, raws, rows in blocks:
+        if not rows and _is_regular(file):  # what comes next is on the disk, or is refused
+            continue
         known = iter(columns.matcher.of([cells[index] for cells in rows if cells]))
-        written = []
         for raw, cells in zip(raws, rows, strict=True):
             if not cells:  # a blank line
                 written.append(raw)
@@ -426,6 +428,17 @@ def _add_to_csv(
             row = raw.rstrip("\r\n")
             written += row, cell.beside, raw[len(row) :]
         _write_block(written, file, output, columns)
+        written = []
+    if written:
+        _write_block(written, file, output, columns)
+
+
+def _is_regular(file: BinaryIO) -> bool:
+    """Return whether a file is one on a disk, whose rows are there at once."""
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except OSError:  # a stream in memory
+        return False
 
 
 def _add_to_jsonl(file: BinaryIO, name: str, output: BinaryIO, columns: _NewColumns) -> None:

@@ -17,6 +17,7 @@ from fuzzydict.io.records import (
     JSON_TYPES,
     ROW_FORMATS,
     column_index,
+    counted_cells,
     csv_table,
     delimiter_advice,
     format_by_ending,
@@ -339,7 +340,7 @@ def _csv_items(
         yield from _rows_without_header(header, rows, path)
     else:
         raise FileFormatError(
-            f"{path}: line {header.line} has {len(columns)} cells, where a key and a value were "
+            f"{path}: line {header.line} has {counted_cells(header)}, where a key and a value were "
             f"expected; name the columns that hold them with --key and --value"
             f"{delimiter_advice(header)}"
         )

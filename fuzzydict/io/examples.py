@@ -18,6 +18,7 @@ from fuzzydict.io.records import (
     csv_table,
     format_by_ending,
     json_records,
+    with_formula,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def read_examples(
     Args:
         path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
             are ignored. A blank target, or null, means that no key should match. A query with
-            several right keys has a row for each; in JSON Lines they may be an array.
+            several right keys has a row for each; in JSON Lines they may be an array. In CSV and
+            TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is not read.
         format: "csv", "tsv" or "jsonl"; by default the file's ending says.
 
     Returns:
@@ -128,7 +130,8 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
     lines = []
     for line, raw, cells in records:
         is_blank = not any(map(str.strip, cells))  # spreadsheets write rows of empty cells
-        rows = [] if is_blank else [_row(line, cells[query], cells[target], path)]
+        asked, found = with_formula(cells[query]), with_formula(cells[target])
+        rows = [] if is_blank else [_row(line, asked, found, path)]
         lines.append((raw, rows))
     return ExampleTable(form, header, lines)
 

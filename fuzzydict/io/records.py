@@ -215,6 +215,11 @@ def column_index(column: str, header: Record, name: object) -> int:
     )
 
 
+def counted_cells(row: Record) -> str:
+    """Return how many cells a row has, as messages tell it."""
+    return "1 cell" if len(row.content) == 1 else f"{len(row.content)} cells"
+
+
 def delimiter_advice(header: Record) -> str:
     """Return advice if a row of one cell contains another delimiter, else "".
 
@@ -237,6 +242,31 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     row = StringIO()
     csv.writer(row, delimiter=delimiter).writerow(cells)
     return row.getvalue().removesuffix("\r\n")
+
+
+#: What spreadsheets may take for a formula, with quotes before it or not; signs of full width, too.
+_FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+
+
+def without_formula(text: str) -> str:
+    """Return a text as a cell that a spreadsheet shows and does not compute.
+
+    A text that begins as a formula gets a quote in front, as spreadsheets mark texts. So does one
+    that begins with quotes and a formula, so that `with_formula` returns each text as it was.
+
+    >>> without_formula("=1+1"), without_formula("'=1+1"), without_formula("'tis")
+    ("'=1+1", "''=1+1", "'tis")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def with_formula(cell: str) -> str:
+    """Return the text of a cell that `without_formula` made, or of one that was left as it was.
+
+    >>> with_formula("'=1+1"), with_formula("=1+1"), with_formula("'tis")
+    ('=1+1', '=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def encoded(text: str) -> bytes:
@@ -321,7 +351,7 @@ def _of_equal_width(
                 if not record.is_blank:
                     yield block.first(place)
                     raise FileFormatError(
-                        f"{name}: line {record.line} has {len(record.content)} cells where line "
+                        f"{name}: line {record.line} has {counted_cells(record)} where line "
                         f"{header.line} has {width}; put a cell that holds {delimiter!r} in "
                         f"quotes, and leave no cell out"
                     )

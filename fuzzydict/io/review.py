@@ -2,6 +2,9 @@
 
 A review is a table of examples (`io.examples`). A row is undecided while its target begins with a
 question mark; otherwise its target is the right key, or blank if no key is right.
+
+It is opened in spreadsheets, and its texts are from strangers: in CSV and TSV, one that begins as a
+formula gets a quote in front, which is taken away when the file is read.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from fuzzydict.io.records import (
     csv_row,
     encoded,
     format_by_ending,
+    without_formula,
 )
 from fuzzydict.text.words import same_text
 
@@ -101,6 +105,8 @@ def _decision(row: Row, path: Path, d: FuzzyDict[Any]) -> Decision | None:
     """Return what a row decides, or None if it is undecided."""
     target = row.target
     if target is not None and not dict.__contains__(d, target):
+        if dict.__contains__(d, f"'{target}"):  # a key that begins with a quote, as it is
+            return Decision(row.query, f"'{target}", f"{path}: line {row.line}")
         target = target.strip()
         if is_undecided(target) and not dict.__contains__(d, target):
             return None
@@ -314,7 +320,9 @@ class Review:
         fields = dict(zip(_COLUMNS, doubt.shown(), strict=True))
         if self._form == "jsonl":
             return as_json(fields)
-        return csv_row((as_cell(fields.get(name)) for name in columns), DELIMITERS[self._form])
+        texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
+        cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
+        return csv_row(cells, DELIMITERS[self._form])
 
 
 def check_ending(path: Path) -> str:

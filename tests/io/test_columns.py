@@ -478,7 +478,7 @@ BAD = {
     "semicolons": (b"id;country\n1;France\n", "are 'id;country'; is it separated by ';'? save it"),
     "a name that is taken": (b"country,country_key\na,b\n", "has a column 'country_key' already"),
     "a cell too many": (b"country,b\nFrance,1\nSpain,2,3\n", "line 3 has 3 cells where line 1 has"),
-    "a cell too few": (b"country,b\nFrance,1\nSpain\n", "line 3 has 1 cells where line 1 has 2"),
+    "a cell too few": (b"country,b\nFrance,1\nSpain\n", "line 3 has 1 cell where line 1 has 2"),
     "no UTF-8": (b"country\nFrance\nCura\xe7ao\n", "line 3: byte 4 is not UTF-8"),
     "an open quote": (b'country\n"France\nSpain\n', "line 2 opens a quote"),
     "an endless quote": (b'country\n"France\n' + b"Spain\n" * 99_999, "line 2 has a cell of more"),

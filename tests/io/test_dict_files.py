@@ -273,7 +273,7 @@ BAD = [
     ("self.yaml", "a: &a [*a]\n", "line 1 holds itself by an alias"),
     ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
-    ("one.csv", "\na\nb\n", "line 2 has 1 cells, where a key and a value were expected; name"),
+    ("one.csv", "\na\nb\n", "line 2 has 1 cell, where a key and a value were expected; name"),
     ("semicolons.csv", "key;value\na;1\n", "is it separated by ';'? save it with commas as .csv"),
     ("tabs.csv", "a\t1\nb\t2\n", "is it separated by '\\t'? save it with commas as .csv"),
     ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),

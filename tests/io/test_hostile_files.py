@@ -12,6 +12,7 @@ from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.records import csv_table
+from tests.benchmarks.fuzz_files import FORMATS, run
 from tests.benchmarks.hostile_files import ATTACKS, measured
 
 FILES = [(form, name) for form, attacks in ATTACKS.items() for name in attacks]
@@ -109,6 +110,14 @@ def test_rows_of_many_lines_come_as_they_are_read() -> None:
     assert next(rows).raw == '1,"' + "x\n" * 40_000 + '"\n'
     assert file.tell() < 300_000
     assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_mutated_files_are_read_or_refused(tmp_path: Path, form: str) -> None:
+    if form == "parquet":
+        pyarrow()
+    report = run(form, seed=2, count=100, folder=tmp_path)
+    assert 0 < report.read < report.files
 
 
 # ---- Parquet ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.io.examples import read_examples
+from fuzzydict.io.records import with_formula, without_formula
 from fuzzydict.io.review import Decided, Doubt, Review
 from fuzzydict.text.words import same_text
 
@@ -456,3 +457,63 @@ def test_a_review_has_a_file_of_its_own(tmp_path: Path, option: str) -> None:
     with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
         mapped(tmp_path, OPEN, decisions=tmp_path / "nowhere.csv")
     assert [path.name for path in tmp_path.iterdir()] == [table.name]
+
+
+# ---- formulas, which spreadsheets compute --------------------------------------------------
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+STARTS = st.sampled_from([*SIGNS, *"\t\r\n' ", "'=", " =", "\u00a0="])
+FORMULAS = st.builds(str.__add__, STARTS, TEXTS) | TEXTS
+
+
+def is_computed(cell: str) -> bool:
+    """Tell whether a spreadsheet may take a cell for a formula."""
+    return cell[:1] in tuple("\t\r\n") or cell.strip()[:1] in tuple(SIGNS)
+
+
+@given(FORMULAS)
+def test_no_text_is_a_formula_and_each_is_read_as_it_was(text: str) -> None:
+    cell = without_formula(text)
+    assert not is_computed(cell)
+    assert with_formula(cell) == text
+    if is_computed(text):
+        assert cell == f"'{text}"
+        assert with_formula(text) == text  # where a spreadsheet has dropped the quote
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("drops", [False, True], ids=["kept", "dropped"])
+def test_formulas_of_strangers_are_decided_on_like_other_texts(
+    tmp_path: Path, form: str, drops: bool
+) -> None:
+    """Whether a spreadsheet keeps the quote before a formula, or drops it."""
+    cells = ['=HYPERLINK("http://evil","Germny")', "@SUM(Frnce)", "-2+3+cmd|' /C calc'!A0", "\tx"]
+    d = FuzzyDict({"=1+1 Germany": "DE", "'+France": "FR", "Spain": "ES"}, score_cutoff=0)
+    review = tmp_path / f"review.{form}"
+    mapped(tmp_path, cells, d, review=review, sure=2)
+    with review.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="," if form == "csv" else "\t"))
+    assert {row["query"] for row in rows} == {f"'{cell}" for cell in cells}
+    written = [row[name] for row in rows for name in ("query", "key", "target")]
+    assert not any(map(is_computed, written))
+    assert [query for query, _ in read_examples(review)] == [row["query"][1:] for row in rows]
+    for row in rows:
+        row["target"] = "=1+1 Germany" if "Germny" in row["query"] else "'+France"
+        if drops:
+            row["query"] = row["query"].removeprefix("'")
+    with review.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], dialect="excel" if form == "csv" else "excel-tab")
+        writer.writeheader()
+        writer.writerows(rows)
+    keys, counts = mapped(tmp_path, cells, d, decisions=review)
+    assert keys == ["=1+1 Germany", "'+France", "'+France", "'+France"]
+    assert counts.doubtful == 0
+
+
+def test_the_table_itself_stays_as_it_is(tmp_path: Path) -> None:
+    """It is data for programs: a key in it is the key, and a cell the cell."""
+    table, d = tmp_path / "t.csv", FuzzyDict({"=1+1": "@x"})
+    table.write_text('c,n\n=1+1,"=2+2"\n', newline="")
+    clean_column(d, table, "c", tmp_path / "out.csv")
+    written = (tmp_path / "out.csv").read_text()
+    assert written == 'c,n,c_key,c_value,c_score\n=1+1,"=2+2",=1+1,@x,1.0\n'
