@@ -277,11 +277,15 @@ def units(vectors: NDArray[_Float]) -> NDArray[_Float]:
 
 def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArray[_Float]]:
     """Return the `units` of vectors (n, E), and their lengths, (n, 1)."""
-    if len(vectors) == 1:
-        squares = vectors @ vectors.T  # in one step
-    else:
-        squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        if len(vectors) == 1:
+            squares = vectors @ vectors.T  # in one step
+        else:
+            squares = np.add.reduce(vectors * vectors, axis=1, keepdims=True)
     lengths: NDArray[_Float] = np.sqrt(squares)
+    if np.isinf(lengths).any():  # the squares overflow 32 bits
+        wide = vectors.astype(np.float64)
+        lengths = np.linalg.norm(wide, axis=1, keepdims=True).astype(vectors.dtype)
     some_are_zero = np.count_nonzero(lengths) < len(lengths)
     scaled: NDArray[_Float] = vectors / (lengths + (lengths == 0) if some_are_zero else lengths)
     return scaled, lengths
@@ -303,9 +307,9 @@ def inverse_lengths(
         squares = np.einsum("ne,ne->n", vectors, vectors)  # without a copy of the squares
     lengths = np.sqrt(squares, out=squares)
     if np.isinf(lengths).any():  # the squares overflow 32 bits
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1).astype(np.float32)
-    inverse: NDArray[np.float32] = np.divide(1, lengths, where=lengths > 0, out=lengths)
-    return inverse
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    inverse = np.divide(1, lengths, where=lengths > 0, out=lengths)
+    return inverse.astype(np.float32, copy=False)
 
 
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:

@@ -42,7 +42,7 @@ from fuzzydict.embedding.projections import (
     as_projections,
     has_query_heads,
 )
-from fuzzydict.errors import ArgumentTypeError, FileFormatError, quoted
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.nn.base import Scorer
 from fuzzydict.options import OPTIONS
@@ -526,7 +526,12 @@ class SavedKeys:
         """
         first = next((key for key in self._keys if isinstance(key, str) and plain(key)), None)
         found = self._vectors.array.shape[1]
-        vector = None if first is None else index.embedding.encode([first])[0]
+        try:
+            vector = None if first is None else index.embedding.encode([first])[0]
+        except ShapeError as error:
+            if PROJECTED not in self._embedding["name"]:  # an embedding of yours failed
+                raise
+            raise FileFormatError(f"{self._path}: {error}; restore it from a copy") from error
         size = found if vector is None else len(vector)
         # In files of version 0.1, the name of projections tells of their calibration, too.
         if vector is None or size != found or not self._is_projected_to(vector):

@@ -182,7 +182,8 @@ def _gain(projection: Projection) -> float:
 
 
 def _norm(matrix: Array) -> float:
-    return float(np.linalg.norm(matrix.astype(np.float64, copy=False)))
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(matrix.astype(np.float64, copy=False)))
 
 
 def _size_after(projection: Projection) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from fuzzydict._arrays import as_floats, different, slices, units_and_lengths
-from fuzzydict._files import array_of, read_arrays, require_finite_array, write_arrays
+from fuzzydict._files import array_of, read_arrays, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_ENGLISH, OF_WORDS, Calibration
@@ -46,7 +46,12 @@ Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.
 # ---- rounded vectors -----------------------------------------------------------------------------
 
 
-_LARGEST_SCALE = float(np.finfo(np.float32).max) / 128  # of codes from -128 to 127
+_LARGEST = 1e30  # number of a vector, so that sums of many are below 3e38
+
+
+def _are_in_range(vectors: NDArray[np.float32]) -> bool:
+    """Tell whether no number is NaN, or beyond the largest."""
+    return bool(vectors.min() >= -_LARGEST and vectors.max() <= _LARGEST)
 
 
 class Matrix:
@@ -79,10 +84,10 @@ class Matrix:
             raise ValueError(f"its vectors are of dtype {codes.dtype}")
         if scales is not None:
             array_of({"scales": scales}, "scales", "f4", count)
-            if not 0 <= scales.min() <= scales.max() <= _LARGEST_SCALE:
-                raise ValueError("its scales are below 0, or lead beyond 32 bits")
-        elif not is_ours:
-            require_finite_array("vectors", codes)
+            if not 0 <= scales.min() <= scales.max() <= _LARGEST / 128:
+                raise ValueError("its scales are below 0, or too large")
+        elif not (is_ours or _are_in_range(codes)):
+            raise ValueError(f"its vectors are not finite, or beyond {_LARGEST:.0e}")
 
     @property
     def size(self) -> int:
@@ -206,7 +211,8 @@ class Unseen:
         count = len(self._known.codes)
         vectors = self._known.rows(np.arange(max(0, count - _RARE), count))
         mean = vectors.mean(axis=0)
-        return mean, float(np.linalg.norm(vectors - mean, axis=1).mean())
+        distances = np.linalg.norm((vectors - mean).astype(np.float64), axis=1)
+        return mean, float(distances.mean())
 
 
 def fill_unseen(
@@ -420,11 +426,13 @@ class WordVectors(WordEmbedding):
                 f"vectors: expected a row for each of the {len(words)} words, "
                 f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
             )
-        if not np.isfinite(rows).all():
-            bad = words[int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])]
+        if not _are_in_range(rows):
+            bad = next(
+                word for word, row in zip(words, rows, strict=True) if not _are_in_range(row)
+            )
             raise ShapeError(
                 f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
-                f"32 bits; leave it out, or scale it down"
+                f"{_LARGEST:.0e}; leave it out, or scale it down"
             )
         rows.flags.writeable = False
         self.vocabulary, self._matrix = vocabulary, Matrix(rows)

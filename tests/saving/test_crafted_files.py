@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -11,8 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict
+from fuzzydict import (
+    ArgumentTypeError,
+    FileFormatError,
+    FuzzyDict,
+    ShapeError,
+    WordVectors,
+)
+from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import parsed_json, read_arrays, write_arrays
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.embedding.vocabulary import mapped_arrays
 from fuzzydict.saving import filled
 from tests.support.damage import entry, text, with_header
 
@@ -156,3 +168,161 @@ def test_json_that_is_not_deep_is_read(text: bytes) -> None:
 def test_json_that_is_deep_or_twofold_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"nested|twice|digits|decode"):
         parsed_json(text)
+
+
+# ---- vectors and projections ---------------------------------------------------------------
+
+EYE = np.eye(2, dtype=np.float32)
+PROJECTIONS: dict[str, dict[str, Any]] = {
+    "1,200 bases": {"base." * 1200 + "query": EYE},
+    "a hundred bases": {"base." * 100 + "query": EYE},
+    "deep words": {"query": EYE, "words": text(b"[" * 100_000 + b"]" * 100_000)},
+    "words of two types": {"query": EYE, "words": text(["a", 1])},
+    "words that are a text": {"query": EYE, "words": text("ab")},
+    "words of one hash": {"query": EYE, "words": text(of_one_hash(40_000))},
+    "NaN": {"query": EYE * np.float32(np.nan)},
+    "products that overflow": {"query": EYE * np.float32(3e38), "key": EYE},
+    "numbers beyond 32 bits": {"query": np.eye(2) * 1e300},
+    "bases that overflow": {"query": EYE * 1e8, "base.query": EYE * np.float32(1e8)},
+    "factors that overflow": {"key.left": EYE * 1e9, "key.right": EYE * np.float32(1e9)},
+    "a table that overflows": {
+        "query.matrix": EYE,
+        "query.table.vectors": EYE * np.float32(1e20),
+        "query.words": text([]),
+        "query.weights": np.zeros(0, np.float32),
+    },
+    "weights of words of one hash": {
+        "query.matrix": EYE,
+        "query.table.vectors": EYE,
+        "query.words": text(of_one_hash(40_000)),
+        "query.weights": np.full(39_999, 0.5, np.float32),
+    },
+    "a huge calibration": {"query": EYE, "calibration": np.full(27, 1e300)},
+    "a tiny reach": {"query": EYE, "calibration": np.array([1e-320, *[0.0] * 24, 1, 1])},
+    "a tiny nesting": {"query": EYE, "calibration": np.array([1, *[0.0] * 25, 1e-320])},
+    "a calibration of texts": {"query": EYE, "calibration": text(["a"])},
+    "a name of another type": {"shipped": text([["wordnet"], 1])},
+    "no name": {"shipped": text(["wordnet"])},
+}
+
+
+@pytest.mark.parametrize("arrays", PROJECTIONS.values(), ids=PROJECTIONS)
+def test_projections_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    path = tmp_path / "x.projections"
+    write_arrays(path, "projections", {"embedding": None}, arrays)
+    begun = time.thread_time()
+    with pytest.raises(FileFormatError, match=r"x\.projections"):
+        Projections.load(path)
+    assert time.thread_time() - begun < SECONDS
+
+
+def test_projections_that_could_not_be_opened_are_not_made() -> None:
+    with pytest.raises(ShapeError, match=r"query: .* overflow; scale them down"):
+        Projections(EYE * np.float32(3e38))
+    many = Projections(EYE)
+    for _ in range(99):
+        many = Projections(base=many)
+    with pytest.raises(ShapeError, match="at most 100"):
+        Projections(base=many)
+
+
+def table(**changes: Any) -> dict[str, Any]:
+    """Return the arrays of three words and their vectors, with some changes."""
+    words = ["color", "price", "brand"]
+    arrays = {
+        **mapped_arrays(words),
+        "counts": np.array([5, 2, 1]),
+        "vectors": np.ones((3, 2), "f4"),
+    }
+    return {name: array for name, array in {**arrays, **changes}.items() if array is not None}
+
+
+def listed(words: Any) -> dict[str, Any]:
+    """Return the arrays of words listed as JSON, and their vectors."""
+    return table(text=None, checksums=None, rows=None, words=text(words))
+
+
+HONEST = mapped_arrays(["color", "price", "brand"])
+VECTORS: dict[str, dict[str, Any]] = {
+    "NaN": table(vectors=np.full((3, 2), np.nan, "f4")),
+    "one infinity": table(vectors=np.array([[1, 2], [3, 4], [5, np.inf]], "f4")),
+    "numbers whose sums overflow": table(vectors=np.full((3, 2), 3e38, "f4")),
+    "scales that are NaN": table(vectors=np.ones((3, 2), "i1"), scales=np.full(3, np.nan, "f4")),
+    "scales that overflow": table(vectors=np.ones((3, 2), "i1"), scales=np.full(3, 1e38, "f4")),
+    "scales below 0": table(vectors=np.ones((3, 2), "i1"), scales=np.full(3, -1, "f4")),
+    "counts below 0": table(counts=np.array([5, 2, -1])),
+    "counts whose sum overflows": table(counts=np.full(3, 2**62)),
+    "counts beyond 63 bits": table(counts=np.full(3, 2**63, "u8")),
+    "counts of two axes": table(counts=np.ones((3, 1), "i8")),
+    "checksums that do not rise": table(checksums=HONEST["checksums"][::-1].copy()),
+    "other checksums": table(checksums=HONEST["checksums"] - 1),
+    "rows that are not there": table(rows=HONEST["rows"] + 1),
+    "one row for all": table(rows=HONEST["rows"] * 0),
+    "a word twice": table(**mapped_arrays(["color", "color", "brand"])),
+    "words that are not UTF-8": table(text=HONEST["text"] | np.uint8(128)),
+    "a listed word twice": listed(["color", "color", "brand"]),
+    "words of two types": listed(["color", "price", 1]),
+    "deep words": listed(b"[" * 100_000 + b"]" * 100_000),
+    "words of one hash": listed(of_one_hash(40_000)),
+    "words that are an object": listed({"color": 1, "price": 2, "brand": 3}),
+}
+
+
+@pytest.mark.parametrize("arrays", VECTORS.values(), ids=VECTORS)
+def test_vectors_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    path = tmp_path / "x.vectors"
+    write_arrays(path, "word vectors", {}, arrays)
+    begun = time.thread_time()
+    with pytest.raises(FileFormatError, match=r"x\.vectors"):
+        WordVectors.load(path)
+    assert time.thread_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize("arrays", [table(), listed(["color", "price", "brand"])])
+def test_honest_ones_are_not(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    write_arrays(tmp_path / "x.vectors", "word vectors", {}, arrays)
+    assert WordVectors.load(tmp_path / "x.vectors").words == ["color", "price", "brand"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_vectors_whose_squares_overflow_have_lengths(count: int) -> None:
+    vectors = np.array([[3e25, -4e25], [0, 0]], np.float32)[:count]
+    assert units(vectors) == pytest.approx(np.array([[0.6, -0.8], [0, 0]])[:count])
+    assert inverse_lengths(vectors).tolist() == pytest.approx([2e-26, 0][:count])
+
+
+def test_learned_words_in_the_file_of_a_dict_are_texts(tmp_path: Path) -> None:
+    axes = {"color": [1.0, 2.0], "price": [2.0, -1.0]}
+    projections = Projections(EYE, words=["a"])
+    FuzzyDict({"color": 1}, embedding=axes, projections=projections).save(tmp_path / "d")
+    stored = read_arrays(tmp_path / "d", "fuzzy dict")
+    arrays = {**stored.arrays, "projections words": text(["a", 1])}
+    write_arrays(tmp_path / "d", "fuzzy dict", stored.meta, arrays)
+    with pytest.raises(FileFormatError, match=r"/d is damaged"):
+        FuzzyDict.load(tmp_path / "d", embedding=axes)
+
+
+# ---- any file ------------------------------------------------------------------------------
+
+COUNT = 5_000 if os.environ.get("FUZZYDICT_SLOW") else 250
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")
+def test_some_hundred_crafted_files_do_no_harm() -> None:
+    pytest.importorskip("usearch", reason="one of them has a graph: the extra 'usearch'")
+    command = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.crafted",
+        "--seed",
+        "3",
+        "--count",
+        str(COUNT),
+    ]
+    root = Path(__file__).parents[2]
+    env = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"seed 3, {COUNT} files, " in run.stdout
+    assert " 0 opened" not in run.stdout
+    assert "0 escaped" in run.stdout
