@@ -129,9 +129,9 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
     query, target = (column_index(column, header, path) for column in ("query", "target"))
     lines = []
     for line, raw, cells in records:
-        is_blank = not any(map(str.strip, cells))  # spreadsheets write rows of empty cells
-        asked, found = with_formula(cells[query]), with_formula(cells[target])
-        rows = [] if is_blank else [_row(line, asked, found, path)]
+        rows = []
+        if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
+            rows = [_row(line, with_formula(cells[query]), with_formula(cells[target]), path)]
         lines.append((raw, rows))
     return ExampleTable(form, header, lines)
 
