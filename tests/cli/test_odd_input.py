@@ -126,6 +126,7 @@ WRITING = {
     "fit": "fit car.json examples.csv -o FILE",
     "train": "train --corpus table.csv --min-count 1 -o FILE",
     "attend": "attend car.json colour --plot FILE.html",
+    "demo": "demo dictionary --save FILE.svg",
 }
 PLACES = (
     "missing",
