@@ -43,6 +43,7 @@ from fuzzydict.results.pooling import (
     StackedValues,
     as_output,
     is_copied,
+    note_keys,
     pooled,
     warn_of_doubt,
     weights_of,
@@ -168,12 +169,16 @@ class FuzzyDict(IndexedDict[V]):
         return cast("Scored", found).name if is_found else found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
-        is_exact = is_copied() and dict.__contains__(self, query)
+        is_exact = dict.__contains__(self, query) and is_copied(self)
         with self._lock:
             name = self._read_as(query)
             if not is_exact and (name is NO_KEY or _has_words(name)):
                 return self.pool(query, score_cutoff=score_cutoff)
             return dict.__getitem__(self, name)
+
+    def _noted_keys(self) -> Any:
+        note_keys(self)
+        return dict.keys(self)
 
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`.

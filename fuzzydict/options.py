@@ -107,6 +107,8 @@ class Configured:
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
+    #: And what ``d.keys()`` does, so that copies of all items can be told from such reads.
+    _noted_keys: Any
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
 
     def __init_subclass__(cls) -> None:
@@ -121,6 +123,8 @@ class Configured:
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
             reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
             type.__setattr__(cls, "__getitem__", reader)
+        if cls.mode == "pool" and getattr(cls, "keys", None) is dict.keys:
+            type.__setattr__(cls, "keys", cls._noted_keys)
 
     def _configure(self, options: Mapping[str, Any]) -> None:
         """Set the options that are not None."""

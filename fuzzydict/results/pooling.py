@@ -9,6 +9,7 @@ from collections.abc import ItemsView, MutableMapping, ValuesView
 from itertools import chain
 from numbers import Number
 from operator import is_
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Sized
+    from types import FrameType
 
     from numpy.typing import NDArray
 
@@ -107,23 +109,51 @@ def _caller() -> int:
     return level
 
 
-#: What reads each key of a mapping to copy it, or to compare the copy.
+#: Methods of Python's library that read each key of a mapping to copy it, or compare the copy.
 _COPYING = {
     one.__code__ for one in (MutableMapping.update, ItemsView.__iter__, ValuesView.__iter__)
 }
 
 
-def is_copied() -> bool:
-    """Tell whether a class of Python's library reads the caller's keys to copy its items.
+class _Asked(local):
+    """Where the keys of a dict were asked for last in this thread, and how many are not read."""
 
-    Such are ``UserDict(d)`` and ``ChainMap({}, d).items()``. Code in C, such as that of
-    ``OrderedDict(d)``, has no frame, so that its reads look like those of ``d[key]``.
+    place: tuple[object, ...] | None = None
+    left = 0
+
+
+_asked = _Asked()
+
+
+def note_keys(d: Sized) -> None:
+    """Note where ``d.keys()`` was called; `is_copied` tells whether the same step reads them."""
+    _asked.place, _asked.left = _place_of_caller(d)[1], len(d)
+
+
+def is_copied(d: Sized) -> bool:
+    """Tell whether the caller's ``d[key]`` is asked in order to copy all items of the dict.
+
+    So do ``UserDict(d)`` and ``ChainMap({}, d).items()``, in methods that are known. So does code
+    in C, such as that of ``OrderedDict(d)``: it calls ``d.keys()`` and reads each of them in one
+    and the same step of the program. In ``for key in d.keys(): d[key]`` these are two steps.
     """
-    here = inspect.currentframe()
-    frame = here and here.f_back and here.f_back.f_back
+    frame, place = _place_of_caller(d)
+    if place is not None and _asked.left and place == _asked.place:
+        _asked.left -= 1
+        return True
     while frame is not None and frame.f_code is ChainMap.__getitem__.__code__:
         frame = frame.f_back
     return frame is not None and frame.f_code in _COPYING
+
+
+def _place_of_caller(d: Sized) -> tuple[FrameType | None, tuple[object, ...] | None]:
+    """Return what called the dict's method that called this module's, and which step of it."""
+    frame = inspect.currentframe()
+    for _ in range(3):
+        frame = frame.f_back if frame is not None else None
+    if frame is None:  # a program in C
+        return None, None
+    return frame, (id(d), id(frame), frame.f_code, frame.f_lasti)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import concurrent.futures
 import contextlib
 import copy
 import gc
@@ -146,37 +147,73 @@ def test_keywords_are_exact() -> None:
         "{colour}".format(**car())
 
 
-# In pool mode, too: of these, only the items are taken, or Python's own code is known to copy.
-EXACT_IN_POOL_MODE: dict[str, Callable[[Any], Any]] = {
+# In pool mode, too, though some of them read each d[key].
+COPIED_IN_POOL_MODE: dict[str, Callable[[Any], Any]] = {
     "dict": dict,
     "{**d}": lambda d: {**d},
     "copy": lambda d: dict(d.copy()),
     "UserDict": lambda d: collections.UserDict(d).data,
-    "UserDict.update": lambda d: ior(collections.UserDict(), d).data,
-    "OrderedDict of items": lambda d: dict(collections.OrderedDict(d.items())),
+    "UserDict |=": lambda d: ior(collections.UserDict(), d).data,
+    "OrderedDict": collections.OrderedDict,
+    "OrderedDict with more": lambda d: dict(collections.OrderedDict(d, brand=3.0)),
+    "OrderedDict |=": lambda d: ior(collections.OrderedDict(), d),
+    "OrderedDict |": lambda d: collections.OrderedDict() | d,
+    "Counter": collections.Counter,
+    "defaultdict": lambda d: collections.defaultdict(int, d),
+    "dict of a proxy": lambda d: dict(types.MappingProxyType(d)),
+    "** of a proxy": lambda d: {**types.MappingProxyType(d)},
+    "items of a proxy": lambda d: dict(types.MappingProxyType(d).items()),
     "items of a chain": lambda d: dict(collections.ChainMap({}, d).items()),
     "items of a chain of chains": lambda d: dict(
         collections.ChainMap({}, collections.ChainMap(d)).items()
     ),
     "values of a chain": lambda d: dict(zip(d, collections.ChainMap(d).values(), strict=True)),
-    "items of a proxy": lambda d: dict(types.MappingProxyType(d).items()),
-    "Counter": lambda d: dict(collections.Counter(d)),
     "json": lambda d: json.loads(json.dumps(d)),
+}
+PRICES = {"color": 1.0, "brand": 3.0}
+
+
+def pooling(**options: Any) -> FuzzyDict[Any]:
+    return FuzzyDict(PRICES, mode="pool", temperature=9.0, embedding=VECTORS, **options)
+
+
+@pytest.mark.parametrize("way", COPIED_IN_POOL_MODE)
+def test_these_take_the_items_of_a_dict_in_pool_mode(way: str) -> None:
+    d = pooling()
+    for _ in range(2):
+        assert dict(COPIED_IN_POOL_MODE[way](d)) == PRICES
+        assert 1.0 < d["color"] < d["brand"] < 3.0  # what reads by d[key] pools
+
+
+POOLED: dict[str, Callable[[Any], Any]] = {
+    "a loop": lambda d: {key: d[key] for key in d},
+    "a loop over keys": lambda d: {key: d[key] for key in d.keys()},  # noqa: SIM118
+    "map": lambda d: dict(zip(d, map(d.__getitem__, d.keys()), strict=True)),
+    "itemgetter": lambda d: dict(zip(d, operator.itemgetter(*d.keys())(d), strict=True)),
+    "a chain": lambda d: {key: collections.ChainMap({}, d)[key] for key in d},
+    "dict of a chain": lambda d: dict(collections.ChainMap({}, d)),
 }
 
 
-@pytest.mark.parametrize("way", EXACT_IN_POOL_MODE)
-def test_these_take_the_items_of_a_dict_in_pool_mode(way: str) -> None:
-    items = {"color": 1.0, "brand": 3.0}
-    d = FuzzyDict(items, mode="pool", temperature=9.0, embedding=VECTORS)
-    assert EXACT_IN_POOL_MODE[way](d) == items
-    assert 1.0 < d["color"] < d["brand"] < 3.0  # what reads by d[key] pools, whatever was copied
+@pytest.mark.parametrize("way", POOLED)
+def test_these_pool_in_pool_mode(way: str) -> None:
+    d = pooling()
+    assert POOLED[way](d) == {"color": d["color"], "brand": d["brand"]} != PRICES
 
 
-@pytest.mark.parametrize("read", [lambda d: {key: d[key] for key in d}, collections.OrderedDict])
-def test_what_reads_key_by_key_pools_in_pool_mode(read: Any) -> None:
-    d = FuzzyDict({"color": 1.0, "brand": 3.0}, mode="pool", temperature=9.0, embedding=VECTORS)
-    assert dict(read(d)) == {"color": d["color"], "brand": d["brand"]} != dict(d)
+def test_one_step_of_a_program_copies_and_then_pools() -> None:
+    d = pooling()
+    pooled = [d["color"], d["brand"]]
+    ways: list[Any] = [collections.OrderedDict, operator.itemgetter("color", "brand")] * 3
+    for copied, read in zip(*[iter([way(d) for way in ways])] * 2, strict=True):
+        assert (copied, list(read)) == (PRICES, pooled)
+
+
+def test_copies_in_several_threads_are_exact_each() -> None:
+    d = FuzzyDict({f"key {i}": float(i) for i in range(30)}, mode="pool", scorer="spelling")
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        copies: list[Any] = list(threads.map(collections.OrderedDict, [d] * 16))
+    assert all(copied == dict(d) for copied in copies)
 
 
 def test_names_in_sql_are_read_fuzzily() -> None:
