@@ -234,6 +234,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     text = _text_of(path, expected)
     yaml = YAML(typ="safe", pure=True)  # the parser in C reads YAML 1.1
     yaml.Constructor, yaml.Resolver = Constructor, Resolver
+    yaml.composer.warn_double_anchors = False  # YAML lets an anchor be given again
     with parser_limits(str(path)):
         try:
             root = yaml.compose(text)

@@ -94,6 +94,12 @@ def test_yaml_is_that_of_version_1_2_whatever_it_says(tmp_path: Path) -> None:
     assert read_dict(path) == {"no": "no", "time": "12:30", "number": 10}
 
 
+def test_an_anchor_of_yaml_may_be_given_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("a: &x 1\nb: &x 2\nc: *x\n")
+    assert read_dict(path) == {"a": 1, "b": 2, "c": 2}
+
+
 def test_a_row_of_csv_without_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a,1\nb," + '"\n",' * 5_000_000, newline="")
