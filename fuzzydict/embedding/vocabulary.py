@@ -28,6 +28,7 @@ _SMOOTHING = 1e-3  # a word of this relative frequency weighs half as much as a 
 _FULL_TRUST = 0.25  # relative weight from which on a vector is fully trusted
 _FREQUENT = 30_000  # the most frequent words, among which stand-ins are looked for
 _MOST_COUNTED = 1 << 62  # in all, so that sums of counts are exact
+_UNSEEN = 8  # words never seen of one text that are embedded one by one
 _REMEMBERED = 4096  # words never seen whose stand-ins are kept
 
 
@@ -278,6 +279,27 @@ class Vocabulary:
         if len(words) > 1 and row(joined := "_".join(words)) is not None:
             return [joined]
         return words
+
+    def embedded(self, text: str) -> list[str]:
+        """Return the `tokens` of which the vector of a text is made.
+
+        A text of more than 8 different words never seen is in no language of the embedding, and
+        what stands in for them says nothing. They are embedded together, by their letters: each
+        of these tokens is all of them.
+
+        >>> Vocabulary(["der"], [9]).embedded("der Baum")
+        ['der', 'baum']
+        >>> set(Vocabulary(["the"], [9]).embedded("the b c d e f g h i j"))
+        {'the', 'b c d e f g h i j'}
+        """
+        tokens = self.tokens(text)
+        if len(tokens) <= _UNSEEN:
+            return tokens
+        unseen = dict.fromkeys(token for token in tokens if not self.knows(token))
+        if len(unseen) <= _UNSEEN:
+            return tokens
+        together = " ".join(unseen)
+        return [together if token in unseen else token for token in tokens]
 
     def knows(self, token: str) -> bool:
         """Tell whether a word is in the vocabulary, or its meaning was learned."""
@@ -558,7 +580,7 @@ class StandIns(NamedTuple):
 class _Spellings:
     """The spellings of the first n known words, and how often each occurs, (n,).
 
-    Nothing stands in for a code or a number: 1961 is not nearly 1962.
+    Nothing stands in for a code or a number: 1961 is not nearly 1962. Nor for several words.
     """
 
     def __init__(self, strings: list[str], counts: NDArray[np.int64]) -> None:
@@ -569,7 +591,7 @@ class _Spellings:
     def stand_ins(self, words: Sequence[str]) -> StandIns:
         """Attend by spelling to the known words that share the most n-grams with each of U."""
         found = StandIns.none(len(words))
-        spelled = [i for i, word in enumerate(words) if not _is_code(word)]
+        spelled = [i for i, word in enumerate(words) if not (" " in word or _is_code(word))]
         for some in slices(len(spelled), _BLOCK):
             each = ((i, self._search.most_alike(words[i], _CANDIDATES)) for i in spelled[some])
             near = {i: places for i, places in each if len(places)}
@@ -616,7 +638,7 @@ def _is_code(word: str) -> bool:
 # ---- texts as lists of words --------------------------------------------------------------------
 
 _DIFFERENT = 1 << 15  # different words of the texts that are read at a time, to save memory
-_MANY_PLACES = 1 << 12  # summed by a product of matrices, for which scipy is worth importing
+_MANY_PLACES = 1 << 15  # summed by a product of matrices, for which scipy is worth importing
 _LISTS = 512  # lists summed at a time, so that their sums stay in the processor's cache
 
 

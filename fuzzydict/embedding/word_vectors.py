@@ -137,7 +137,7 @@ class Matrix:
 # ---- vectors of words never seen ----------------------------------------------------------------
 
 _RARE = 2000  # the rarest words, which show where a word never seen may lie
-_BLOCK = 256  # words at a time, to save memory
+_BLOCK = 4096  # words at a time, to save memory
 _NOT_LOOKED_UP = -2
 _FEW = 4  # words whose n-grams are made one by one
 
@@ -311,10 +311,10 @@ class WordEmbedding(ABC):
         """
         _require_texts(texts)
         if len(texts) == 1:
-            return self._encode_one(self.vocabulary.tokens(texts[0]))
+            return self._encode_one(self.vocabulary.embedded(texts[0]))
         encoded = np.empty((len(texts), self.size), np.float32)
         trust = np.empty(len(texts), np.float32)
-        for some, phrases in phrases_of(map(self.vocabulary.tokens, texts)):
+        for some, phrases in phrases_of(map(self.vocabulary.embedded, texts)):
             found = FoundWords(self.vocabulary, phrases.words)
             encoded[some] = phrases.means(self._vectors(found), found.weights)
             means = phrases.means(found.trust[:, None], found.weights)[:, 0]

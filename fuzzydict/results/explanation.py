@@ -186,14 +186,14 @@ def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
     vocabulary = embedding.vocabulary
     if not len(vocabulary):  # it tells nothing about any word
         return ()
-    words = []
+    words, embedded = [], vocabulary.embedded(query)
     for token in vocabulary.tokens(query):
         known = vocabulary.knows(token)
         if known or not embedding.tells_words:
             trust = vocabulary.trust(token) if embedding.tells_words else 1.0
             words.append(Word(token, known, (), float(known), trust))
             continue
-        found = vocabulary.stand_ins(token)
+        found = vocabulary.stand_ins(token if token in embedded else query)
         names = list(map(vocabulary.word, found.rows.tolist()))
         used = tuple(zip(names, found.weights.tolist(), strict=True)) if found.trust else ()
         words.append(Word(token, known, used, found.likeness, found.trust))

@@ -592,7 +592,7 @@ class _Counter:
 
 # ---- strings that never change --------------------------------------------------------------
 
-_LIKELY = (0.42, 0.34, 0.27)  # cosines; many queries have so near strings, as many as are wanted
+_LIKELY = 0.27  # most queries have so near strings, as many as are wanted
 
 
 class NgramSearch:
@@ -609,8 +609,7 @@ class NgramSearch:
     """
 
     def __init__(self, strings: list[str], least: float) -> None:
-        self.strings, self._least = strings, least
-        self._levels = [level for level in _LIKELY if level > least] + [least]
+        self.strings, self._levels = strings, (max(least, _LIKELY), least)
         self._fewest_by_size: dict[tuple[float, int], NDArray[Any]] = {}
 
     def most_alike(self, query: str, count: int) -> NDArray[np.intp]:
@@ -622,12 +621,8 @@ class NgramSearch:
             return np.zeros(0, np.intp)
         buckets, (part, counter) = _bucket_set(query), self._counter
         counts = counter.counts(buckets)
-        is_near = np.zeros(-(-len(counts) // 8) * 8, np.bool_)
         for least in self._levels:
-            np.greater_equal(counts, self._fewest(least, len(buckets)), out=is_near[: len(counts)])
-            if least > self._least and np.count_nonzero(is_near) < count:
-                continue
-            places = _places(is_near)
+            places: NDArray[np.intp] = (counts >= self._fewest(least, len(buckets))).nonzero()[0]
             cosines = part.cosines(counts[places], places, len(buckets))
             if np.count_nonzero(cosines >= np.float32(least)) >= count:
                 return places[largest(cosines, count)]
@@ -646,10 +641,3 @@ class NgramSearch:
     def _counter(self) -> tuple[Postings, _Counter]:
         part = Postings.of(self.strings)
         return part, _Counter(part)
-
-
-def _places(are_true: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the places of the few that are true of 8 n, rising."""
-    eights = are_true.view(np.uint64).nonzero()[0]  # most of them are 0
-    rows, columns = are_true.reshape(-1, 8)[eights].nonzero()
-    return np.asarray(eights[rows] * 8 + columns)

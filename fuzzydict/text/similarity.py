@@ -101,15 +101,15 @@ def likeness_of_pairs(
     [0.91 0.39]
     """
     alike = _mean_similarity(cpdist, (a, b), known_sounds or (sounds(a), sounds(b)))
-    short_ones = {string for string in {*a} if len(string) <= _SHORT}
-    short = [i for i, x in enumerate(a) if x in short_ones and _are_other_short(x, b[i])]
-    alike[short] = np.minimum(alike[short], _OF_SHORT)
+    if short_ones := {string for string in {*a} if len(string) <= _SHORT}:
+        short = [i for i, x in enumerate(a) if x in short_ones and _are_other_short(x, b[i])]
+        alike[short] = np.minimum(alike[short], _OF_SHORT)
     if " " in "".join((*a, *b)):
         joined = zip(_without_blanks(a), _without_blanks(b), strict=True)
         alike[[i for i, (x, y) in enumerate(joined) if x == y]] = 1
-    numbered = {string for string in {*a} if _DIGITS.search(string)}
-    others = [i for i, x in enumerate(a) if x in numbered and _have_other_numbers(x, b[i])]
-    alike[others] *= OTHER_NUMBER
+    if numbered := {string for string in {*a} if _DIGITS.search(string)}:
+        others = [i for i, x in enumerate(a) if x in numbered and _have_other_numbers(x, b[i])]
+        alike[others] *= OTHER_NUMBER
     return alike
 
 
