@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import OSA, JaroWinkler
+from rapidfuzz.distance import OSA, JaroWinkler, Prefix
 from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict.text.sketches import Derived
@@ -27,6 +27,9 @@ _SAME_LETTER = str.maketrans("zcqyieou", "skkaaaaa")
 # `cdist` compares several strings in one step: a table of all pairs of two lists costs no more than
 # one pair in so many of it.
 _TABLE = 8
+# Of longer strings so many letters are compared, from a few before those where they differ: the
+# time grows with the square of the length.
+_LONG, _BEFORE = 256, 64
 _SHORT, _OF_SHORT = 3, 0.5  # letters of a short string, and the limit of its likeness to another
 
 
@@ -76,7 +79,11 @@ def likenesses(
     """
     if known_sounds is None:
         known_sounds = sounds(strings)
-    alike = _mean_similarity(cdist, (queries, strings), (sounds(queries), known_sounds))
+    heard = sounds(queries), known_sounds
+    alike = _mean_similarity(cdist, *map(_beginnings, ((queries, strings), heard)))
+    for row, query in zip(alike, queries, strict=True):
+        if len(query) > _LONG:
+            _compare_from_differences([query] * len(strings), strings, row)
     _limit_short(alike, queries, strings)
     _ignore_blanks(alike, queries, strings)
     for row, query in zip(alike, queries, strict=True):
@@ -100,7 +107,9 @@ def likeness_of_pairs(
     >>> print(likeness_of_pairs(["colour", "1961"], ["color", "1962"]).round(2))
     [0.91 0.39]
     """
-    alike = _mean_similarity(cpdist, (a, b), known_sounds or (sounds(a), sounds(b)))
+    heard = known_sounds or (sounds(a), sounds(b))
+    alike = _mean_similarity(cpdist, *map(_beginnings, ((a, b), heard)))
+    _compare_from_differences(a, b, alike)
     if short_ones := {string for string in {*a} if len(string) <= _SHORT}:
         short = [i for i, x in enumerate(a) if x in short_ones and _are_other_short(x, b[i])]
         alike[short] = np.minimum(alike[short], _OF_SHORT)
@@ -122,6 +131,31 @@ def _mean_similarity(compare: Callable[..., Any], spelled: Any, heard: Any) -> N
     alike += compare(*spelled, scorer=beginnings, score_multiplier=0.25, dtype=np.float32)
     alike += compare(*heard, scorer=edits, score_multiplier=0.25, dtype=np.float32)
     return alike
+
+
+def _beginnings(pair: tuple[Sequence[str], Sequence[str]]) -> Any:
+    """Return two lists of strings, and of each string the first characters."""
+    if max((len(string) for strings in pair for string in strings), default=0) <= _LONG:
+        return pair
+    return [[string[:_LONG] for string in strings] for strings in pair]
+
+
+def _compare_from_differences(
+    a: Sequence[str], b: Sequence[str], alike: NDArray[np.float32]
+) -> None:
+    """Set the likeness of long strings that begin alike, (P,), to that of where they differ."""
+    if max(map(len, a), default=0) <= _LONG:
+        return
+    some, parts = [], []
+    for i, string in enumerate(b):
+        if len(string) > _LONG < len(a[i]) and a[i].startswith(string[:_BEFORE]):
+            start = Prefix.similarity(a[i], string) - _BEFORE
+            some.append(i)
+            parts.append((a[i][start : start + _LONG], string[start : start + _LONG]))
+    if some:
+        ours, theirs = map(list, zip(*parts, strict=True))
+        heard = sounds(ours), sounds(theirs)
+        alike[some] = _mean_similarity(cpdist, *map(_beginnings, ((ours, theirs), heard)))
 
 
 def _limit_short(
@@ -296,7 +330,7 @@ def likeness_of_differences(
 
 #: The factor for a likeness of two strings whose numbers differ.
 OTHER_NUMBER = 0.5
-_LONG = 5  # digits of a number that blanks may split: "1 5" is not "15"
+_SPLIT = 5  # digits of a number that blanks may split: "1 5" is not "15"
 _YEAR = 4  # digits
 _DIGITS = re.compile(r"\d+")
 
@@ -363,7 +397,7 @@ def _is_same_date(first: list[str], second: list[str]) -> bool:
 
 def _is_split(text: str, numbers: tuple[str, ...], others: tuple[str, ...]) -> bool:
     """Tell whether ``others`` is one long number and ``text`` has it split by blanks."""
-    if ("".join(numbers),) != others or len(others[0]) < _LONG:
+    if ("".join(numbers),) != others or len(others[0]) < _SPLIT:
         return False
     may_be_fraction = len(numbers) == 2 and min(map(len, numbers)) == 1
     return not may_be_fraction and " ".join(numbers) in text

@@ -31,6 +31,9 @@ _SPELLED_OUT = str.maketrans(
         "\u0131": "i",
     }
 )
+_FEW_LETTERS = 64  # characters that are brought to their compatible form at a time
+_MOST_MARKS = 30
+_MARKS = re.compile(r"[^\w\s]{31,}")  # marks, and signs
 _SIGN = re.compile(r"[+#%$€£¥]|(?<=\w)-(?!\w)")  # C++ and C#, $ 5 and 5 %, A+ and A-
 _APOSTROPHES = "'\u2018\u2019\u02bc\uff07"
 
@@ -55,7 +58,7 @@ def words(text: str) -> list[str]:
     if _PLAIN.fullmatch(text):
         return text.split(" ")
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)  # before humps are sought: "É" may be "E\u0301"
+        text = _compatible(text)  # before humps are sought: "É" may be "E\u0301"
     if "." in text or "&" in text:
         text = _INITIALS.sub(_joined, text)
     text = _HUMP.sub(" ", text)
@@ -74,10 +77,13 @@ def plain(text: str) -> str:
     ('top speed', '')
     """
     text = text[:LONGEST]
-    if _PLAIN.fullmatch(text):
-        return text
+    return text if _PLAIN.fullmatch(text) else _plain_words(text)
+
+
+@lru_cache(maxsize=1024)  # a text is read for its words, its spelling and its vector
+def _plain_words(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)[:LONGEST]
+        text = _compatible_beginning(text)
     return " ".join(words(text))[:LONGEST].rstrip()
 
 
@@ -121,6 +127,35 @@ def word_list(name: str) -> list[list[str]]:
     """
     text = (resources.files("fuzzydict.data") / f"{name}.txt").read_text("utf-8")
     return [line.split() for line in text.splitlines()]
+
+
+def _compatible_beginning(text: str) -> str:
+    """Return the first characters of a text in the form NFKC.
+
+    No more of the text is read than these need, since one letter may become 18.
+    """
+    size = _FEW_LETTERS
+    while size < len(text):
+        found = _compatible(text[:size])
+        if len(found) >= LONGEST:
+            return found[:LONGEST]
+        size *= 2
+    return _compatible(text)[:LONGEST]
+
+
+def _compatible(text: str) -> str:
+    """Return a text in the form NFKC, with no more than 30 marks on a letter.
+
+    No language has more (Unicode Standard Annex 15, "Stream-Safe Text Format"), and the time to
+    put them in order grows with their square.
+    """
+    return unicodedata.normalize("NFKC", _MARKS.sub(_first_marks, text))
+
+
+def _first_marks(run: re.Match[str]) -> str:
+    marks = run[0]
+    rest = "".join([one for one in marks[_MOST_MARKS:] if not unicodedata.combining(one)])
+    return marks[:_MOST_MARKS] + rest
 
 
 def _fold(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 from typing import Any
 
@@ -282,3 +283,20 @@ def test_the_order_of_words_does_not_matter() -> None:
     alike, ones = np.eye(3, dtype=np.float32), np.ones(3, np.float32)
     found = covered_by(alike, ones, [[0, 1, 2], [2, 0, 1]], ones)
     assert found.mean().tolist() == [1, 1]
+
+
+# ---- long strings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [0, 10, 100, 255, 300, 700, 999])
+def test_long_strings_are_told_apart_wherever_they_differ(place: int) -> None:
+    chance = random.Random(place)
+    long = "".join(chance.choices("abcdefgh ", k=1000))
+    other = f"{long[:place]}x{long[place + 1 :]}"
+    assert likeness(long, long) == 1
+    assert 0.9 < likeness(long, other) < 1
+    assert 0.5 < likeness(long, f"{long[:place]}{'x' * 40}{long[place:]}") < likeness(long, other)
+    assert likeness(long, "".join(chance.choices("stuvwxyz ", k=1000))) < 0.5
+    assert likenesses([long], [other, long])[0].tolist() == [likeness(long, other), 1]
+    pairs = likeness_of_pairs([long, long, "a"], [other, long, long])
+    assert pairs.tolist() == [likeness(long, other), 1, likeness("a", long)]

@@ -157,3 +157,12 @@ def test_a_plain_text_is_no_longer_than_what_is_compared(text: str) -> None:
     assert found == found.strip()
     assert plain(found) == found
     assert Vocabulary(["color"], [1]).tokens(text) == found.split()
+
+
+def test_no_more_than_thirty_marks_of_a_letter_are_put_in_order() -> None:
+    marks = "\u0301\u0323" * 500  # of two kinds, so that each is moved before others
+    assert words(f"e{marks}t, a{marks}b") == ["et", "ab"]
+    assert words(f"e{marks}!{marks}t") == ["e", "t"]
+    assert words("é" + "!?" * 50 + "t") == ["e", "t"]
+    assert words("é" + "\u200d" * 50 + "t") == ["et"]
+    assert len(words("א" + "\u05b0" * 1000)[0]) == 1
