@@ -55,6 +55,8 @@ def pytest_terminal_summary(
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.
 settings.register_profile("untimed", deadline=None)
+# With --hypothesis-profile=brief: as on another processor, or with other releases.
+settings.register_profile("brief", deadline=None, max_examples=5)
 settings.load_profile("untimed")
 
 

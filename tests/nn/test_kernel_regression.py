@@ -86,8 +86,8 @@ def test_the_learned_bandwidth_beats_one(kernel: str) -> None:
         return float(((model.predict(held_out) - truth(held_out[:, 0])) ** 2).mean())
 
     learned, one = ([error(b, seed) for seed in range(10)] for b in ("fit", 1.0))
-    assert np.mean(learned) < np.mean(one)
-    assert np.less(learned, one).mean() >= (1 if kernel == "gaussian" else 0.7)
+    # In 20 draws 0.08 of it at most for the gaussian kernel, 0.83 for the others.
+    assert np.mean(learned) < (0.3 if kernel == "gaussian" else 1.0) * np.mean(one)
 
 
 @ALL
