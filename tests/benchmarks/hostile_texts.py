@@ -1,0 +1,183 @@
+"""How long texts take that were made to be slow: as keys, as one query, and as a list.
+
+    python -m tests.benchmarks.hostile_texts
+    python -m tests.benchmarks.hostile_texts --bytes 100000 --only "marks" "one word"
+
+Each kind is about a megabyte of UTF-8, drawn with a seed that is printed. It is read in three ways:
+as the keys of a dict (made, and read once), as one query, and as a list of queries, of which there
+are at most 200. Texts of a kind differ from each other. The time is that of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from fuzzydict import FuzzyDict
+
+__all__ = ["KINDS", "Row", "main", "measure"]
+
+MEGABYTE = 1_000_000
+_SEED = 1
+_LETTERS = "bcdfghjklmnpqrstvwxz"
+_LONG = 1000  # characters of a long text
+_LISTED = 200  # queries of a list
+
+Chance = random.Random
+Text = Callable[[Chance, int], str]
+
+
+def _words(chance: Chance, count: int, size: int) -> str:
+    letters = "".join(chance.choices(_LETTERS, k=count * size))
+    return " ".join(letters[i : i + size] for i in range(0, len(letters), size))
+
+
+def _repeated(part: str) -> Text:
+    """Return a text of a part, and at the end a number that tells it from others."""
+    return lambda _, number: (part * (_LONG // len(part))) + str(number)
+
+
+def _drawn(letters: str) -> Text:
+    return lambda chance, _: "".join(chance.choices(letters, k=_LONG))
+
+
+def _misspelled(chance: Chance, words: Sequence[str]) -> str:
+    word = chance.choice(words)
+    place = chance.randrange(1, len(word))
+    return word[:place] + chance.choice(_LETTERS) + word[place:]
+
+
+_KNOWN = ["information", "government", "development", "environment", "temperature", "department"]
+
+#: A text of each kind, from its number.
+KINDS: dict[str, Text] = {
+    "one word never seen": lambda chance, _: _words(chance, 1, 5),
+    "two words never seen": lambda chance, _: _words(chance, 2, 5),
+    "eight words never seen": lambda chance, _: _words(chance, 8, 5),
+    "twenty words never seen": lambda chance, _: _words(chance, 20, 4),
+    "200 words never seen": lambda chance, _: _words(chance, 200, 4),
+    "misspelled words": lambda chance, _: _misspelled(chance, _KNOWN),
+    "one long word": _drawn(_LETTERS),
+    "one letter": _repeated("a"),
+    "a letter, other ends": lambda chance, _: "a" * _LONG + _words(chance, 1, 8),
+    "two letters": _drawn("ab"),
+    "alike but for one letter": lambda chance, _: _one_changed(chance),
+    "the same n-grams": lambda _, number: "abc" * (300 + number % 40) + "ab"[: number % 2],
+    "letters apart": lambda chance, _: " ".join(chance.choices(_LETTERS, k=_LONG // 2)),
+    "initials": lambda chance, _: ".".join(chance.choices(_LETTERS, k=_LONG // 2)),
+    "initials of blanks": _repeated("a. "),
+    "humps": _repeated("aB"),
+    "capitals": _repeated("AAb"),
+    "digits": _drawn("0123456789"),
+    "numbers": lambda chance, _: " ".join(str(chance.randrange(10**6)) for _ in range(140)),
+    "codes": lambda chance, _: " ".join(f"{chance.choice('ab')}{i}" for i in range(200)),
+    "units": _repeated("5 km per h "),
+    "Roman numerals": _drawn("ivxlcdm"),
+    "negations": _repeated("not un non "),
+    "opposites": _repeated("min max low high "),
+    "endings": _repeated("ings"),
+    "British spellings": _repeated("ourisysre"),
+    "apostrophes": _repeated("n't"),
+    "blanks": lambda _, number: "a" + " " * _LONG + str(number),
+    "signs": lambda _, number: "?!" * (_LONG // 2) + str(number),
+    "letters of 18": _repeated("\ufdfa"),
+    "letters of 18, some": _repeated("\ufdfaé"),
+    "fractions": _repeated("½"),
+    "ligatures": _repeated("ﬃ"),
+    "accents": _repeated("é"),
+    "marks": lambda chance, _: "e" + "".join(chance.choices("\u0301\u0323", k=_LONG)),
+    "marks in disorder": lambda _, number: "e" + "\u0301" * 500 + "\u0323" * 500 + str(number),
+    "Hangul": _drawn("".join(map(chr, range(0xAC00, 0xD7A3)))),
+    "jamo": _repeated("\u1100\u1161\u11a8"),
+    "ideographs": _drawn("".join(map(chr, range(0x4E00, 0x9FFF)))),
+    "emoji": lambda _, number: "👩\u200d👩\u200d👧" * 200 + str(number),
+    "selectors": lambda _, number: "a" + "\ufe0f" * _LONG + str(number),
+}  # fmt: skip
+
+
+def _one_changed(chance: Chance) -> str:
+    text = list("the quick brown fox jumps over the lazy dog " * 22)
+    text[chance.randrange(len(text))] = chance.choice(_LETTERS)
+    return "".join(text)
+
+
+class Row(NamedTuple):
+    """How long a kind of texts took, in seconds of the processor.
+
+    Attributes:
+        kind: its name.
+        keys: the number of keys.
+        as_keys: to make a dict of them and read it once.
+        as_query: to read one query that is all of them joined, and one of them, and explain it.
+        listed: the number of queries of the list.
+        as_list: to read them against a few keys of the same kind.
+    """
+
+    kind: str
+    keys: int
+    as_keys: float
+    as_query: float
+    listed: int
+    as_list: float
+
+
+def texts(kind: str, size: int) -> list[str]:
+    """Return different texts of a kind, of ``size`` bytes together."""
+    chance, found, left = random.Random(_SEED), dict[str, None](), size
+    for number in range(size):
+        text = KINDS[kind](chance, number)
+        left -= len(text.encode("utf-8", "surrogatepass"))
+        if left < 0 and found:
+            break
+        found[text] = None
+    return list(found)
+
+
+def measure(kind: str, size: int) -> Row:
+    """Read texts of a kind as keys, as a query and as a list."""
+    keys = texts(kind, size)
+
+    def read(keys: Sequence[str], *queries: str | list[str]) -> FuzzyDict[float]:
+        d = FuzzyDict(dict.fromkeys(keys, 1.0), score_cutoff=0)
+        for query in queries:
+            d.nearest(query)
+        return d
+
+    as_keys = _seconds(lambda: read(keys, "colour"))
+    few = read(keys[:48], "colour")
+    one = keys[-1] + " x"
+    as_query = _seconds(lambda: (few.nearest(f"{one} {' '.join(keys)}"), few.explain(one)))
+    several = [f"{text} y" for text in keys[-_LISTED:]]
+    as_list = _seconds(lambda: few.nearest(several))
+    return Row(kind, len(keys), as_keys, as_query, len(several), as_list)
+
+
+def _seconds(do: Callable[[], object]) -> float:
+    begun = time.process_time()
+    do()
+    return time.process_time() - begun
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hostile_texts")
+    parser.add_argument("--bytes", type=int, default=MEGABYTE, help="the size of the keys")
+    parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")
+    given = parser.parse_args(argv)
+    FuzzyDict({"color": 1.0, "top speed": 2.0}).nearest("colour")  # open what is opened once
+    print(f"{given.bytes:,} bytes of each kind, seed {_SEED}; seconds of the processor\n")
+    print(f"{'kind':25} {'keys':>8} {'read':>7} {'a query':>8} {'queries':>8} {'a list':>7}")
+    for kind in given.only or KINDS:
+        row = measure(kind, given.bytes)
+        print(
+            f"{row.kind:25} {row.keys:8,} {row.as_keys:7.2f} {row.as_query:8.2f} "
+            f"{row.listed:8,} {row.as_list:7.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
