@@ -371,7 +371,7 @@ def _with_joined(asked: _Parts, texts: Sequence[str]) -> Iterator[int]:
     for letters, _ in asked.letters:
         ends = range(2, len(letters) + 1)
         sought += [letters[max(end - size, 0) : end] for end in ends for size in _INITIALS_SIZES]
-    for word in sought:
+    for word in dict.fromkeys(sought):
         if f" {word} " in written:
             yield from (i for i, text in enumerate(texts) if word in text)
 

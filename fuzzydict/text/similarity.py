@@ -310,14 +310,16 @@ def likeness_of_differences(
     rows, columns = ((of_phrases > _OF_SHORT) & (of_phrases < 1)).nonzero()
     rows = np.array(phrases)[rows]
     at = places[columns] if places.ndim == 1 else places[rows, columns]
-    some, apart, last, words = [], [], -1, list[str]()
+    some, apart, last, words, have = [], [], -1, list[str](), set[str]()
     for i, (row, place) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
         if row != last:
             last, words = row, queries[row].split()
+            have = set(words)
         others = strings[place].split()
-        ours = [word for word in words if word not in others]
+        they_have = set(others)
+        ours = [word for word in words if word not in they_have]
         if ours and len(ours) < len(words):
-            theirs = [word for word in others if word not in words]
+            theirs = [word for word in others if word not in have]
             if theirs:
                 some.append(i)
                 apart.append((" ".join(ours), " ".join(theirs)))
