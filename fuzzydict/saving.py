@@ -52,7 +52,7 @@ from fuzzydict.search.key_index import Found
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, DOT
 from fuzzydict.text.saved_ngrams import ngram_array_names, packed_ngrams, unpacked_ngrams
-from fuzzydict.text.words import plain
+from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -680,8 +680,27 @@ class _KeyTexts:
                 strings[place] = words
         if set(map(type, names)) != {str} or "" in strings:
             raise ValueError("it has a key without words, and its vector")
+        require_plain(strings)
         ngrams = unpacked_ngrams(self._arrays, strings, self._path)
         return Found(names, ngrams, inverse_lengths)
+
+
+_PLAIN_CODES = b"abcdefghijklmnopqrstuvwxyz0123456789' \n"
+_NOT_BETWEEN_WORDS = ("  ", "\n\n", " \n", "\n ")
+
+
+def require_plain(strings: list[str]) -> None:
+    """Raise ValueError if strings cannot be plain words, each up to the length that is compared."""
+    lines = "\n".join(strings)
+    others = lines.encode("utf-8", "surrogatepass").translate(None, _PLAIN_CODES)
+    letters = set(others.decode("utf-8", "surrogatepass"))
+    if strings and (
+        max(map(len, strings)) > LONGEST
+        or lines.count("\n") != len(strings) - 1
+        or any(one in f"\n{lines}\n" for one in _NOT_BETWEEN_WORDS)
+        or any(letter.isascii() or letter.isspace() for letter in letters)
+    ):
+        raise ValueError("it has plain words of a key that are none")
 
 
 def _graph_arrays(

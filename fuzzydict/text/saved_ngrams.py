@@ -94,7 +94,7 @@ class _Packed:
             found = [(array.dtype.type, array.ndim) for array in (buckets, starts, steps)]
             if found != [(np.uint16, 1), (np.int64, 1), (kind, 1)]:
                 raise ValueError("its n-grams are not arrays of whole numbers")
-            if len(starts) != len(buckets) + 1 or (np.diff(starts) < 0).any():
+            if len(starts) != len(buckets) + 1 or (starts[1:] < starts[:-1]).any():
                 raise ValueError("its n-grams have no rows one after the other")
             if starts[0] != 0 or starts[-1] != len(steps):
                 raise ValueError("its n-grams have rows that are not there")

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzzydict import (
     ArgumentTypeError,
@@ -25,7 +27,8 @@ from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import parsed_json, read_arrays, write_arrays
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.embedding.vocabulary import mapped_arrays
-from fuzzydict.saving import filled
+from fuzzydict.saving import filled, require_plain
+from fuzzydict.text.words import plain
 from tests.support.damage import entry, text, with_header
 
 SECONDS, BYTES = 1.0, 200e6
@@ -326,3 +329,28 @@ def test_some_hundred_crafted_files_do_no_harm() -> None:
     assert f"seed 3, {COUNT} files, " in run.stdout
     assert " 0 opened" not in run.stdout
     assert "0 escaped" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "strings",
+    [
+        [""],
+        ["a", ""],
+        ["a  b"],
+        [" a"],
+        ["a "],
+        ["a\nb"],
+        ["A"],
+        ["a-b"],
+        ["a\u3000b"],
+        ["a" * 1025],
+    ],
+)
+def test_what_a_file_says_are_plain_words_are_some(strings: list[str]) -> None:
+    with pytest.raises(ValueError, match="plain words"):
+        require_plain(strings)
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_plain_words_are(texts: list[str]) -> None:
+    require_plain([words for words in map(plain, texts) if words])
