@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict, mapping
+from fuzzydict import Brown, FuzzyDict, indexed
 from fuzzydict.embedding.projections import with_projections
 from fuzzydict.embedding.vocabulary import _Spellings
 from fuzzydict.embedding.word_vectors import English
@@ -177,7 +177,7 @@ def caches() -> list[Any]:
 @pytest.mark.more
 def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
     """Beside the caches of functions, which are bounded, those of the dict, made small here."""
-    monkeypatch.setattr(mapping, "_REMEMBERED_KEYS", 16)
+    monkeypatch.setattr(indexed, "_REMEMBERED_KEYS", 16)
     monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
     monkeypatch.setattr(ngrams, "_REMEMBERED", 16)
     monkeypatch.setattr(ngrams, "_KEPT_ROWS", 16)
