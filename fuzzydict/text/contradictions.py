@@ -378,6 +378,7 @@ def _name_others(a: _Text, b: _Text) -> bool:
 # ---- codes and numbers -------------------------------------------------------------------------
 
 _RUNS = re.compile(r"\d+|[^\d\s]+")
+_CODES = 16  # of one text that are compared with those of another
 _SHORT = 3  # letters of a code, in which a slip is another code
 
 
@@ -388,15 +389,18 @@ def _have_other_codes(a: _Text, b: _Text) -> bool:
         return True
     if "".join(a.words) == "".join(b.words):  # "ip v4" and "ipv4"
         return False
-    ours, theirs = ([word for word in text.words if _is_code(word)] for text in (a, b))
+    ours, theirs = (
+        [word for word in text.words if word not in have and _is_code(word)][:_CODES]
+        for text, have in ((a, frozenset(b.words)), (b, frozenset(a.words)))
+    )
     return any(
         _is_other_code(_RUNS.findall(code), _RUNS.findall(other))
         for code in ours
         for other in theirs
-        if code not in b.words and other not in a.words
     )
 
 
+@lru_cache(maxsize=8192)
 def _is_code(word: str) -> bool:
     return _has_digit(word) and not word.isdigit()
 
