@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy, deepcopy
+from functools import cached_property
 from itertools import islice
 from operator import is_
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from threading import Condition, RLock
+from time import sleep
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar
+from weakref import WeakValueDictionary
 
+from fuzzydict._arrays import slices
 from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
+from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.aliases import Aliases
-from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.lookup import lookup_by
+from fuzzydict.search.score import is_probability
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
@@ -21,12 +29,19 @@ if TYPE_CHECKING:
     from fuzzydict.search.neighbours import Neighbours
 
 
+T = TypeVar("T")
 V = TypeVar("V")
 #: Attributes that are not copied or pickled: they can be computed again.
-_DERIVED = {"_lock", "_index", "_told", "_neighbours", "_reader", "_adapted", "_projected"}
+_DERIVED = {
+    *("_lock", "_encoding", "_nested", "_index", "_told", "_neighbours", "_reader"),
+    *("_adapted", "_projected"),
+}
 _ALIASES = "_aliases"
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
+_BLOCK = 128  # queries that are read before other threads are let in
+_LET_IN = 1e-4  # seconds, in which one that waits wakes up
+_ROUNDS = 3  # times that new keys are encoded while others write; then they wait
 
 
 class Reader:
@@ -87,14 +102,33 @@ class IndexedDict(Configured, dict[Any, V]):
     _index: KeyIndex | None
     _told: int  # the number of keys that the index was told of: the first ones
     _neighbours: Neighbours | None
-    _reader: Reader | None  # what reads use until a key or an option changes
+    _reader: Any  # the `Reader` until a key or an option changes; something else while one is made
     _aliases: Aliases | None
+    _encoding: Any  # held by the thread that encodes keys, while others write; readers wait
+    _nested: Any  # held by a thread that encodes keys within a write
 
     def __new__(cls, /, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
-        self.__dict__.update(_lock=RLock(), _index=None, _told=0, _neighbours=None, _reader=None)
-        self.__dict__[_ALIASES] = None
+        self.__dict__.update(_index=None, _told=0, _neighbours=None, _reader=None, _aliases=None)
+        self._make_locks()
+        _dicts[id(self)] = self
         return self
+
+    def _make_locks(self) -> None:
+        self.__dict__.update(_lock=RLock(), _encoding=RLock(), _nested=RLock())
+
+    def _after_fork(self) -> None:
+        """Make new locks in a forked process, where the threads that held them are gone.
+
+        What another thread was changing is told again from the keys.
+        """
+        was_free = self._lock.acquire(blocking=False)
+        self._make_locks()
+        if self._aliases is not None:
+            self._aliases.use(self._lock)
+        if not was_free:
+            self._doubt()
+            self.__dict__["_neighbours"] = None
 
     # ---- what was taught --------------------------------------------------------------------
 
@@ -120,22 +154,27 @@ class IndexedDict(Configured, dict[Any, V]):
     # ---- writes: exact, and noted for the index -------------------------------------------
 
     def __setitem__(self, key: Any, value: V) -> None:
-        with self._noted():
+        with self._lock:
+            self._tell()
             super().__setitem__(key, value)
+            self.__dict__["_reader"] = None
+            self._tell()
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """Return the value of an equal key, or insert ``default``."""
         with self._lock:
             self._tell()
-            try:
-                return super().setdefault(key, default)
-            finally:
-                self._tell()
+            value = super().setdefault(key, default)
+            self._tell()
+        return value
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Insert what ``dict.update`` would, and the aliases of another `FuzzyDict`."""
-        with self._noted():
-            super().update(*args, **kwargs)
+        with self._lock:
+            self._tell()
+            super().update(*args, **kwargs)  # it may fail half-way: the next one to look is told
+            self.__dict__["_reader"] = None
+            self._tell()
             if args and isinstance(args[0], IndexedDict) and args[0]._aliases:
                 self.aliases.update(args[0]._aliases)
 
@@ -182,7 +221,7 @@ class IndexedDict(Configured, dict[Any, V]):
             self._tell()
             new.update(self)
             index = self._index
-            if index is not None and index.is_whole and all(map(is_, new, self)):
+            if index is not None and all(map(is_, new, self)):
                 neighbours = copy(self._neighbours)
                 new.__dict__.update(_index=copy(index), _told=self._told, _neighbours=neighbours)
         return new
@@ -258,30 +297,19 @@ class IndexedDict(Configured, dict[Any, V]):
 
     # ---- what the index is told -----------------------------------------------------------
 
-    @contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Tell the index of what a write added, even if it fails half-way."""
-        with self._lock:
-            self._tell()
-            self.__dict__["_reader"] = None
-            try:
-                yield
-            finally:
-                self._tell()
-
     def _tell(self) -> None:
         """Tell the index of the new keys, which are the last ones of the dict.
 
-        Writes by the methods of `dict` itself are noticed here, too, if they change the number of
-        keys: if there are more than the index was told of, it is told now; if there are fewer, it
-        is made anew.
+        It is asked before and after each write, and before a read. What was interrupted, or
+        written by the methods of `dict` itself, is noticed here, too, if it changed the number of
+        keys.
         """
         index, new = self._index, len(self) - self._told
         if index is None or new == 0:
             return
         self.__dict__["_reader"] = None
         if new < 0:
-            self.__dict__["_index"] = None
+            self._doubt()
             return
         for key in reversed(list(islice(reversed(self), new))):
             if isinstance(key, str):
@@ -290,37 +318,161 @@ class IndexedDict(Configured, dict[Any, V]):
 
     def _forget(self, key: Any) -> None:
         """Tell the index of a key that is gone, and drop its aliases; any key may equal a text."""
-        reader = self._reader
-        if reader is not None and len(self) < reader.size:
+        if len(self) < self._told or self._index is None:
             self.__dict__["_reader"] = None
-        if self._index is not None and len(self) < self._told:
+        if self._index is not None and len(self) == self._told - 1:
             self._index.discard(key)
             self.__dict__["_told"] -= 1
         if self._aliases and key is not None:
             self._aliases.forget(key)
 
+    def _doubt(self) -> None:
+        """Let the next read compare the index with the keys."""
+        if self._index is not None:
+            self._index.in_doubt = True
+        self.__dict__.update(_told=len(self), _reader=None)
+
     # ---- what reads use ---------------------------------------------------------------------
 
+    def _read_as(self, query: Any) -> Any:
+        """Return what a query is read as: the key of which it is an alias, or itself.
+
+        `NO_KEY` if it was taught to have none. A key is read as itself.
+        """
+        if not self._aliases or not isinstance(query, str) or dict.__contains__(self, query):
+            return query
+        key = self._aliases.find(exact_text(query), query)
+        return NO_KEY if key is None else key
+
+    def _of_blocks(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], Reader], list[T]],
+        *,
+        at_once: bool = False,
+        finds_equal: bool = False,
+    ) -> list[T]:
+        """Return what is read of some of the queries at a time; let other threads in between.
+
+        Each block sees the keys and values as they are then.
+
+        Args:
+            queries: the queries.
+            read: reads some of them.
+            at_once: whether all are one block.
+            finds_equal: whether a query that is a key is not compared, if keys are probable.
+        """
+        found = list[T]()
+        for some in slices(len(queries), max(len(queries), 1) if at_once else _BLOCK):
+            if some.start:
+                sleep(_LET_IN)
+            block = queries[some]
+            with self._reading(self._to_encode(block, finds_equal=finds_equal)) as reader:
+                found += read(block, reader)
+        return found
+
+    def _of_different(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], Reader], list[T]],
+        *,
+        finds_equal: bool = False,
+    ) -> list[T]:
+        """Return what is read of each query, of equal texts once; see `_of_blocks`."""
+        ids = [query if type(query) is str else id(query) for query in queries]
+        different = dict(zip(ids, queries, strict=True))
+        found = self._of_blocks(list(different.values()), read, finds_equal=finds_equal)
+        of_ids = dict(zip(different, found, strict=True))
+        return [of_ids[one] for one in ids]
+
+    def _to_encode(self, queries: list[Any], *, finds_equal: bool) -> Iterator[str]:
+        """Yield the texts that will be compared, as far as can be told without the lock."""
+        finds_equal = finds_equal and is_probability(self.scorer)
+        for name in map(self._read_as, queries):
+            if isinstance(name, str) and not (finds_equal and dict.__contains__(self, name)):
+                yield exact_text(name)
+
     @contextmanager
-    def _lookup(self) -> Iterator[Lookup]:
-        """Keep the keys as they are while they are looked up."""
+    def _reading(self, asked: Iterable[str] = ()) -> Iterator[Reader]:
+        """Hold the lock, with what reads use and the keys as they are now.
+
+        New keys, and the queries, are encoded before the lock is taken. If another thread writes
+        meanwhile, this begins anew; at last, the lock is held all the time.
+
+        Args:
+            asked: the queries that will be compared.
+        """
+        for _ in range(_ROUNDS):
+            reader = self._current_reader()
+            queries = reader.lookup.prepare(asked)
+            with self._lock:
+                if self._reader is reader and reader.is_of(self):
+                    with reader.lookup.knowing(queries):
+                        yield reader
+                    return
         with self._lock:
-            yield self._current_reader().lookup
+            reader = self._current_reader()
+            with reader.lookup.knowing(reader.lookup.prepare(asked)):
+                yield reader
 
     def _current_reader(self) -> Reader:
-        """Return the reader, made anew if a key or an option has changed."""
-        reader, index = self._reader, self._index
-        if reader is None or not reader.is_of(self) or index is None or not index.is_whole:
-            reader = self._made_reader()
-        return reader
+        """Return the reader, made anew if a key or an option has changed; see `_reading`."""
+        reader = self._reader
+        if self._is_current(reader):
+            return reader
+        if holds(self._encoding) or holds(self._nested):
+            raise RuntimeError(
+                "embedding: its encode reads the dict whose keys it encodes; read it before, or "
+                "give encode a plain copy: dict(d)"
+            )
+        self._projected_embedding()  # which may be read from a file
+        if holds(self._lock):  # so it must not wait for a thread that waits for this lock
+            with self._nested:
+                return self._made_reader(_ROUNDS)
+        with self._encoding:  # one thread encodes what several need
+            return self._made_reader_meanwhile()
 
-    def _made_reader(self) -> Reader:
-        self._tell()
+    def _made_reader_meanwhile(self) -> Reader:
+        """Return a reader; others write while it is made, unless they do so again and again."""
+        try:
+            return self._made_reader(_ROUNDS)
+        except _ChangedError:
+            pass
+        with self._lock:
+            return self._made_reader(_ROUNDS)
+
+    def _is_current(self, reader: Any) -> TypeGuard[Reader]:
+        return type(reader) is Reader and reader.is_of(self)
+
+    def _made_reader(self, rounds: int) -> Reader:
+        """Return a reader of the keys as they are, once they do not change while it is made."""
+        for _ in range(rounds):
+            with self._lock:
+                self._tell()
+                index = self._index_of_embedding()
+                changes = index.changes(self)
+                if changes is None:
+                    return self._new_reader(index)
+                making = self.__dict__["_reader"] = object()
+                size = len(self)
+            encoded = index.encoded(changes)
+            with self._lock:
+                are_all = self._reader is making and len(self) == size
+                index.take(changes, encoded, are_all=are_all)
+                if are_all:
+                    return self._new_reader(index)
+        raise _ChangedError(_CHANGING)
+
+    def _index_of_embedding(self) -> KeyIndex:
+        """Return the index, or one that is empty if the embedding is another one."""
         index, embedding = self._index, self._projected_embedding()
-        if index is None or not index.is_whole or index.embedding is not embedding:
+        if index is None or index.embedding is not embedding:
             index = KeyIndex(embedding)
-            self.__dict__.update(_index=index, _told=0)
-            self._tell()
+            self.__dict__["_index"] = index
+            self._doubt()
+        return index
+
+    def _new_reader(self, index: KeyIndex) -> Reader:
         lookup, neighbours = lookup_by(self.index, index, self.scorer, self._neighbours)
         reader = Reader(self, lookup)
         self.__dict__.update(_neighbours=neighbours, _reader=reader)
@@ -341,3 +493,58 @@ def _slots_of(d: Any) -> dict[str, Any]:
     """Return the attributes that a subclass keeps in ``__slots__``, as far as they are set."""
     state = object.__getstate__(d)
     return state[1] if isinstance(state, tuple) else {}
+
+
+_CHANGING = (
+    "embedding: its encode writes to the dict each time that it encodes its keys; write before or "
+    "after a read"
+)
+
+
+class _ChangedError(RuntimeError):
+    """The dict was changed while its new keys were encoded."""
+
+
+def holds(lock: Any) -> bool:
+    """Tell whether this thread holds a reentrant lock.
+
+    >>> lock = RLock()
+    >>> with lock:
+    ...     holds(lock)
+    True
+    >>> holds(lock)
+    False
+    """
+    try:
+        Condition(lock).notify(0)  # which only who holds the lock may
+    except RuntimeError:
+        return False
+    return True
+
+
+# ---- forks ------------------------------------------------------------------------------------
+
+_PACKAGE = "fuzzydict."
+#: All dicts, which are not hashable, by their ids.
+_dicts: WeakValueDictionary[int, IndexedDict[Any]] = WeakValueDictionary()
+
+
+def _after_fork() -> None:
+    for reference in _dicts.valuerefs():
+        d = reference()
+        if d is not None:
+            d._after_fork()
+    for cached in _cached_properties():
+        setattr(cached, "lock", RLock())  # noqa: B010
+
+
+def _cached_properties() -> list[Any]:
+    """Return the cached properties of the package; until Python 3.12, each has a lock."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(_PACKAGE)]
+    classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    attributes = [attribute for one in classes for attribute in vars(one).values()]
+    return [one for one in attributes if isinstance(one, cached_property) and hasattr(one, "lock")]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -16,7 +16,7 @@ import numpy as np
 from fuzzydict._arrays import as_array, as_bool, whole_number
 from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
-from fuzzydict.indexed import IndexedDict
+from fuzzydict.indexed import IndexedDict, Reader
 from fuzzydict.options import (
     LEARNED,
     OPTIONS,
@@ -49,7 +49,7 @@ from fuzzydict.results.pooling import (
     weights_of,
 )
 from fuzzydict.saving import read_saved, write_saved
-from fuzzydict.search.key_index import KeyIndex
+from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.lookup import Lookup, Scored
 from fuzzydict.search.score import is_probability, is_spelling
 from fuzzydict.text.words import plain
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.lookup import Attended, Explained
 
 
+T = TypeVar("T")
 V = TypeVar("V")
 AttnMask = Sequence[bool] | Callable[[str], bool]
 
@@ -144,24 +145,37 @@ class FuzzyDict(IndexedDict[V]):
             name = self._read_as(query) if self._aliases else query
             if name is not query:  # it was taught
                 return dict.__getitem__(self, require_key(query, name))
-            reader = self._current_reader()
-            cutoff = self._cutoff(reader.lookup, score_cutoff)
-            text = query if type(query) is str else _as_text(query)
-            found = reader.found.get(text, _GONE) if score_cutoff is None else _GONE
-            if found is _GONE or (found is None and default is _GONE):
-                found = self._find(text, cutoff, reader.lookup, default)
-                if score_cutoff is None:
-                    reader.remember(text, found)
-            if isinstance(found, str):
-                value = dict.get(self, found, _GONE)
-                return self._values([found])[0] if value is _GONE else cast("V", value)
-            if default is _GONE:
-                raise no_match(query, *cast("Scored", found), cutoff)
-            return cast("V", default)
+            reader = self._reader
+            if type(query) is str and score_cutoff is None and self._is_current(reader):
+                found = reader.found.get(query, _GONE)
+                if found is not _GONE and (found is not None or default is not _GONE):
+                    return self._value_of(query, found, reader.lookup, None, default)
+        asked = _require_texts([query])
+        with self._reading(asked) as reader:
+            found = self._find(asked[0], self._cutoff(reader.lookup, score_cutoff), reader, default)
+            if score_cutoff is None:
+                reader.remember(asked[0], found)
+            return self._value_of(query, found, reader.lookup, score_cutoff, default)
 
-    def _find(self, query: Any, cutoff: float, lookup: Lookup, default: Any) -> str | Scored | None:
+    def _value_of(
+        self,
+        query: Any,
+        found: str | Scored | None,
+        lookup: Lookup,
+        score_cutoff: float | None,
+        default: Any,
+    ) -> V:
+        """Return the value of the key that was found; if none matches, the default, or raise."""
+        if isinstance(found, str):
+            value = dict.get(self, found, _GONE)
+            return self._values([found])[0] if value is _GONE else cast("V", value)
+        if default is _GONE:
+            raise no_match(query, *cast("Scored", found), self._cutoff(lookup, score_cutoff))
+        return cast("V", default)
+
+    def _find(self, query: str, cutoff: float, reader: Reader, default: Any) -> str | Scored | None:
         """Return the nearest key; if it does not match, with its score, or None for a default."""
-        _require_texts([query])
+        lookup = reader.lookup
         found = lookup.find(query, cutoff)
         if found is None and default is _GONE:  # the error names the nearest key
             (found,) = lookup.nearest([query])
@@ -223,14 +237,16 @@ class FuzzyDict(IndexedDict[V]):
                 f"{quoted(queries)}; for one, use get"
             )
         score_cutoff = as_cutoff(score_cutoff)
-        asked = _as_queries(list(queries))
-        with self._lookup() as lookup:
-            pools = self.mode == "pool"
-            cutoff = self._cutoff(lookup, score_cutoff, pools=pools)
-            found = self._nearest(asked, lookup, cutoff)
+        asked, pools = _as_queries(list(queries)), self.mode == "pool"
+
+        def get(some: list[Any], reader: Reader) -> list[Any]:
+            cutoff = self._cutoff(reader.lookup, score_cutoff, pools=pools)
+            found = self._nearest(some, reader.lookup, cutoff)
             if pools:
-                return self._pooled_or(default, asked, found, lookup)
-        return [match.value if isinstance(match, Match) else default for match in found]
+                return self._pooled_or(default, some, found, reader)
+            return [one.value if isinstance(one, Match) else default for one in found]
+
+        return self._of_different(asked, get, finds_equal=not pools)
 
     def nearest(
         self, query: Any, *, default: Any = _GONE, score_cutoff: float | None = None
@@ -254,8 +270,11 @@ class FuzzyDict(IndexedDict[V]):
         """
         score_cutoff = as_cutoff(score_cutoff)
         queries = _as_queries(query)
-        with self._lookup() as lookup:
-            found = self._nearest(queries, lookup, self._cutoff(lookup, score_cutoff))
+
+        def nearest(some: list[Any], reader: Reader) -> list[Match | NoMatchError]:
+            return self._nearest(some, reader.lookup, self._cutoff(reader.lookup, score_cutoff))
+
+        found = self._of_different(queries, nearest, finds_equal=True)
         errors = [one for one in found if isinstance(one, NoMatchError)]
         if errors and default is _GONE:
             raise no_matches(errors, "nearest(..., default=None) gives None for them")
@@ -269,8 +288,8 @@ class FuzzyDict(IndexedDict[V]):
         """Return the match of each query, or the error that says why there is none."""
         names = [self._read_as(query) for query in queries]
         certain = list(map(self._is_certain, names))
-        pairs = zip(names, certain, strict=True)
-        asked = [_as_text(name) for name, sure in pairs if not sure and _has_words(name)]
+        several = zip(names, certain, strict=True)
+        asked = [exact_text(name) for name, sure in several if not sure and _has_words(name)]
         scored = iter(lookup.nearest(asked) if asked and lookup.keys.count else [])
         found: list[Match | NoMatchError] = []
         for query, name, is_certain in zip(queries, names, certain, strict=True):
@@ -297,19 +316,22 @@ class FuzzyDict(IndexedDict[V]):
         """
         topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
         queries = _as_queries(query)
-        with self._lookup() as lookup:
-            names, cutoff = [self._read_as(one) for one in queries], self._cutoff(lookup)
+
+        def most_similar(some: list[Any], reader: Reader) -> list[Matches]:
+            lookup, names = reader.lookup, [self._read_as(one) for one in some]
             alone = [self._is_alone(name, lookup) for name in names]
-            with _naming_the_place(queries):
-                asked = _compared(queries, names, alone)
-                ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
-            found = [
+            cutoff, asked = self._cutoff(lookup), _compared(some, names, alone)
+            ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
+            return [
                 Matches([self._exact_match(one, name)][:topn])
                 if is_alone
                 else Matches(self._match(one, name, best, cutoff) for best in next(ranked, []))
-                for one, name, is_alone in zip(queries, names, alone, strict=True)
+                for one, name, is_alone in zip(some, names, alone, strict=True)
             ]
-        return found if isinstance(query, list) else found[0]
+
+        with _naming_the_place(queries):
+            found = self._of_different(queries, most_similar)
+        return [Matches(one) for one in found] if isinstance(query, list) else found[0]
 
     def explain(self, query: Any) -> Any:
         """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
@@ -327,16 +349,19 @@ class FuzzyDict(IndexedDict[V]):
         ('color', 'brand', True, True)
         """
         queries = _as_queries(query)
-        with self._lookup() as lookup:
-            names = [self._read_as(one) for one in queries]
+
+        def explain(some: list[Any], reader: Reader) -> list[Explanation]:
+            lookup, names = reader.lookup, [self._read_as(one) for one in some]
             alone = [self._is_alone(name, lookup) for name in names]
-            with _naming_the_place(queries):
-                asked = _compared(queries, names, alone)
-                told = iter(lookup.explain(asked) if asked else [])
-            found = [
+            asked = _compared(some, names, alone)
+            told = iter(lookup.explain(asked) if asked else [])
+            return [
                 self._explanation(one, name, None if is_alone else next(told), lookup)
-                for one, name, is_alone in zip(queries, names, alone, strict=True)
+                for one, name, is_alone in zip(some, names, alone, strict=True)
             ]
+
+        with _naming_the_place(queries):
+            found = self._of_blocks(queries, explain)
         return found if isinstance(query, list) else found[0]
 
     def attend(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
@@ -359,15 +384,18 @@ class FuzzyDict(IndexedDict[V]):
         queries = _as_queries(query)
         if not queries:
             return []
-        with self._lookup() as lookup:
-            names = [self._read_as(one) for one in queries]
-            with _naming_the_place(queries):
-                asked = _compared(queries, names, [False] * len(names))
-                attended = self._attended(lookup, asked, attn_mask)
-            values = [self._values(some.names) for some in attended]
-            pooling = self._adapted_embedding(), as_projections(self.projections)
+
+        def attend(some: list[Any], reader: Reader) -> list[tuple[Attended, list[V]]]:
+            names = [self._read_as(one) for one in some]
+            asked = _compared(some, names, [False] * len(names))
+            attended = self._attended(reader.lookup, asked, attn_mask)
+            return [(group, self._values(group.names)) for group in attended]
+
+        with _naming_the_place(queries):
+            read = self._of_blocks(queries, attend, at_once=attn_mask is not None)
+        pooling = self._adapted_embedding(), as_projections(self.projections)
         texts, found = iter(queries), []
-        for some, held in zip(attended, values, strict=True):
+        for some, held in read:
             weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
             sure = zip(some.left_out.tolist(), some.none, strict=True)
             rows = zip(some.query, some.scores, weights, sure, strict=True)
@@ -404,31 +432,35 @@ class FuzzyDict(IndexedDict[V]):
         """
         queries = _as_queries(query)
         score_cutoff = as_cutoff(score_cutoff)
-        with self._lookup() as lookup:
-            names = [self._read_as(one) for one in queries]
-            read = zip(queries, names, strict=True)
-            refused = [taught_none(one) for one, name in read if name is NO_KEY]
-            if refused:
-                raise no_matches(refused, "leave them out")
-            with _naming_the_place(queries):
-                attended = self._attended(lookup, names, attn_mask)
-            best = [one for some in attended for one in some.best]
-            cutoff = self._cutoff(lookup, score_cutoff, pools=True)
-            errors = [
+        refused = [taught_none(one) for one in queries if self._read_as(one) is NO_KEY]
+        if refused:
+            raise no_matches(refused, "leave them out")
+        errors, none = list[NoMatchError](), list[Any]()
+
+        def pool(some: list[Any], reader: Reader) -> list[NDArray[np.float64]]:
+            names = [self._read_as(one) for one in some]
+            attended = self._attended(reader.lookup, names, attn_mask)
+            best = [one for group in attended for one in group.best]
+            cutoff = self._cutoff(reader.lookup, score_cutoff, pools=True)
+            errors.extend(
                 no_match(text, *one, cutoff)
-                for text, name, one in zip(queries, names, best, strict=True)
+                for text, name, one in zip(some, names, best, strict=True)
                 if not is_match(name, *one, cutoff)
-            ]
-            if errors:
-                raise no_matches(errors, "leave them out")
-            outputs = self._pooled(attended)
-        warn_of_doubt(queries, [none for some in attended for none in some.none])
+            )
+            none.extend(one for group in attended for one in group.none)
+            return [] if errors else self._pooled(attended, reader)
+
+        with _naming_the_place(queries):
+            outputs = self._of_blocks(queries, pool, at_once=attn_mask is not None)
+        if errors:
+            raise no_matches(errors, "leave them out")
+        warn_of_doubt(queries, none)
         return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
 
-    def _pooled(self, attended: list[Attended]) -> list[NDArray[np.float64]]:
+    def _pooled(self, attended: list[Attended], reader: Reader) -> list[NDArray[np.float64]]:
         """Return the pooled values of queries, (L, *shape), for each group of queries."""
         embedding, projections = self._adapted_embedding(), as_projections(self.projections)
-        reader, outputs = self._current_reader(), []
+        outputs = []
         for some in attended:
             values = self._values(some.names)
             stacked = StackedValues(some.names, values, embedding)
@@ -442,7 +474,7 @@ class FuzzyDict(IndexedDict[V]):
         return outputs
 
     def _pooled_or(
-        self, default: Any, queries: list[Any], found: list[Any], lookup: Lookup
+        self, default: Any, queries: list[Any], found: list[Any], reader: Reader
     ) -> list[Any]:
         """Return the pooled value of each query that was found, or ``default``."""
         values = [one.value if isinstance(one, Match) else default for one in found]
@@ -451,8 +483,8 @@ class FuzzyDict(IndexedDict[V]):
             i for i, one in enumerate(found) if isinstance(one, Match) and _has_words(names[i])
         ]
         if places:
-            attended = self._attended(lookup, [names[i] for i in places], None)
-            outputs = np.concatenate(self._pooled(attended))
+            attended = self._attended(reader.lookup, [names[i] for i in places], None)
+            outputs = np.concatenate(self._pooled(attended, reader))
             for place, output in zip(places, outputs, strict=True):
                 values[place] = as_output(output)
             none = [none for some in attended for none in some.none]
@@ -460,16 +492,6 @@ class FuzzyDict(IndexedDict[V]):
         return values
 
     # ---- what reads have in common ----------------------------------------------------------
-
-    def _read_as(self, query: Any) -> Any:
-        """Return what a query is read as: the key of which it is an alias, or itself.
-
-        `NO_KEY` if it was taught to have none. A key is read as itself.
-        """
-        if not self._aliases or not isinstance(query, str) or dict.__contains__(self, query):
-            return query
-        key = self._aliases.find(_as_text(query), query)
-        return NO_KEY if key is None else key
 
     def _is_certain(self, query: Any) -> bool:
         """Tell whether an equal key needs no score, or can have none."""
@@ -555,10 +577,11 @@ class FuzzyDict(IndexedDict[V]):
         values = list(map(partial(dict.get, self), names, repeat(_GONE)))
         if any(map(is_, values, repeat(_GONE))):
             gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
-            self.__dict__.update(_index=None, _reader=None)  # made anew by the next read
+            self._doubt()
             raise RuntimeError(
                 f"the key {quoted(gone)} was removed by a method of dict itself, of which the "
-                f"vectors were not told; remove keys by del d[key] or d.pop(key), and read again"
+                f"vectors were not told, or by what the read called; remove keys by del d[key] or "
+                f"d.pop(key), before or after a read, and read again"
             )
         return cast("list[V]", values)
 
@@ -640,10 +663,8 @@ class FuzzyDict(IndexedDict[V]):
         """Return the dict as it learns: as it is, or as it was before it was fitted."""
         from fuzzydict.learning.candidate import DictState
 
-        with self._lock:
-            self._current_reader()  # brings the index up to date
-            assert self._index is not None
-            keys, embedding = self._index.keys(), self._unprojected_embedding()
+        with self._reading() as reader:
+            keys, embedding = reader.lookup.keys, self._unprojected_embedding()
             names = keys.living()
             if not names:
                 raise OptionError("fit: no key of the dict is a text with letters or digits")
@@ -673,7 +694,8 @@ class FuzzyDict(IndexedDict[V]):
             ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
                 array, and the message names the key; or the scorer is a function.
         """
-        with self._lookup() as lookup:
+        with self._reading() as reader:
+            lookup = reader.lookup
             options = {name: getattr(self, name) for name in OPTIONS}
             write_saved(
                 path, self, self.aliases, options, lookup.embedding, lookup.keys, self._neighbours
@@ -710,12 +732,7 @@ class FuzzyDict(IndexedDict[V]):
 
 
 def _has_words(query: Any) -> bool:
-    return isinstance(query, str) and bool(plain(_as_text(query)))
-
-
-def _as_text(query: Any) -> Any:
-    """Return a query of a subclass of str as a plain text, which no method of it can change."""
-    return str.__str__(query) if isinstance(query, str) else query
+    return isinstance(query, str) and bool(plain(exact_text(query)))
 
 
 def _as_queries(query: Any) -> list[Any]:
@@ -752,7 +769,7 @@ def _naming_the_place(queries: list[Any]) -> Iterator[None]:
 
 
 def _require_texts(queries: list[Any]) -> list[str]:
-    """Return the queries as plain texts; nothing else can be compared."""
+    """Return the queries as plain texts, if all are; nothing else can be compared."""
     for query in queries:
         if not isinstance(query, str):
             raise NoMatchError(
@@ -760,7 +777,7 @@ def _require_texts(queries: list[Any]) -> list[str]:
                 f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
                 f"not {type(query).__name__}",
             )
-    return list(map(_as_text, queries))
+    return list(map(exact_text, queries))
 
 
 def _compared(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:

@@ -618,7 +618,7 @@ def _text_arrays(items: Iterable[Any], keys: Keys) -> dict[str, NDArray[Any]]:
         return {}
     kinds, others = [], []
     for key in items:
-        slot = keys.slots.get(key) if isinstance(key, str) else None
+        slot = keys.slot_of(key) if isinstance(key, str) else None
         words = None if slot is None else keys.plain[slot]
         kinds.append(_WITHOUT if words is None else _OWN if words == key else _OTHER)
         if words is not None and words != key:

@@ -50,6 +50,10 @@ class Aliases(dict[str, Any]):
         self._keys, self._lock = keys, lock
         self._written: dict[str, str] = {}  # each alias as it is listed, by its words
 
+    def use(self, lock: AbstractContextManager[Any]) -> None:
+        """Use another lock, in a forked process."""
+        self._lock = lock
+
     def find(self, query: str, default: Any = None) -> Any:
         """Return the key of which a query is another name, None if it has none, or a default."""
         alias = self._written.get(same_text(query))
@@ -78,7 +82,7 @@ class Aliases(dict[str, Any]):
         with self._lock:
             if alias not in self:
                 raise KeyError(alias)
-            dict.__delitem__(self, self._written.pop(same_text(alias)))
+            self._remove(self._written[same_text(alias)])
 
     def pop(self, alias: str, /, *default: Any) -> Any:
         """Remove an alias and return its key, or ``default`` if there is none."""
@@ -97,19 +101,27 @@ class Aliases(dict[str, Any]):
     def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
         with self._lock:
-            new = self._checked(aliases)
-            self._written.clear()
-            dict.clear(self)
-            self._add(new)
+            new, before = self._checked(aliases), dict(dict.items(self))
+            try:
+                dict.clear(self)
+                self._add(new)
+            except BaseException:  # an interrupt
+                dict.clear(self)
+                self._add(before)
+                raise
 
     def forget(self, key: Any) -> None:
         """Forget the aliases of a key that was deleted."""
-        for alias in [alias for alias, of in dict.items(self) if of == key]:
-            dict.__delitem__(self, self._written.pop(same_text(alias)))
+        for alias in [alias for alias, of in list(dict.items(self)) if of == key]:
+            self._remove(alias)
+
+    def _remove(self, alias: str) -> None:
+        dict.pop(self, alias, None)
+        self._written.pop(same_text(alias), None)  # then, so that each that is listed is found
 
     def check(self) -> None:
         """Assert that each alias is listed once, and found by its words."""
-        assert set(self._written.values()) == set(dict.keys(self))
+        assert set(self._written.values()) >= set(dict.keys(self))
         assert all(words == same_text(alias) for words, alias in self._written.items())
 
     def copy(self) -> dict[str, Any]:
@@ -144,8 +156,14 @@ class Aliases(dict[str, Any]):
         return key is None or dict.__contains__(self._keys, key)
 
     def _add(self, aliases: Mapping[str, Any]) -> None:
+        new: dict[str, Any] = {}
         for alias, key in aliases.items():
-            dict.__setitem__(self, self._written.setdefault(same_text(alias), alias), key)
+            words = same_text(alias)
+            listed = self._written.get(words)
+            if listed is None or not (listed in new or dict.__contains__(self, listed)):
+                listed = self._written[words] = alias
+            new[listed] = key
+        dict.update(self, new)
 
     def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what aliases are made of, each of a key of the dict or of None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import copy
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from fuzzydict.text.ngrams import NgramIndex
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,19 +38,20 @@ class Sample(NamedTuple):
 
 
 class Keys:
-    """The keys of a dict as arrays: n slots, in the dict's order. Read-only, until the next write.
+    """The keys of a dict as arrays: n slots, in the dict's order. They never change.
 
-    A key that was deleted leaves its slot dead until the arrays are packed.
+    A key that was deleted leaves its slot dead until the arrays are packed. What was written later
+    may stand behind the first n names, plain words and slots.
 
     Args:
         embedding: what encoded the keys.
-        names: the keys as written, n of them.
+        names: the keys as written, the first n.
         plain: their words, joined by blanks.
         vectors: (n, E), read-only.
         inverse_lengths: one by the length of each vector, (n,); 0 for the zero vector.
         trust: how far to trust each vector, (n,), from 0 to 1.
         alive: which slots hold a key of the dict, (n,).
-        slots: the slot of each key.
+        slots: the slot of each key, for `slot_of`.
         ngrams: an index of ``plain``.
         texts: a table of the words of ``plain``.
         has_phrases: whether a key has, or had, several words.
@@ -83,9 +84,9 @@ class Keys:
         self.ngrams, self.texts = ngrams, texts
         self.vectors, self.inverse_lengths, self.trust = vectors, inverse_lengths, trust
         self.alive, self.has_phrases, self.generation = alive, has_phrases, generation
-        self.count = len(slots)
+        self.count = int(np.count_nonzero(alive))
         self._rarity = np.zeros(0, np.float32)  # of the words of all texts
-        some_are_dead = self.count < len(names)
+        some_are_dead = self.count < len(alive)
         self.dead = np.flatnonzero(~alive) if some_are_dead else np.zeros(0, np.intp)
 
     @classmethod
@@ -103,7 +104,19 @@ class Keys:
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
-        return len(self.names)
+        return len(self.alive)
+
+    def slot_of(self, name: str) -> int | None:
+        """Return the slot of a living key, or None if there is no such key."""
+        if not is_plain(type(name)):
+            slots = self.living_slots().tolist()
+            return next((slot for slot in slots if self.names[slot] is name), None)
+        slot = self.slots.get(name)
+        return slot if slot is not None and slot < len(self) and self.alive[slot] else None
+
+    def living_slots(self) -> NDArray[np.intp]:
+        """Return the slots of the living keys, S of them, rising."""
+        return np.flatnonzero(self.alive)
 
     @cached_property
     def background(self) -> Background:
@@ -180,7 +193,7 @@ class Keys:
 
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""
-        return list(self.slots)
+        return list(compress(self.names, self.alive.tolist()))
 
     def some(self, slots: NDArray[np.intp]) -> Keys:
         """Return the keys of c living slots, rising, as keys of their own."""
@@ -194,7 +207,7 @@ class Keys:
             self.inverse_lengths[slots],
             self.trust[slots],
             np.ones(len(places), np.bool_),
-            dict(zip(names, range(len(names)), strict=True)),
+            _slots(names),
             NgramIndex(plain),
             Texts(self._embedding, plain),
             has_phrases=self.has_phrases,
@@ -218,12 +231,134 @@ class Found(NamedTuple):
     inverse_lengths: NDArray[np.float32]
 
 
+class EncodedKeys(NamedTuple):
+    """Keys with words, m of them, and what an embedding says of them.
+
+    Attributes:
+        names: the keys as written.
+        plain: the plain words of each.
+        vectors: (m, E).
+        trust: (m,).
+    """
+
+    names: Sequence[str]
+    plain: Sequence[str]
+    vectors: NDArray[np.float32]
+    trust: NDArray[np.float32]
+
+
+class Columns:
+    """The keys of a dict in arrays that only grow: who reads the first n rows is not disturbed.
+
+    Args:
+        embedding: what encodes the keys.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        self.embedding = embedding
+        self.is_whole = True  # False while rows are appended, and after that was interrupted
+        self.generation = object()
+        self.names: list[str] = []
+        self.slots: dict[str, int] = {}  # of the names whose text tells whether they are equal
+        self.has_others = False  # names of a class with its own `__eq__` or `__hash__`
+        self.has_phrases = False
+        self.ngrams = NgramIndex()
+        self.texts = Texts(embedding, self.ngrams.strings)
+        self.vectors = Rows(np.zeros((0, 0), np.float32))
+        self.inverse_lengths = Rows(np.zeros(0, np.float32))
+        self.trust = Rows(np.zeros(0, np.float32))
+
+    def __copy__(self) -> Self:
+        """Return independent columns, whose texts are read again when they are compared."""
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        for name in ("names", "slots", "ngrams", "vectors", "inverse_lengths", "trust"):
+            setattr(new, name, copy(getattr(self, name)))
+        new.texts = Texts(self.embedding, new.ngrams.strings)
+        return new
+
+    def append(self, keys: EncodedKeys) -> None:
+        """Append keys."""
+        self.is_whole = False
+        self.ngrams = self.ngrams.extended(keys.plain)
+        lengths = inverse_lengths(keys.vectors)
+        self._append_rows(keys.names, keys.vectors, lengths, keys.trust)
+
+    def fill(self, found: Found, vectors: NDArray[np.float32], trust: NDArray[np.float32]) -> None:
+        """Fill empty columns with keys of which all is known."""
+        self.is_whole = False
+        self.ngrams = found.ngrams
+        self.texts = Texts(self.embedding, found.ngrams.strings)
+        self._append_rows(found.names, vectors, found.inverse_lengths, trust)
+
+    def _append_rows(
+        self,
+        names: Sequence[str],
+        vectors: NDArray[np.float32],
+        inverse_lengths: NDArray[np.float32],
+        trust: NDArray[np.float32],
+    ) -> None:
+        """Append keys whose plain words are in the index of n-grams."""
+        first = len(self.names)
+        self.vectors.extend(vectors)
+        self.inverse_lengths.extend(inverse_lengths)
+        self.trust.extend(trust)
+        words = islice(self.ngrams.strings, first, None)
+        self.has_phrases = self.has_phrases or any(" " in text for text in words)
+        slots = _slots(names, first)
+        self.has_others = self.has_others or len(slots) < len(names)
+        self.slots.update(slots)
+        self.names.extend(names)
+        self.is_whole = True
+
+    def keys(self, alive: NDArray[np.bool_]) -> Keys:
+        """Return the keys as they are now, with those that are alive, (n,)."""
+        vectors = self.vectors.rows.view()
+        vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
+        return Keys(
+            self.embedding,
+            self.names,
+            self.ngrams.strings,
+            vectors,
+            self.inverse_lengths.rows,
+            self.trust.rows,
+            alive,
+            self.slots,
+            self.ngrams,
+            self.texts,
+            has_phrases=self.has_phrases,
+            generation=self.generation,
+        )
+
+    def packed(self, keys: Keys, alive: NDArray[np.bool_]) -> Columns:
+        """Return columns of the living keys alone."""
+        new, slots = Columns(self.embedding), np.flatnonzero(alive)
+        if len(slots):
+            names = [keys.names[slot] for slot in slots.tolist()]
+            plain = [keys.plain[slot] for slot in slots.tolist()]
+            new.append(EncodedKeys(names, plain, keys.vectors[slots], keys.trust[slots]))
+        return new
+
+
+class Changes(NamedTuple):
+    """What was written since the last keys: the dead among their slots, and the new keys."""
+
+    since: Keys
+    dead: list[int]
+    new: list[str]
+
+
 class KeyIndex:
     """Keeps the text keys of a dict as arrays.
 
     Writes are only noted. `keys` encodes the new keys in one batch, so that a million writes cost
     one call of the embedding. A key without letters or digits has no slot: it is only found
     exactly.
+
+    New `Keys` are made aside and take the place of the last ones by one assignment, so that an
+    interrupt leaves the keys of before or after. Where notes may be wrong, the dict is compared
+    with the last keys. A key whose class has its own `__eq__` or `__hash__` is never asked for
+    them: it is told by its identity.
 
     An index that threads share must be locked.
 
@@ -238,49 +373,49 @@ class KeyIndex:
 
     def __init__(self, embedding: Embedding) -> None:
         self.embedding = embedding
-        self.is_whole = True  # False while a change is made, and after one was interrupted
-        self._keys: Keys | None = None  # None after a write
-        self.generation = object()
-        self._names: list[str] = []
-        self._slots: dict[str, int] = {}
-        self._ngrams = NgramIndex()
-        self._texts = Texts(embedding, self._ngrams.strings)
-        self._has_phrases = False
+        #: Whether the notes may be wrong, so that the next changes are told from the dict.
+        self.in_doubt = False
+        self._columns = Columns(embedding)
+        self._keys = self._columns.keys(np.zeros(0, np.bool_))
         self._pending: dict[str, None] = {}
+        self._gone: list[str] = []
         self._restore_later: Callable[[KeyIndex], None] | None = None
-        self._gone: list[Any] = []  # keys deleted before they were restored
-        self._vectors = Rows(np.zeros((0, 0), np.float32))
-        self._inverse_lengths = Rows(np.zeros(0, np.float32))
-        self._trust = Rows(np.zeros(0, np.float32))
-        self._alive = Rows(np.zeros(0, np.bool_))
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
-        return len(self._names)
+        return len(self._keys)
 
     def __copy__(self) -> Self:
         """Return an independent index that need not encode the keys again."""
         new = type(self).__new__(type(self))
-        for name, value in self.__dict__.items():
-            new.__dict__[name] = value if name in ("embedding", "generation") else copy(value)
-        new._keys, new._texts = None, Texts(new.embedding, new._ngrams.strings)
+        new.__dict__.update(self.__dict__)
+        new._columns = copy(self._columns)
+        new._keys = new._columns.keys(self._keys.alive)
+        new._pending, new._gone = self._pending.copy(), self._gone.copy()
         return new
+
+    @property
+    def generation(self) -> object:
+        """What changes when the slots are numbered anew."""
+        return self._columns.generation
 
     # ---- writes ---------------------------------------------------------------------------
 
     def add(self, key: str) -> None:
         """Note a key that is new in the dict."""
-        self._pending[key] = None
-        self._keys = None
+        if is_plain(type(key)):
+            self._pending[key] = None
+        else:
+            self.in_doubt = True
 
     def discard(self, key: Any) -> None:
-        """Forget a key, if it is there."""
-        self._keys = None
-        self._pending.pop(key, None)
-        if self._restore_later is not None:
+        """Note that a key is gone, if it was there; any key may equal a text."""
+        if not is_plain(type(key)):
+            self.in_doubt |= type(key) not in _NEVER_TEXTS
+        elif self._columns.has_others:
+            self.in_doubt = True
+        elif self._pending.pop(key, self) is self:
             self._gone.append(key)
-        else:
-            self._forget(key)
 
     def restore(
         self,
@@ -300,21 +435,17 @@ class KeyIndex:
         Raises:
             ValueError: there are more vectors than keys with words, or fewer.
         """
-        texts = _texts(keys) if found is None else {}
-        names = texts if found is None else found.names
+        names, plain = plain_texts(keys) if found is None else (found.names, [])
         if len(names) != len(vectors):
             raise ValueError(f"it has {len(vectors)} vectors for {len(names)} keys with words")
-        self.is_whole = False
+        columns = Columns(self.embedding)
+        columns.generation = self.generation
         if found is None:
-            self._append(texts, vectors, trust)
+            columns.append(EncodedKeys(names, plain, vectors, trust))
         else:
-            self._ngrams = found.ngrams
-            self._texts = Texts(self.embedding, found.ngrams.strings)
-            self._append_rows(names, vectors, found.inverse_lengths, trust)
-        for key in self._gone:
-            self._forget(key)
-        self._restore_later, self._gone = None, []
-        self.is_whole = True
+            columns.fill(found, vectors, trust)
+        new = columns.keys(np.ones(len(names), np.bool_))
+        self.__dict__.update(_columns=columns, _keys=new, _restore_later=None)
 
     def restore_later(self, restore: Callable[[KeyIndex], None]) -> None:
         """Let ``restore`` call `restore` when the keys are needed; if it raises, so does a read."""
@@ -324,116 +455,144 @@ class KeyIndex:
 
     def keys(self) -> Keys:
         """Return the keys as arrays, up to date with what was written."""
-        if self._keys is None:
-            if self._restore_later is not None:
-                self._restore_later(self)
-            if len(self) - len(self._slots) > _DEAD_ALLOWED * len(self):
-                self._pack()
-            if self._pending:
-                self._encode_pending()
-            self._keys = self._as_keys()
+        changes = self.changes()
+        if changes is not None:
+            self.take(changes, self.encoded(changes))
         return self._keys
 
-    def _encode_pending(self) -> None:
-        texts, encoded = _texts(self._pending), None
-        if texts:  # first, since an embedding may fail
-            encoded = self.embedding.encode_with_trust(list(texts))
-        self.is_whole = False
+    def changes(self, keys: Collection[Any] = ()) -> Changes | None:
+        """Return what was written since the last keys, or None if nothing was.
+
+        Args:
+            keys: the keys of the dict, which are looked at if the notes may be wrong.
+        """
+        if self._restore_later is not None:
+            self._restore_later(self)
+        if self.in_doubt:
+            return self._compared_with(keys)
+        if not self._pending and not self._gone:
+            return None
+        slots = self._keys.slots
+        dead = [slots[key] for key in self._gone if key in slots]
+        return Changes(self._keys, dead, list(self._pending))
+
+    def _compared_with(self, keys: Iterable[Any]) -> Changes:
+        """Return what differs between the keys of the dict and the last ones; the order counts."""
+        names, last = self._keys.names, -1
+        by_id = {id(names[slot]): slot for slot in self._keys.living_slots().tolist()}
+        by_text = {names[i]: i for i in by_id.values() if is_plain(type(names[i]))}
+        kept, new = set[int](), list[str]()
+        for key in keys:
+            if isinstance(key, str):
+                slot = by_text.get(key) if is_plain(type(key)) else by_id.get(id(key))
+                if slot is not None and slot > last and not new:
+                    kept.add(slot)
+                    last = slot
+                elif slot is not None or _plain(key):
+                    new.append(key)
+        dead = [slot for slot in by_id.values() if slot not in kept]
+        return Changes(self._keys, dead, new)
+
+    def encoded(self, changes: Changes) -> EncodedKeys | None:
+        """Return what the embedding says of new keys, if one of them has words."""
+        names, plain = plain_texts(changes.new)
+        if not names:
+            return None
+        texts = list(map(exact_text, names))
+        return EncodedKeys(names, plain, *self.embedding.encode_with_trust(texts))
+
+    def take(self, changes: Changes, encoded: EncodedKeys | None, *, are_all: bool = True) -> None:
+        """Make keys of the last ones and the changes.
+
+        Args:
+            changes: what `changes` returned.
+            encoded: what `encoded` returned of them.
+            are_all: whether nothing was written since.
+        """
+        keys, columns = changes.since, self._columns
+        if keys is not self._keys:
+            return  # another thread was faster
+        self.in_doubt = True  # until all is done
+        alive = keys.alive.copy()
+        alive[changes.dead] = False
+        was_interrupted = not columns.is_whole or len(columns.names) != len(keys)
+        if was_interrupted or np.count_nonzero(~alive) > _DEAD_ALLOWED * len(alive):
+            columns = columns.packed(keys, alive)
+            alive = np.ones(len(columns.names), np.bool_)
+        else:
+            for slot in changes.dead:
+                columns.slots.pop(keys.names[slot], None)
         if encoded is not None:
-            self._append(texts, *encoded)
-        self._pending.clear()
-        self.is_whole = True
-
-    def _as_keys(self) -> Keys:
-        vectors = self._vectors.rows.view()
-        vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
-        return Keys(
-            self.embedding,
-            self._names,
-            self._ngrams.strings,
-            vectors,
-            self._inverse_lengths.rows,
-            self._trust.rows,
-            self._alive.rows,
-            self._slots,
-            self._ngrams,
-            self._texts,
-            has_phrases=self._has_phrases,
-            generation=self.generation,
-        )
-
-    def _forget(self, key: Any) -> None:
-        slot = self._slots.pop(key, None)
-        if slot is not None:
-            self._alive.rows[slot] = False
-
-    def _append(
-        self, texts: dict[str, str], vectors: NDArray[np.float32], trust: NDArray[np.float32]
-    ) -> None:
-        """Append keys, given with their plain words; the index is not whole meanwhile."""
-        self._ngrams.extend(list(texts.values()))
-        self._append_rows(texts, vectors, inverse_lengths(vectors), trust)
-
-    def _append_rows(
-        self,
-        names: Collection[str],
-        vectors: NDArray[np.float32],
-        inverse_lengths: NDArray[np.float32],
-        trust: NDArray[np.float32],
-    ) -> None:
-        """Append keys whose plain words are in the index of n-grams."""
-        new = range(len(self), len(self) + len(names))
-        self._vectors.extend(vectors)
-        self._inverse_lengths.extend(inverse_lengths)
-        self._trust.extend(trust)
-        self._alive.extend(np.ones(len(names), np.bool_))
-        words = islice(self._ngrams.strings, new.start, None)
-        self._has_phrases = self._has_phrases or any(" " in text for text in words)
-        self._slots.update(zip(names, new, strict=True))
-        self._names.extend(names)
-
-    def _pack(self) -> None:
-        """Remove the dead slots: fill a new index, and take its place at once."""
-        packed = type(self)(self.embedding)
-        packed._pending = self._pending
-        if self._slots:
-            plain, slots = self._ngrams.strings, np.flatnonzero(self._alive.rows)
-            texts = {name: plain[slot] for name, slot in self._slots.items()}
-            packed._append(texts, self._vectors.rows[slots], self._trust.rows[slots])
-        self.__dict__ = packed.__dict__
+            columns.append(encoded)
+            alive = np.append(alive, np.ones(len(encoded.names), np.bool_))
+        new = columns.keys(alive)
+        doubt = {"in_doubt": not are_all}
+        self.__dict__.update(_columns=columns, _keys=new, _pending={}, _gone=[], **doubt)
 
     def check(self, texts: list[str]) -> None:
         """Assert that the index holds these keys, and that its arrays fit together."""
-        if self._restore_later is not None:
-            self._restore_later(self)
-        assert self.is_whole
-        slots = list(self._slots.values())
-        assert slots == np.flatnonzero(self._alive.rows).tolist(), "living slots are not in order"
-        assert list(self._slots) == [self._names[slot] for slot in slots]
-        assert not self._pending.keys() & self._slots.keys(), "a key is both new and known"
-        known = [*self._slots, *self._pending]
-        assert [key for key in known if plain(key)] == [key for key in texts if plain(key)]
-        assert self._ngrams.strings == [_plain(name) for name in self._names]
-        assert all(self._ngrams.strings), "a key without words has a slot"
-        columns = (self._vectors, self._inverse_lengths, self._trust, self._alive)
-        assert {len(column.rows) for column in columns} == {len(self)}
-        if len(self):
-            lengths = np.linalg.norm(self._vectors.rows, axis=1)
-            inverse = self._inverse_lengths.rows
+        changes, keys, columns = self.changes(texts), self._keys, self._columns
+        dead, new = changes[1:] if changes else ([], [])
+        assert columns.is_whole or changes is not None
+        known = [slot for slot in keys.living_slots().tolist() if slot not in dead]
+        words = [keys.names[slot] for slot in known] + [key for key in new if plain(key)]
+        assert words == [key for key in texts if plain(key)]
+        assert len(keys) == len(keys.vectors) == len(keys.trust) == len(keys.inverse_lengths)
+        assert keys.plain[: len(keys)] == [_plain(name) for name in keys.names[: len(keys)]]
+        assert all(keys.plain[: len(keys)]), "a key without words has a slot"
+        assert all(map(is_plain, map(type, keys.names))) or columns.has_others
+        living = {keys.names[slot]: slot for slot in keys.living_slots().tolist()}
+        assert {name: slot for name, slot in living.items() if is_plain(type(name))} == keys.slots
+        if len(keys):
+            lengths, inverse = np.linalg.norm(keys.vectors, axis=1), keys.inverse_lengths
             np.testing.assert_allclose(inverse * lengths, lengths > 0, rtol=1e-5)
-            assert 0 <= self._trust.rows.min() <= self._trust.rows.max() <= 1
-        self._ngrams.check()
+            assert 0 <= keys.trust.min() <= keys.trust.max() <= 1
+        keys.ngrams.check()
 
 
-def _texts(keys: Iterable[Any]) -> dict[str, str]:
-    """Return the plain words of each key that is a text and has some."""
-    return {key: text for key in keys if isinstance(key, str) and (text := _plain(key))}
+_PLAIN = {str, np.str_}
+_NEVER_TEXTS = {int, float, bool, complex, bytes, type(None)}
+
+
+def is_plain(kind: type) -> bool:
+    """Tell whether keys of a class are equal to what has the same text, and no code is run.
+
+    >>> class Loud(str):
+    ...     def __eq__(self, other): print("asked"); return False
+    >>> is_plain(str), is_plain(Loud), is_plain(int)
+    (True, False, False)
+    """
+    if kind in _PLAIN:
+        return True
+    of_text: Any = str
+    same = kind.__eq__ is of_text.__eq__ and kind.__hash__ is of_text.__hash__
+    return issubclass(kind, str) and same
+
+
+def _slots(names: Sequence[str], first: int = 0) -> dict[str, int]:
+    """Return the slot of each name, from the first one on, whose text tells what it equals."""
+    slots = zip(names, range(first, first + len(names)), strict=True)
+    if all(map(is_plain, set(map(type, names)))):
+        return dict(slots)
+    return {name: slot for name, slot in slots if is_plain(type(name))}
+
+
+def exact_text(text: str) -> str:
+    """Return a text as a `str` itself, so that no method of a derived class is called."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def plain_texts(keys: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Return the keys that are texts and have words, and these words."""
+    pairs = [(key, text) for key in keys if isinstance(key, str) and (text := _plain(key))]
+    return [key for key, _ in pairs], [text for _, text in pairs]
 
 
 def _plain(key: str) -> str:
     """Return the plain words of a key; the key itself, not a copy, if it is plain already."""
-    text = plain(key)
-    return key if text == key else text
+    exact = exact_text(key)
+    text = plain(exact)
+    return exact if text == exact else text
 
 
 def levelled(near: NDArray[np.float32], reach: float) -> NDArray[np.float32]:

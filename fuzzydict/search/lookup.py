@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -29,7 +30,7 @@ from fuzzydict.text.similarity import written_alike
 from fuzzydict.text.words import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,27 +94,46 @@ class Explained(NamedTuple):
 class Lookup:
     """Finds keys for queries, until a key or an option changes.
 
-    The caller holds the lock of the dict, so that no other thread writes meanwhile.
+    One thread at a time may use it, but for `prepare`: the caller holds the lock of the dict.
 
     Args:
         index: the keys.
         scorer: what compares queries with keys; None for the default score.
+
+    Attributes:
+        embedding: what encodes keys and queries.
+        keys: the keys as they are now; a later write makes another lookup.
     """
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        self._index = index
+        self.embedding: Embedding = index.embedding
+        self.keys: Keys = index.keys()
         self.score = as_score(scorer)
         self._queries: dict[str, Query] = {}
+        self._prepared: dict[str, Query] = {}
 
-    @property
-    def embedding(self) -> Embedding:
-        """What encodes keys and queries."""
-        return self._index.embedding
+    # ---- before reads ---------------------------------------------------------------------
 
-    @property
-    def keys(self) -> Keys:
-        """The keys as arrays."""
-        return self._index.keys()
+    def prepare(self, asked: Iterable[str]) -> list[Query]:
+        """Return queries, encoded; those without words are left out. No lock need be held.
+
+        It changes nothing, so that several threads may prepare, and so may an embedding that asks
+        the dict itself.
+        """
+        known = self._queries
+        queries = [known.get(one) or Query.of(one, self.embedding) for one in dict.fromkeys(asked)]
+        queries = [query for query in queries if query.text]
+        self._encode(queries)
+        return queries
+
+    @contextmanager
+    def knowing(self, queries: list[Query]) -> Iterator[None]:
+        """Know queries that were prepared, until they are answered."""
+        self._prepared = {query.asked: query for query in queries}
+        try:
+            yield
+        finally:
+            self._prepared = {}
 
     # ---- reads ----------------------------------------------------------------------------
 
@@ -126,7 +146,8 @@ class Lookup:
         if isinstance(self.score, DefaultScore) and self.keys.count >= MANY:
             (query,), keys = self._asked([asked])
             self._encode([query])
-            slot = None if asked in keys.slots else best_by_bounds(self.score, query, keys, cutoff)
+            is_key = keys.slot_of(asked) is not None
+            slot = None if is_key else best_by_bounds(self.score, query, keys, cutoff)
             if slot is not None:
                 return None if slot == NONE_REACHES else keys.names[slot]
         return self.nearest([asked])[0]
@@ -183,7 +204,7 @@ class Lookup:
     def _query(self, asked: str) -> Query:
         query = self._queries.get(asked)
         if query is None:
-            query = Query.of(asked, self.embedding)
+            query = self._prepared.get(asked) or Query.of(asked, self.embedding)
             if not query.text:
                 raise NoMatchError(
                     asked,
@@ -227,7 +248,7 @@ class Lookup:
     # ---- ranking --------------------------------------------------------------------------
 
     def _best(self, query: Query, scores: NDArray[np.float32], keys: Keys) -> Scored:
-        slot = keys.slots.get(query.asked)
+        slot = keys.slot_of(query.asked)
         if slot is None:
             return self._ranked(query, scores, keys, 1)[0]
         return Scored(query.asked, self.score.from_log_weight(float(scores[slot])))
@@ -285,7 +306,9 @@ class Lookup:
         others = [one for one in self._ranked(query, scores, keys, 2) if one.name != best.name]
         runner_up = others[0] if others else None
         best_parts, runner_up_parts = (
-            reasons.parts(keys.slots[one.name], one.score) if reasons and one else None
+            reasons.parts(slot, one.score)
+            if reasons and one and (slot := keys.slot_of(one.name)) is not None
+            else None
             for one in (best, runner_up)
         )
         none = reasons.none() if reasons else None
@@ -485,7 +508,7 @@ class Approximate(Lookup):
 
         Also return the cosines of their n-grams with those of the query, if they matter.
         """
-        equal = keys.slots.get(query.asked)
+        equal = keys.slot_of(query.asked)
         found = near if equal is None else np.append(near, equal)
         if not self.score.spelled_alike:
             return different(found), None

@@ -100,26 +100,33 @@ class NgramIndex:
 
     def __init__(self, strings: Sequence[str] = ()) -> None:
         self.strings = list(strings)
+        self._size = len(self.strings)
         self._parts: list[Postings] = []
 
     @classmethod
     def of_part(cls, strings: list[str], part: Postings) -> Self:
         """Return an index of these strings, which were indexed before."""
         new = cls()
-        new.strings, new._parts = strings, [part]
+        new.strings, new._size, new._parts = strings, len(strings), [part]
         return new
 
     def __len__(self) -> int:
-        return len(self.strings)
+        return self._size
 
     def __copy__(self) -> Self:
-        new = type(self)()
-        new.strings, new._parts = self.strings.copy(), self._parts.copy()  # a part never changes
+        new = type(self)(self.strings[: self._size])
+        new._parts = self._parts.copy()  # a part never changes
         return new
 
-    def extend(self, strings: Sequence[str]) -> None:
-        """Append ``strings``; they are indexed by the next search."""
+    def extended(self, strings: Sequence[str]) -> Self:
+        """Return an index that has more strings; they are indexed by its next search.
+
+        They are appended to the same list, of which this index goes on to use the first ones.
+        """
+        new = type(self)()
         self.strings.extend(strings)
+        new.strings, new._size, new._parts = self.strings, len(self.strings), self._parts
+        return new
 
     def similarities(self, query: str) -> NDArray[np.float32]:
         """Return the cosine of the n-grams of ``query`` with those of each string, (S,)."""
@@ -135,19 +142,19 @@ class NgramIndex:
         indexed O(log n) times.
         """
         parts = self._parts
-        size = len(self.strings) - sum([part.size for part in parts])
+        size = self._size - sum([part.size for part in parts])
         if size > 0:
             parts = parts.copy()  # two threads may do this at once, with the same result
             while parts and parts[-1].size < 2 * size:
                 size += parts.pop().size
-            parts.append(Postings.of(self.strings[len(self.strings) - size :]))
+            parts.append(Postings.of(self.strings[self._size - size : self._size]))
             self._parts = parts
         return parts
 
     def check(self) -> None:
         """Assert that the parts cover the strings, and that their sizes at least halve."""
         sizes = [part.size for part in self.parts()]
-        assert sum(sizes) == len(self.strings)
+        assert sum(sizes) == self._size <= len(self.strings)
         assert all(2 * later <= size for size, later in itertools.pairwise(sizes))
 
 

@@ -59,7 +59,7 @@ def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
         d[f"new {i}"] = i
         d.get(f"query {i}")
         assert d._index is not None
-        buffers.add(len(d._index._vectors._buffer))
+        buffers.add(len(d._index._columns.vectors._buffer))
     assert work.encoded == 2 * 250
     # Each new key by log2 of the keys beside it; the old ones once.
     assert work.indexed <= 250 * 9 + 750

@@ -219,18 +219,19 @@ def test_invariants_that_do_not_hold_are_noticed() -> None:
     d = FuzzyDict({"color": 1, "brand": 2, "speed": 3}, embedding=one_hot)
     d.get("colour")
     index: Any = d._index
+    keys, columns = index._keys, index._columns
     spoilers: list[tuple[Any, str, Any]] = [
-        (index, "_names", ["color", "brand", "sped"]),
-        (index, "_slots", {"color": 1, "brand": 0, "speed": 2}),
-        (index, "_slots", {"color": 0, "brand": 1}),
+        (keys, "names", ["color", "brand", "sped"]),
+        (keys, "slots", {"color": 1, "brand": 0, "speed": 2}),
+        (keys, "slots", {"color": 0, "brand": 1}),
         (index, "_pending", {"color": None}),
         (index, "_pending", {"colour": None}),
-        (index, "is_whole", False),
-        (index._trust, "rows", index._trust.rows[:2]),
-        (index._inverse_lengths, "rows", index._inverse_lengths.rows * 2),
-        (index._alive, "rows", np.array([True, False, True])),
-        (index._ngrams, "strings", ["color", "brand", "sped"]),
-        (index._ngrams, "_parts", 2 * index._ngrams.parts()),
+        (columns, "is_whole", False),
+        (keys, "trust", keys.trust[:2]),
+        (keys, "inverse_lengths", keys.inverse_lengths * 2),
+        (keys, "alive", np.array([True, False, True])),
+        (keys, "plain", ["color", "brand", "sped"]),
+        (keys.ngrams, "_parts", 2 * keys.ngrams.parts()),
     ]
     for where, name, spoiled in spoilers:
         kept = getattr(where, name)
@@ -255,7 +256,7 @@ def test_an_index_whose_change_was_interrupted_is_made_anew(gone: int, monkeypat
     for i in range(gone):
         del d[f"key {i}"]
     with monkeypatch.context() as patch:
-        patch.setattr(NgramIndex, "extend", interrupted)
+        patch.setattr(NgramIndex, "extended", interrupted)
         with pytest.raises(KeyboardInterrupt):
             d.get("colour")
     assert d["colour"] == 1

@@ -50,7 +50,8 @@ def test_a_random_actor_finds_what_a_new_dict_finds(engine: str, seed: int) -> N
 
 def _check_neighbours(d: FuzzyDict[Any]) -> None:
     """Assert that the engine of a dict knows the keys that are there, and no others."""
-    with d._lookup() as lookup:
+    with d._reading() as reader:
+        lookup = reader.lookup
         keys, neighbours = lookup.keys, d._neighbours
     assert neighbours is not None
     assert len(neighbours.update(keys)) == keys.count

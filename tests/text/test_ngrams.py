@@ -62,7 +62,7 @@ def test_an_index_grown_in_steps_is_the_index_built_at_once(
 ) -> None:
     grown = NgramIndex()
     for step in steps:
-        grown.extend(step)
+        grown = grown.extended(step)
     at_once = NgramIndex([string for step in steps for string in step])
     assert grown.strings == at_once.strings
     assert len(grown) == len(at_once)
@@ -72,7 +72,7 @@ def test_an_index_grown_in_steps_is_the_index_built_at_once(
 def test_an_index_grown_string_by_string_has_few_parts() -> None:
     index = NgramIndex()
     for number in range(300):
-        index.extend([f"key {number}"])
+        index = index.extended([f"key {number}"])
         index.parts()
     assert len(index.parts()) <= np.log2(300) + 1
     assert index.similarities("key 217").argmax() == 217
@@ -108,7 +108,7 @@ def test_the_most_alike_are_the_first_of_a_ranking(
 ) -> None:
     index = NgramIndex(strings[: len(strings) // 2])
     index.parts()
-    index.extend(strings[len(strings) // 2 :])
+    index = index.extended(strings[len(strings) // 2 :])
     alive = np.array(
         data.draw(st.lists(st.booleans(), min_size=len(strings), max_size=len(strings))), np.bool_
     )
@@ -172,7 +172,7 @@ def test_the_most_alike_of_each_query_are_those_of_each_alone(
 ) -> None:
     index = NgramIndex()
     for step in steps:
-        index.extend(step)
+        index = index.extended(step)
         index.parts()
     living = st.lists(st.booleans(), min_size=len(index), max_size=len(index))
     alive = np.array(data.draw(living) if data else [True] * len(index), np.bool_)

@@ -22,7 +22,7 @@ def test_a_saved_index_finds_what_an_index_of_the_living_strings_finds(
 ) -> None:
     index = NgramIndex()
     for step in steps:
-        index.extend(step)
+        index = index.extended(step)
         index.parts()
     living = st.lists(st.booleans(), min_size=len(index), max_size=len(index))
     alive = np.array(data.draw(living), np.bool_)
@@ -32,7 +32,7 @@ def test_a_saved_index_finds_what_an_index_of_the_living_strings_finds(
     back = unpacked_ngrams(arrays, strings.copy(), "a file")
     expected = NgramIndex(strings).similarities(query)
     np.testing.assert_array_equal(back.similarities(query), expected)
-    back.extend(["abode"])
+    back = back.extended(["abode"])
     assert len(back.similarities(query)) == len(strings) + 1
     again = packed_ngrams(
         unpacked_ngrams(arrays, strings, "a file"), np.ones(len(strings), np.bool_)
