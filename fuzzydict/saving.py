@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
 _LABELS = "graph labels"
+_LONGEST = 1e30  # vector of a key
 _MOST = 1 << 53  # labels that an engine can ever give out
 _ALIASES = "aliases"
 _LEARNED = "projections "  # the names of the arrays of projections begin with it
@@ -104,6 +105,11 @@ def write_saved(
         ArgumentTypeError: a key or a value is of a type that cannot be saved, and the message
             names the key; or the scorer is a function.
     """
+    if _are_too_long(keys.inverse_lengths[keys.alive]):
+        raise ArgumentTypeError(
+            f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
+            f"products overflow; scale the embedding down"
+        )
     writer = ValueWriter()
     names, values = (_encoded(writer, parts, items) for parts in (items, items.values()))
     meta = {
@@ -596,7 +602,14 @@ class SavedKeys:
             ) from error
         if not np.isfinite(squares).all():  # or the squares are beyond 32 bits
             require_finite_array("vectors", vectors)
-        return vectors, inverse_lengths(vectors, squares)
+        lengths = inverse_lengths(vectors, squares)
+        if _are_too_long(lengths):
+            raise ValueError("its vectors are too long, so that products overflow")
+        return vectors, lengths
+
+
+def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
+    return bool(((inverse_lengths > 0) & (inverse_lengths < 1 / _LONGEST)).any())
 
 
 # ---- what reads need of many keys -----------------------------------------------------------

@@ -305,6 +305,20 @@ def test_learned_words_in_the_file_of_a_dict_are_texts(tmp_path: Path) -> None:
         FuzzyDict.load(tmp_path / "d", embedding=axes)
 
 
+def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_path: Path) -> None:
+    def huge(texts: list[str]) -> Any:
+        return np.full((len(texts), 3), 3e38, np.float32)
+
+    FuzzyDict({"color": 1}, embedding=lambda texts: np.ones((len(texts), 3))).save(tmp_path / "d")
+    stored = read_arrays(tmp_path / "d", "fuzzy dict")
+    arrays = {**stored.arrays, "vectors": huge(["color"])}
+    write_arrays(tmp_path / "d", "fuzzy dict", stored.meta, arrays)
+    with pytest.raises(FileFormatError, match="too long"):
+        FuzzyDict.load(tmp_path / "d", embedding=lambda texts: np.ones((len(texts), 3)))
+    with pytest.raises(ArgumentTypeError, match="longer than 1e"):
+        FuzzyDict({"color": 1}, embedding=huge).save(tmp_path / "huge")
+
+
 # ---- any file ------------------------------------------------------------------------------
 
 COUNT = 5_000 if os.environ.get("FUZZYDICT_SLOW") else 250
