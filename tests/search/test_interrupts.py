@@ -14,6 +14,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, saving
+from tests.benchmarks import interrupts
 from tests.support.searching import search_always
 
 PACKAGE = Path(fuzzydict.__file__).parent
@@ -132,3 +133,7 @@ def assert_like_new(d: FuzzyDict[int], new: FuzzyDict[int]) -> None:
     found, expected = d.most_similar("key x", None), new.most_similar("key x", None)
     assert [match[:2] for match in found] == [match[:2] for match in expected]
     d._check()
+
+
+def test_an_interrupt_at_any_line_leaves_the_items_of_before_or_after() -> None:
+    assert interrupts.wrong(100, seed=3) == 0
