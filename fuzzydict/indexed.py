@@ -39,7 +39,7 @@ _DERIVED = {
 _ALIASES = "_aliases"
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
-_BLOCK = 128  # queries that are read before other threads are let in
+_BLOCK = 32  # queries that are read before other threads are let in
 _LET_IN = 1e-4  # seconds, in which one that waits wakes up
 _ROUNDS = 3  # times that new keys are encoded while others write; then they wait
 
