@@ -171,7 +171,8 @@ IN_32_BITS = np.array(ROWS, np.float32)
 
 def heads(**options: Any) -> None:
     sizes = [size for size in options.values() if isinstance(size, int | np.integer)]
-    if all(size < 100 for size in sizes):  # a matrix of a million rows fits, and takes long
+    # A matrix of a million rows fits, and takes long. A timedelta64 is an integer to numpy.
+    if all(isinstance(size, np.timedelta64) or size < 100 for size in sizes):
         MultiHeadAttention(**{"embed_dim": 2, "num_heads": 1} | options)
 
 
