@@ -135,7 +135,7 @@ def _mean_similarity(compare: Callable[..., Any], spelled: Any, heard: Any) -> N
 
 def _beginnings(pair: tuple[Sequence[str], Sequence[str]]) -> Any:
     """Return two lists of strings, and of each string the first characters."""
-    if max((len(string) for strings in pair for string in strings), default=0) <= _LONG:
+    if all(max(map(len, strings), default=0) <= _LONG for strings in pair):
         return pair
     return [[string[:_LONG] for string in strings] for strings in pair]
 
