@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable
 from itertools import product
@@ -21,6 +22,7 @@ from tests.support.rules import asked_of_each, contradictions, form_likeness, ru
 # The constants of the score, as `search.features` and `search.score` have them.
 WORDS, SAME_WORD, SHARPNESS, DOUBTED, RARE, COUNTERPART = 32, 12.0, 4, 0.4, 0.97, 0.5
 FEW, HALF, OF_QUERY, TELLING, WRITTEN_LESS_ALIKE = 3, 0.5, 2, 0.6, 10.0
+COMPARED, BEFORE = 256, 64  # characters of long strings, and of these before they differ
 
 __all__ = [
     "Reference",
@@ -34,10 +36,16 @@ __all__ = [
 
 def likeness_of(a: str, b: str) -> float:
     """Return how alike two strings look."""
+    ours, theirs = a, b
+    if min(len(a), len(b)) > COMPARED and a[:BEFORE] == b[:BEFORE]:  # from where they differ
+        start = len(os.path.commonprefix([a, b])) - BEFORE
+        ours, theirs = a[start : start + COMPARED], b[start : start + COMPARED]
+    parts = ours[:COMPARED], theirs[:COMPARED]
+    heard = (sound[:COMPARED] for sound in sounds([ours, theirs]))
     alike = (
-        OSA.normalized_similarity(a, b) / 2
-        + JaroWinkler.normalized_similarity(a, b) / 4
-        + OSA.normalized_similarity(*sounds([a, b])) / 4
+        OSA.normalized_similarity(*parts) / 2
+        + JaroWinkler.normalized_similarity(*parts) / 4
+        + OSA.normalized_similarity(*heard) / 4
     )
     if max(len(a), len(b)) <= 3 and sorted(a) != sorted(b) and not re.search(r"\d", a + b):
         alike = min(alike, 0.5)
