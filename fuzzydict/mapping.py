@@ -624,8 +624,8 @@ class FuzzyDict(IndexedDict[V]):
                 0.03, or 0.1 to pool.
             validation: the share of examples held out; by default 0.2; 0 holds none out. If it is
                 given, Q and K are learned from fewer than 100 examples, too.
-            seed: decides which examples are held out, and the order of the batches. Machines of
-                one kind learn the same from the same seed, to the bit.
+            seed: decides which examples are held out, and the order of the batches. Other
+                machines may learn what differs in the last bits.
             progress: is called with ``(done, total)``; it may stop the fit by raising.
             warm_start: go on from what was learned; by default the last fit is undone first.
 
