@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable
 from itertools import product
@@ -38,7 +37,8 @@ def likeness_of(a: str, b: str) -> float:
     """Return how alike two strings look."""
     ours, theirs = a, b
     if min(len(a), len(b)) > COMPARED and a[:BEFORE] == b[:BEFORE]:  # from where they differ
-        start = len(os.path.commonprefix([a, b])) - BEFORE
+        pairs = enumerate(zip(a, b, strict=False))
+        start = next((i for i, (x, y) in pairs if x != y), min(len(a), len(b))) - BEFORE
         ours, theirs = a[start : start + COMPARED], b[start : start + COMPARED]
     parts = ours[:COMPARED], theirs[:COMPARED]
     heard = (sound[:COMPARED] for sound in sounds([ours, theirs]))
