@@ -254,6 +254,18 @@ def slices(count: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, count)) for start in range(0, max(count, 1), step)]
 
 
+def make_room(kept: dict[Any, Any], most: int) -> None:
+    """Drop the oldest entries, so that with one more there are ``most``; threads may share them.
+
+    >>> kept = {"a": 1, "b": 2}
+    >>> make_room(kept, 2); kept
+    {'b': 2}
+    """
+    if len(kept) >= most:
+        for key in list(kept)[: len(kept) - most + 1]:
+            kept.pop(key, None)
+
+
 def different(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the distinct numbers, sorted; several times as fast as np.unique.
 

@@ -7,15 +7,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy, deepcopy
-from functools import cached_property
-from itertools import islice
-from operator import is_
+from functools import cached_property, partial
+from itertools import islice, repeat
+from operator import attrgetter, is_
 from threading import Condition, RLock
 from time import sleep
-from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
 
-from fuzzydict._arrays import slices
+from fuzzydict._arrays import make_room, slices
+from fuzzydict.errors import quoted
 from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.aliases import Aliases
@@ -39,9 +40,12 @@ _DERIVED = {
 _ALIASES = "_aliases"
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
 _SHORT = 64  # characters of a query that is remembered
-_BLOCK = 32  # queries that are read before other threads are let in
-_LET_IN = 1e-4  # seconds, in which one that waits wakes up
-_ROUNDS = 3  # times that new keys are encoded while others write; then they wait
+_LET_IN = 1e-4  # seconds, in which a thread that waits wakes up
+_ROUNDS = 3  # times that a read is tried while others write; then they wait
+_GONE: Any = object()
+
+
+_options = attrgetter("embedding", "index", "projections", "score_cutoff", "scorer", "temperature")
 
 
 class Reader:
@@ -60,14 +64,14 @@ class Reader:
     """
 
     __slots__ = (
-        *("_embedding", "_index", "_projections", "_score_cutoff", "_scorer", "size"),
+        *("_embedding", "_index", "_options", "_projections", "_score_cutoff", "_scorer", "size"),
         *("found", "lookup", "stacked"),
     )
 
     def __init__(self, d: IndexedDict[Any], lookup: Lookup) -> None:
         self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
-        self.lookup = lookup
+        self._options, self.lookup = _options(d), lookup
         self.found: dict[object, str | Scored | None] = {}
         self.stacked: StackedValues | None = None
 
@@ -82,13 +86,16 @@ class Reader:
             and self._index is d.index
         )
 
+    def has_options_of(self, d: IndexedDict[Any]) -> bool:
+        """Tell whether the dict has the very options, whatever its size."""
+        return all(map(is_, self._options, _options(d)))
+
     def remember(self, query: Any, found: str | Scored | None) -> None:
         """Remember the key of a short query, or that none matches."""
         # A scorer that is an object may change.
         is_fixed = self._scorer is None or isinstance(self._scorer, str)
         if is_fixed and type(query) is str and len(query) <= _SHORT:
-            if len(self.found) >= _REMEMBERED_KEYS:
-                del self.found[next(iter(self.found))]
+            make_room(self.found, _REMEMBERED_KEYS)
             self.found[query] = found
 
 
@@ -352,9 +359,9 @@ class IndexedDict(Configured, dict[Any, V]):
         at_once: bool = False,
         finds_equal: bool = False,
     ) -> list[T]:
-        """Return what is read of some of the queries at a time; let other threads in between.
+        """Return what is read of some of the queries at a time.
 
-        Each block sees the keys and values as they are then.
+        Each block sees the keys as they are when it begins, and the values as they are at its end.
 
         Args:
             queries: the queries.
@@ -362,14 +369,37 @@ class IndexedDict(Configured, dict[Any, V]):
             at_once: whether all are one block.
             finds_equal: whether a query that is a key is not compared, if keys are probable.
         """
-        found = list[T]()
-        for some in slices(len(queries), max(len(queries), 1) if at_once else _BLOCK):
-            if some.start:
+        found, lookup = list[T](), self._current_reader().lookup
+        for some in slices(len(queries), max(len(queries), 1) if at_once else lookup.at_once):
+            if some.start and lookup.needs_lock:
                 sleep(_LET_IN)
-            block = queries[some]
-            with self._reading(self._to_encode(block, finds_equal=finds_equal)) as reader:
-                found += read(block, reader)
+            found += self._of_block(queries[some], read, finds_equal=finds_equal)
         return found
+
+    def _of_block(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], Reader], list[T]],
+        *,
+        finds_equal: bool = False,
+    ) -> list[T]:
+        """Return what is read of queries; the lock is not held, unless an engine finds keys.
+
+        If a key was found that is gone when its value is asked for, or an option has changed, this
+        begins anew; at last, the lock is held all the time. See `_of_blocks`.
+        """
+        for _ in range(_ROUNDS):
+            reader = self._current_reader()
+            if reader.lookup.needs_lock:
+                break
+            try:
+                found = read(queries, reader)
+            except GoneError:
+                continue
+            if reader.has_options_of(self):
+                return found
+        with self._reading(self._to_encode(queries, finds_equal=finds_equal)) as reader:
+            return read(queries, reader)
 
     def _of_different(
         self,
@@ -391,6 +421,21 @@ class IndexedDict(Configured, dict[Any, V]):
         for name in map(self._read_as, queries):
             if isinstance(name, str) and not (finds_equal and dict.__contains__(self, name)):
                 yield exact_text(name)
+
+    def _values(self, names: list[Any]) -> list[V]:
+        """Return the values of keys, all as they are at one moment."""
+        with self._lock:
+            values = list(map(partial(dict.get, self), names, repeat(_GONE)))
+            if not any(map(is_, values, repeat(_GONE))):
+                return cast("list[V]", values)
+            if self._is_current(self._reader):  # so that it was not told
+                self._doubt()
+        gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
+        raise GoneError(
+            f"the key {quoted(gone)} was removed by a method of dict itself, of which the "
+            f"vectors were not told, or by what the read called; remove keys by del d[key] or "
+            f"d.pop(key), before or after a read, and read again"
+        )
 
     @contextmanager
     def _reading(self, asked: Iterable[str] = ()) -> Iterator[Reader]:
@@ -499,6 +544,10 @@ _CHANGING = (
     "embedding: its encode writes to the dict each time that it encodes its keys; write before or "
     "after a read"
 )
+
+
+class GoneError(RuntimeError):
+    """A key that a read found is gone."""
 
 
 class _ChangedError(RuntimeError):

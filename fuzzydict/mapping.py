@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from itertools import repeat
-from operator import is_
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, cast
 
@@ -32,6 +29,7 @@ from fuzzydict.results.answers import (
     Match,
     Matches,
     is_match,
+    naming_the_place,
     no_match,
     no_matches,
     require_key,
@@ -40,9 +38,11 @@ from fuzzydict.results.answers import (
 )
 from fuzzydict.results.explanation import Explanation, words_of
 from fuzzydict.results.pooling import (
+    PooledBlock,
     StackedValues,
     as_output,
     is_copied,
+    joined_outputs,
     note_keys,
     pooled,
     warn_of_doubt,
@@ -150,12 +150,14 @@ class FuzzyDict(IndexedDict[V]):
                 found = reader.found.get(query, _GONE)
                 if found is not _GONE and (found is not None or default is not _GONE):
                     return self._value_of(query, found, reader.lookup, None, default)
-        asked = _require_texts([query])
-        with self._reading(asked) as reader:
+
+        def find(asked: list[str], reader: Reader) -> list[V]:
             found = self._find(asked[0], self._cutoff(reader.lookup, score_cutoff), reader, default)
             if score_cutoff is None:
                 reader.remember(asked[0], found)
-            return self._value_of(query, found, reader.lookup, score_cutoff, default)
+            return [self._value_of(query, found, reader.lookup, score_cutoff, default)]
+
+        return self._of_block(_require_texts([query]), find)[0]
 
     def _value_of(
         self,
@@ -291,19 +293,24 @@ class FuzzyDict(IndexedDict[V]):
         several = zip(names, certain, strict=True)
         asked = [exact_text(name) for name, sure in several if not sure and _has_words(name)]
         scored = iter(lookup.nearest(asked) if asked and lookup.keys.count else [])
-        found: list[Match | NoMatchError] = []
+        found: list[Scored | NoMatchError] = []
         for query, name, is_certain in zip(queries, names, certain, strict=True):
             try:
                 if is_certain:
-                    found.append(self._exact_match(query, name))
+                    found.append(Scored(name, 1.0))
                 elif _has_words(name) and lookup.keys.count:
-                    best = require_match(query, name, next(scored), cutoff)
-                    found.append(self._match(query, name, best, cutoff))
+                    found.append(require_match(query, name, next(scored), cutoff))
                 else:
                     lookup.nearest(_require_texts([require_key(query, name)]))  # tells why
             except NoMatchError as error:
                 found.append(error)
-        return found
+        values = iter(self._values([one.name for one in found if isinstance(one, Scored)]))
+        return [
+            Match(one.name, next(values), one.score, query=query)
+            if isinstance(one, Scored)
+            else one
+            for query, one in zip(queries, found, strict=True)
+        ]
 
     def most_similar(self, query: Any, topn: int | None = 10) -> Any:
         """Return the ``topn`` best matches (all if None), best first, whatever their score.
@@ -321,15 +328,14 @@ class FuzzyDict(IndexedDict[V]):
             lookup, names = reader.lookup, [self._read_as(one) for one in some]
             alone = [self._is_alone(name, lookup) for name in names]
             cutoff, asked = self._cutoff(lookup), _compared(some, names, alone)
-            ranked = iter(lookup.ranked(asked, topn) if self and asked else [])
-            return [
-                Matches([self._exact_match(one, name)][:topn])
-                if is_alone
-                else Matches(self._match(one, name, best, cutoff) for best in next(ranked, []))
-                for one, name, is_alone in zip(some, names, alone, strict=True)
+            ranked = iter(lookup.ranked(asked, topn) if asked and reader.size else [])
+            found = [
+                [Scored(name, 1.0)][:topn] if is_alone else next(ranked, [])
+                for name, is_alone in zip(names, alone, strict=True)
             ]
+            return list(map(Matches, self._matches(some, names, found, cutoff)))
 
-        with _naming_the_place(queries):
+        with naming_the_place(queries):
             found = self._of_different(queries, most_similar)
         return [Matches(one) for one in found] if isinstance(query, list) else found[0]
 
@@ -355,12 +361,19 @@ class FuzzyDict(IndexedDict[V]):
             alone = [self._is_alone(name, lookup) for name in names]
             asked = _compared(some, names, alone)
             told = iter(lookup.explain(asked) if asked else [])
+            explained = [None if is_alone else next(told) for is_alone in alone]
+            shown = [
+                [Scored(name, 1.0) if one is None or self._is_certain(name) else one.best]
+                + ([one.runner_up] if one and one.runner_up else [])
+                for name, one in zip(names, explained, strict=True)
+            ]
+            matches = self._matches(some, names, shown, self._cutoff(lookup))
             return [
-                self._explanation(one, name, None if is_alone else next(told), lookup)
-                for one, name, is_alone in zip(some, names, alone, strict=True)
+                self._explanation(*one, lookup)
+                for one in zip(some, names, explained, matches, strict=True)
             ]
 
-        with _naming_the_place(queries):
+        with naming_the_place(queries):
             found = self._of_blocks(queries, explain)
         return found if isinstance(query, list) else found[0]
 
@@ -391,7 +404,7 @@ class FuzzyDict(IndexedDict[V]):
             attended = self._attended(reader.lookup, asked, attn_mask)
             return [(group, self._values(group.names)) for group in attended]
 
-        with _naming_the_place(queries):
+        with naming_the_place(queries):
             read = self._of_blocks(queries, attend, at_once=attn_mask is not None)
         pooling = self._adapted_embedding(), as_projections(self.projections)
         texts, found = iter(queries), []
@@ -435,27 +448,27 @@ class FuzzyDict(IndexedDict[V]):
         refused = [taught_none(one) for one in queries if self._read_as(one) is NO_KEY]
         if refused:
             raise no_matches(refused, "leave them out")
-        errors, none = list[NoMatchError](), list[Any]()
 
-        def pool(some: list[Any], reader: Reader) -> list[NDArray[np.float64]]:
+        def pool(some: list[Any], reader: Reader) -> list[PooledBlock]:
             names = [self._read_as(one) for one in some]
             attended = self._attended(reader.lookup, names, attn_mask)
             best = [one for group in attended for one in group.best]
             cutoff = self._cutoff(reader.lookup, score_cutoff, pools=True)
-            errors.extend(
+            errors = [
                 no_match(text, *one, cutoff)
                 for text, name, one in zip(some, names, best, strict=True)
                 if not is_match(name, *one, cutoff)
-            )
-            none.extend(one for group in attended for one in group.none)
-            return [] if errors else self._pooled(attended, reader)
+            ]
+            none = [one for group in attended for one in group.none]
+            return [PooledBlock(errors, none, [] if errors else self._pooled(attended, reader))]
 
-        with _naming_the_place(queries):
-            outputs = self._of_blocks(queries, pool, at_once=attn_mask is not None)
-        if errors:
+        with naming_the_place(queries):
+            blocks = self._of_blocks(queries, pool, at_once=attn_mask is not None)
+        if errors := [error for block in blocks for error in block.errors]:
             raise no_matches(errors, "leave them out")
-        warn_of_doubt(queries, none)
-        return np.concatenate(outputs) if isinstance(query, list) else as_output(outputs[0][0])
+        warn_of_doubt(queries, [one for block in blocks for one in block.none])
+        outputs = joined_outputs([output for block in blocks for output in block.outputs])
+        return outputs if isinstance(query, list) else as_output(outputs[0])
 
     def _pooled(self, attended: list[Attended], reader: Reader) -> list[NDArray[np.float64]]:
         """Return the pooled values of queries, (L, *shape), for each group of queries."""
@@ -484,7 +497,7 @@ class FuzzyDict(IndexedDict[V]):
         ]
         if places:
             attended = self._attended(reader.lookup, [names[i] for i in places], None)
-            outputs = np.concatenate(self._pooled(attended, reader))
+            outputs = joined_outputs(self._pooled(attended, reader))
             for place, output in zip(places, outputs, strict=True):
                 values[place] = as_output(output)
             none = [none for some in attended for none in some.none]
@@ -513,15 +526,11 @@ class FuzzyDict(IndexedDict[V]):
         return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
 
     def _explanation(
-        self, query: Any, name: Any, told: Explained | None, lookup: Lookup
+        self, query: Any, name: Any, told: Explained | None, shown: list[Match], lookup: Lookup
     ) -> Explanation:
         """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
         cutoff, embedding = self._cutoff(lookup), lookup.embedding
-        if told is None or self._is_certain(name):
-            best = self._exact_match(query, name)
-        else:
-            best = self._match(query, name, told.best, cutoff)
-        runner_up = told and told.runner_up
+        best, runner_up = shown[0], shown[1] if len(shown) > 1 else None
         text = query if name is NO_KEY else name
         return Explanation(
             query=query,
@@ -529,7 +538,7 @@ class FuzzyDict(IndexedDict[V]):
             tells_words=embedding.tells_words,
             best=best,
             best_parts=told and told.best_parts,
-            runner_up=self._match(query, name, runner_up, cutoff) if runner_up else None,
+            runner_up=runner_up,
             runner_up_parts=told and told.runner_up_parts,
             none=told and told.none,
             cutoff=cutoff,
@@ -538,15 +547,20 @@ class FuzzyDict(IndexedDict[V]):
             taught=name is not query,
         )
 
-    def _match(self, query: Any, name: Any, scored: Scored, cutoff: float) -> Match:
-        """Return a key that a query, read as ``name``, was compared with."""
-        (value,) = self._values([scored.name])
-        matches = is_match(name, *scored, cutoff)
-        return Match(scored.name, value, scored.score, query=query, matches=matches)
+    def _matches(
+        self, queries: list[Any], names: list[Any], found: list[list[Scored]], cutoff: float
+    ) -> list[list[Match]]:
+        """Return the keys that were found for each query, which is read as its name."""
 
-    def _exact_match(self, query: Any, name: Any) -> Match:
-        """Return the key that a query is read as."""
-        return Match(name, dict.__getitem__(self, name), 1.0, query=query)
+        def match(query: Any, name: Any, one: Scored, value: V) -> Match:
+            matches = one.name is name or is_match(name, *one, cutoff)
+            return Match(one.name, value, one.score, query=query, matches=matches)
+
+        rows = zip(queries, names, found, strict=True)
+        return [
+            list(map(partial(match, query, name), some, self._values([one.name for one in some])))
+            for query, name, some in rows
+        ]
 
     def _attended(
         self, lookup: Lookup, queries: list[Any], attn_mask: AttnMask | None
@@ -565,25 +579,15 @@ class FuzzyDict(IndexedDict[V]):
                 f"attn_mask: expected bools (True = attend) or a function of the key, "
                 f"got {type(attn_mask).__name__} of dtype {mask.dtype}"
             )
-        if mask.shape != (len(self),):
-            raise ShapeError(
-                f"attn_mask: expected a bool for each of the {len(self)} keys, "
-                f"got shape {mask.shape}"
-            )
-        by_key = dict(zip(self, mask.tolist(), strict=True))
+        with self._lock:
+            if mask.shape != (len(self),):
+                raise ShapeError(
+                    f"attn_mask: expected a bool for each of the {len(self)} keys, "
+                    f"got shape {mask.shape}"
+                )
+            by_key = dict(zip(self, mask.tolist(), strict=True))
+            self._values(names)  # which are in the dict, or this begins anew
         return np.array([by_key[name] for name in names])
-
-    def _values(self, names: list[str]) -> list[V]:
-        values = list(map(partial(dict.get, self), names, repeat(_GONE)))
-        if any(map(is_, values, repeat(_GONE))):
-            gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
-            self._doubt()
-            raise RuntimeError(
-                f"the key {quoted(gone)} was removed by a method of dict itself, of which the "
-                f"vectors were not told, or by what the read called; remove keys by del d[key] or "
-                f"d.pop(key), before or after a read, and read again"
-            )
-        return cast("list[V]", values)
 
     # ---- learning ---------------------------------------------------------------------------
 
@@ -754,18 +758,6 @@ def _require_hashable(query: Any, name: str) -> None:
             f"{name}: expected a text, or anything else that a key can be, got {quoted(query)}; "
             f"several queries come in a list"
         ) from None
-
-
-@contextmanager
-def _naming_the_place(queries: list[Any]) -> Iterator[None]:
-    """Tell of an error which of several queries it is about."""
-    try:
-        yield
-    except NoMatchError as error:
-        places = [place for place, one in enumerate(queries) if one is error.args[0]]
-        if places and len(queries) > 1:
-            error.message += f" (queries[{places[0]}]: leave it out)"
-        raise
 
 
 def _require_texts(queries: list[Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, overload
@@ -14,6 +15,8 @@ from fuzzydict.results.pooling import StackedValues, as_output, pooled
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Embedding
@@ -81,6 +84,18 @@ def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:
         f"no key matches {len(queries)} of the queries: {', '.join(named[:_MISSES])}{more}; "
         f"{remedy}, or lower score_cutoff",
     )
+
+
+@contextmanager
+def naming_the_place(queries: list[Any]) -> Iterator[None]:
+    """Tell of an error which of several queries it is about."""
+    try:
+        yield
+    except NoMatchError as error:
+        places = [place for place, one in enumerate(queries) if one is error.args[0]]
+        if places and len(queries) > 1:
+            error.message += f" (queries[{places[0]}]: leave it out)"
+        raise
 
 
 def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:

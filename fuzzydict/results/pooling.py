@@ -10,12 +10,12 @@ from itertools import chain
 from numbers import Number
 from operator import is_
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import slices
-from fuzzydict.errors import DoubtfulPoolWarning, PoolingError, quoted
+from fuzzydict.errors import DoubtfulPoolWarning, NoMatchError, PoolingError, quoted
 from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
@@ -159,6 +159,35 @@ def _place_of_caller(d: Sized) -> tuple[FrameType | None, tuple[object, ...] | N
 def as_output(pooled_value: NDArray[np.float64]) -> Any:
     """Return the pooled value of one query: a float for pooled numbers, else an array."""
     return float(pooled_value) if pooled_value.ndim == 0 else pooled_value
+
+
+class PooledBlock(NamedTuple):
+    """What is pooled of some queries.
+
+    Attributes:
+        errors: of the queries that match nothing.
+        none: the probability that no key is right, of each query; None for a named scorer.
+        outputs: the pooled values, (L, *shape), for each group of queries; none after errors.
+    """
+
+    errors: list[NoMatchError]
+    none: list[Any]
+    outputs: list[NDArray[np.float64]]
+
+
+def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the pooled values of several blocks of queries, (L, *shape), as one array.
+
+    Raises:
+        PoolingError: another thread wrote values of another shape between two blocks.
+    """
+    shapes = list(dict.fromkeys(output.shape[1:] for output in outputs))
+    if len(shapes) > 1:
+        raise PoolingError(
+            f"values of shape {shapes[0]} were replaced by some of shape {shapes[1]} while a list "
+            f"of queries was pooled; pool it again"
+        )
+    return np.concatenate(outputs)
 
 
 class StackedValues:

@@ -40,6 +40,9 @@ class Sample(NamedTuple):
 class Keys:
     """The keys of a dict as arrays: n slots, in the dict's order. They never change.
 
+    Threads may compare with them at once, without a lock; what is computed when it is first needed
+    is the same whoever computes it.
+
     A key that was deleted leaves its slot dead until the arrays are packed. What was written later
     may stand behind the first n names, plain words and slots.
 
@@ -168,9 +171,10 @@ class Keys:
         """Return the `rarity` of U words of a table, given their places, (U,)."""
         if texts is not self.texts:
             return self.rarity(texts.words.of(places))
-        if len(self._rarity) < len(texts.words.strings):
-            self._rarity = self.rarity(texts.words.strings)
-        return self._rarity[places]
+        rarity = self._rarity
+        if len(rarity) < len(texts.words.strings):
+            rarity = self._rarity = self.rarity(texts.words.strings)
+        return rarity[places]
 
     @cached_property
     def _word_counts(self) -> tuple[int, Counter[str]]:
@@ -189,7 +193,9 @@ class Keys:
                 len(slots), _SAMPLE, replace=False, shuffle=False
             )
             slots = np.sort(slots[places])
-        return Sample(slots, self.some(slots))
+        some = self.some(slots)
+        some.texts.read()
+        return Sample(slots, some)
 
     def living(self) -> list[str]:
         """Return the keys that have a slot, S of them, in order."""
@@ -269,12 +275,12 @@ class Columns:
         self.trust = Rows(np.zeros(0, np.float32))
 
     def __copy__(self) -> Self:
-        """Return independent columns, whose texts are read again when they are compared."""
+        """Return independent columns."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
         for name in ("names", "slots", "ngrams", "vectors", "inverse_lengths", "trust"):
             setattr(new, name, copy(getattr(self, name)))
-        new.texts = Texts(self.embedding, new.ngrams.strings)
+        new.texts = self.texts.copied(new.ngrams.strings)
         return new
 
     def append(self, keys: EncodedKeys) -> None:
@@ -309,6 +315,7 @@ class Columns:
         self.has_others = self.has_others or len(slots) < len(names)
         self.slots.update(slots)
         self.names.extend(names)
+        self.texts.read_few()  # here, since the threads that use them hold no lock
         self.is_whole = True
 
     def keys(self, alive: NDArray[np.bool_]) -> Keys:

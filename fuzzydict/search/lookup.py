@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from fuzzydict._arrays import different, slices
+from fuzzydict._arrays import different, make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.features import NEAREST_LIKENESS, SPELLED_ALIKE, Query, encode
@@ -94,7 +94,7 @@ class Explained(NamedTuple):
 class Lookup:
     """Finds keys for queries, until a key or an option changes.
 
-    One thread at a time may use it, but for `prepare`: the caller holds the lock of the dict.
+    Threads may use it at once, without a lock.
 
     Args:
         index: the keys.
@@ -103,7 +103,12 @@ class Lookup:
     Attributes:
         embedding: what encodes keys and queries.
         keys: the keys as they are now; a later write makes another lookup.
+        needs_lock: whether one thread at a time may use it, but for `prepare`.
+        at_once: how many queries are read before another thread is let in.
     """
+
+    needs_lock = False
+    at_once = _QUERIES
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
         self.embedding: Embedding = index.embedding
@@ -212,8 +217,7 @@ class Lookup:
                     f"so that only an equal key could match",
                 )
             if len(asked) <= LONGEST:
-                if len(self._queries) >= _REMEMBERED_QUERIES:
-                    del self._queries[next(iter(self._queries))]
+                make_room(self._queries, _REMEMBERED_QUERIES)
                 self._queries[asked] = query
         return query
 
@@ -421,13 +425,16 @@ class Approximate(Lookup):
 
     With the default score, the keys that share the most n-grams with the query are scored too,
     and the probability of the keys left out is estimated from a sample. A key that equals the
-    query is always found.
+    query is always found. One thread at a time may use the engine.
 
     Args:
         index: the keys.
         scorer: what compares queries with keys; None for the default score.
         neighbours: finds the keys whose vectors are nearest.
     """
+
+    needs_lock = True
+    at_once = 32  # which cost milliseconds each, perhaps
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
         super().__init__(index, scorer)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import Rows, different
+from fuzzydict._arrays import different
 from fuzzydict.embedding.base import WordFeatures
 from fuzzydict.text.abbreviations import Abbreviations, Runs
 from fuzzydict.text.contradictions import Contradictions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WORDS = 32
 _RARE = 0.97  # weight of a word from which on it may be an abbreviation: "prod", not "car"
 _UNSURE = 0.9  # the factor for the likeness of forms of a word never seen
+_GROWTH = 9 / 8  # room made at a time for features of words
 _WHOLE = 4096  # texts that are kept as one table; of more, a table of a few is made for each query
 
 
@@ -99,9 +100,11 @@ class Columns(NamedTuple):
 class Texts:
     """The first words of n texts, and the features of these words, each found once.
 
+    Threads that share a table may use it at once; one of them at a time may `read` more texts.
+
     Args:
         embedding: what gives words their features.
-        plain: the texts, as plain words. Texts that are appended later are read when needed.
+        plain: the texts, as plain words. They are read when needed, those appended later by `read`.
 
     >>> from fuzzydict.embedding.encoder import as_embedding
     >>> texts = Texts(as_embedding({"top": [1.0], "speed": [2.0]}), ["top speed", "speed"])
@@ -117,8 +120,7 @@ class Texts:
         self._numbers: dict[str, int] = {}
         self._columns = np.zeros((0, 1), np.intp)  # the words of each text, then -1
         self._lengths = np.zeros(0, np.intp)
-        self._is_filled = np.zeros(0, np.bool_)
-        self._features: tuple[Rows, ...] = ()  # of the words, as `WordFeatures` has them
+        self._features = _Features(np.zeros(0, np.bool_), ())
 
     def among(self, places: NDArray[np.intp]) -> tuple[Texts, NDArray[np.intp]]:
         """Return a table that holds some of the texts, (L, c), and their places in it, (L, c)."""
@@ -131,14 +133,14 @@ class Texts:
 
     def with_several_words(self, places: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether each of some texts has several words, of the shape of ``places``."""
-        if len(self._lengths) < len(self.plain):
-            self._extend()
+        if not len(self._lengths):
+            self.read()
         return np.asarray(self._lengths[places] > 1)
 
     def columns(self, places: NDArray[np.intp]) -> Columns:
         """Return the words of c texts."""
-        if len(self._lengths) < len(self.plain):
-            self._extend()
+        if not len(self._lengths):
+            self.read()
         lengths = self._lengths[places]
         found = self._columns[places, : lengths.max()]
         if len(self.plain) == len(places):
@@ -154,8 +156,21 @@ class Texts:
             found = of_table[found]
         return Columns(distinct, found, lengths)
 
-    def _extend(self) -> None:
-        """Read the texts that were appended."""
+    def copied(self, plain: list[str]) -> Texts:
+        """Return an independent table of the same texts, given as another list."""
+        new = Texts(self._embedding, plain)
+        new._numbers = self._numbers.copy()
+        new.words.strings.extend(self.words.strings)
+        new._columns, new._lengths = self._columns, self._lengths
+        return new
+
+    def read_few(self) -> None:
+        """Read the texts that were appended, if they are so few that this table is used."""
+        if len(self.plain) <= _WHOLE:
+            self.read()
+
+    def read(self) -> None:
+        """Read the texts that were appended. What is read before this ends is as it was."""
         read = len(self._lengths)
         split = [text.split(" ", WORDS)[:WORDS] for text in self.plain[read:]]
         numbers = self._numbers
@@ -167,26 +182,41 @@ class Texts:
         columns[read:][is_word] = flat
         words = self.words.strings
         words.extend(islice(numbers, len(words), None))
-        self._columns, self._lengths = columns, lengths
+        self._columns = columns  # of more texts than lengths: who has a length finds the words
+        self._lengths = lengths
 
     def features(self, places: NDArray[np.intp]) -> WordFeatures:
         """Return what is needed to compare U words of the table with those of a query."""
-        if len(self._is_filled) < len(self.words.strings):
-            self._make_room()
-        new = places[~self._is_filled[places]]
+        features = self._features
+        if len(features.is_filled) < len(self.words.strings):
+            features = self._features = self._with_room(features)
+        new = places[~features.is_filled[places]]
         if len(new):
             found = self._embedding.word_features(self.words.of(new), of_query=False)
-            for column, rows in zip(self._features, found, strict=True):
-                column.rows[new] = rows
-            self._is_filled[new] = True
-        return WordFeatures(*[column.rows[places] for column in self._features])
+            for column, rows in zip(features.columns, found, strict=True):
+                column[new] = rows
+            features.is_filled[new] = True
+        return WordFeatures(*[column[places] for column in features.columns])
 
-    def _make_room(self) -> None:
-        """Make room for the features of new words."""
-        new = len(self.words.strings) - len(self._is_filled)
-        of_none = self._embedding.word_features([], of_query=False)
-        if not self._features:
-            self._features = tuple(map(Rows, of_none))
-        for column, rows in zip(self._features, of_none, strict=True):
-            column.extend(np.empty((new, *rows.shape[1:]), rows.dtype))
-        self._is_filled = np.append(self._is_filled, np.zeros(new, np.bool_))
+    def _with_room(self, features: _Features) -> _Features:
+        """Return features with room for new words, and some more."""
+        used, room = len(features.is_filled), int(len(self.words.strings) * _GROWTH) + 8
+        columns = []
+        for i, rows in enumerate(self._embedding.word_features([], of_query=False)):
+            column = np.empty((room, *rows.shape[1:]), rows.dtype)
+            if used:
+                column[:used] = features.columns[i]
+            columns.append(column)
+        return _Features(np.append(features.is_filled, np.zeros(room - used, np.bool_)), columns)
+
+
+class _Features(NamedTuple):
+    """The features of n words, as far as they were asked for.
+
+    Attributes:
+        is_filled: of which words they are known, (n,).
+        columns: as `WordFeatures` has them, with n rows.
+    """
+
+    is_filled: NDArray[np.bool_]
+    columns: Sequence[NDArray[Any]]

@@ -87,14 +87,14 @@ class Sketches:
         owners: NDArray[np.intp] | None,
     ) -> list[tuple[int, int, int]]:
         """Return those of which a test is true, given sketches and those of the strings."""
-        asked = np.array(bits, np.uint64)
+        asked, made = np.array(bits, np.uint64), self._with_room()
         asked = asked[:, None] if owners is None else asked[owners]
         while True:
-            found = test(asked, self._of(places)).ravel().nonzero()[0]
+            found = test(asked, made[places]).ravel().nonzero()[0]
             if not len(found):
                 return []
             at = places.ravel()[found % places.size]
-            if not self._make(at):
+            if not self._make(made, at):
                 break
         if owners is not None:
             return list(zip(owners[found].tolist(), found.tolist(), at.tolist(), strict=True))
@@ -102,20 +102,20 @@ class Sketches:
         pairs = zip(found.tolist(), at.tolist(), strict=True)
         return [(*divmod(i, width), place) for i, place in pairs]
 
-    def _of(self, places: NDArray[np.intp]) -> NDArray[np.uint64]:
-        """Return the sketches of some strings, some of which may be missing."""
-        if more := len(self._strings) - len(self._bits):
-            self._bits = np.append(self._bits, np.full(more, _NONE, np.uint64))
-        return self._bits[places]
+    def _with_room(self) -> NDArray[np.uint64]:
+        """Return the sketches of all strings, some of which may be missing."""
+        made = self._bits
+        if (more := len(self._strings) - len(made)) > 0:
+            made = self._bits = np.append(made, np.full(more, _NONE, np.uint64))
+        return made
 
-    def _make(self, places: NDArray[np.intp]) -> bool:
+    def _make(self, made: NDArray[np.uint64], places: NDArray[np.intp]) -> bool:
         """Make the sketches that are missing of c strings, (c,); return whether any was."""
-        bits = self._bits[places]
+        bits = made[places]
         if _NONE not in bits.tolist():
             return False
         missing = list(dict.fromkeys(places[bits == _NONE].tolist()))
-        made = [self._sketch(self._strings[place]) for place in missing]
-        self._bits[missing] = np.array(made, np.uint64)
+        made[missing] = np.array([self._sketch(self._strings[i]) for i in missing], np.uint64)
         return True
 
 

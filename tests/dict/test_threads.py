@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,9 +14,11 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict, NoMatchError
+from tests.benchmarks import threads
 
 ROUNDS = 130
 READERS = 4
+PAUSE = 0.001  # seconds after each write, for writers wait for no reader
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +49,7 @@ def beside(write: Callable[[int], None], *reads: Callable[[], None]) -> None:
         try:
             for i in range(ROUNDS):
                 write(i)
+                time.sleep(PAUSE)
         finally:
             done.set()
         assert all(count.result(timeout=60) for count in counts)
@@ -245,3 +249,46 @@ def test_readers_of_an_engine_see_keys_before_or_after_a_write() -> None:
         assert {match.value for match in d.most_similar("colour", 50)} == {1.0}
 
     beside(write, read)
+
+
+def test_a_list_is_compared_while_others_write() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def score(queries: Any, keys: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return queries @ keys.T
+
+    d = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot, scorer=score, score_cutoff=0)
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(d.get_many, ["color 1", "color 2"])
+        assert begun.wait(60)
+        d.update(dict.fromkeys(KEYS, 2.0))  # which waits for nobody
+        d["new"] = 3.0
+        go_on.set()
+        assert found.result(60) == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
+    d: FuzzyDict[float] = FuzzyDict(embedding=one_hot, score_cutoff=0)
+    left = rounds
+
+    def score(queries: Any, keys: Any) -> Any:
+        nonlocal left
+        if left and not d._lock._is_owned():  # at last, nobody can write
+            left -= 1
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(d.__delitem__, next(iter(d))).result(60)
+        return queries @ keys.T
+
+    d.update(dict.fromkeys(KEYS, 1.0))
+    d.scorer = score
+    assert {match.key for match in d.most_similar("color", None)} == set(d)
+    assert len(d) == len(KEYS) - min(rounds, 3)
+
+
+def test_what_threads_read_is_possible() -> None:
+    counts, wrong = threads.campaign(2, seed=1)
+    assert not wrong
+    assert counts["get_many"]
