@@ -185,7 +185,7 @@ class FuzzyDict(IndexedDict[V]):
         return cast("Scored", found).name if is_found else found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
-        is_exact = dict.__contains__(self, query) and is_copied(self)
+        is_exact = dict.__contains__(self, query) and is_copied(self, query)
         with self._lock:
             name = self._read_as(query)
             if not is_exact and (name is NO_KEY or _has_words(name)):

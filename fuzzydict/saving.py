@@ -257,6 +257,7 @@ def _decoded_aliases(array: NDArray[Any], items: dict[Any, Any]) -> dict[str, An
 _STEP = 64  # items put into a dict at a time
 _SLOW = 2e-4  # seconds from which on a step is slow; it takes microseconds, and milliseconds where
 _SLOW_STEPS, _SECONDS = 32, 0.2  # the table grows, which happens some twenty times
+_TIMES_HASHED = 10  # for long tuples take long to hash
 
 
 def filled(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
@@ -279,9 +280,13 @@ def filled(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
     else:
         slow: list[float] = []
         for _ in range(0, max(len(keys), len(values)), _STEP):
-            begun = thread_time()
-            items.update(islice(pairs, _STEP))
-            if (taken := thread_time() - begun) > _SLOW:
+            some, begun = list(islice(pairs, _STEP)), thread_time()
+            for key, _ in some:
+                hash(key)
+            hashed = thread_time()
+            items.update(some)
+            taken = thread_time() - hashed
+            if taken > _SLOW and taken > _TIMES_HASHED * (hashed - begun):
                 slow.append(taken)
             if len(slow) >= _SLOW_STEPS and sum(slow) > _SECONDS:
                 raise ValueError("its keys are made to meet in the table of a dict")

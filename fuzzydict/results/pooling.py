@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import ChainMap
-from collections.abc import ItemsView, MutableMapping, ValuesView
+from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 from itertools import chain
 from numbers import Number
 from operator import is_
@@ -20,7 +20,7 @@ from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Sized
+    from collections.abc import Iterable, Sequence
     from types import FrameType
 
     from numpy.typing import NDArray
@@ -116,37 +116,45 @@ _COPYING = {
 
 
 class _Asked(local):
-    """Where the keys of a dict were asked for last in this thread, and how many are not read."""
+    """Where the keys of a dict were asked for last in this thread, and those not read since."""
 
     place: tuple[object, ...] | None = None
-    left = 0
+    keys: Iterator[Any] = iter(())
 
 
-_asked = _Asked()
+_asked, _NO_MORE = _Asked(), object()
 
 
-def note_keys(d: Sized) -> None:
+def note_keys(d: dict[Any, Any]) -> None:
     """Note where ``d.keys()`` was called; `is_copied` tells whether the same step reads them."""
-    _asked.place, _asked.left = _place_of_caller(d)[1], len(d)
+    _asked.place, _asked.keys = _place_of_caller(d)[1], dict.__iter__(d)
 
 
-def is_copied(d: Sized) -> bool:
+def is_copied(d: dict[Any, Any], key: Any) -> bool:
     """Tell whether the caller's ``d[key]`` is asked in order to copy all items of the dict.
 
     So do ``UserDict(d)`` and ``ChainMap({}, d).items()``, in methods that are known. So does code
-    in C, such as that of ``OrderedDict(d)``: it calls ``d.keys()`` and reads each of them in one
-    and the same step of the program. In ``for key in d.keys(): d[key]`` these are two steps.
+    in C, such as that of ``OrderedDict(d)``: it calls ``d.keys()`` and reads the keys in their
+    order, in one and the same step of the program. ``for key in d.keys(): d[key]`` has two steps.
     """
     frame, place = _place_of_caller(d)
-    if place is not None and _asked.left and place == _asked.place:
-        _asked.left -= 1
-        return True
+    if place is not None and place == _asked.place:
+        if _is_next(key):
+            return True
+        _asked.place = None
     while frame is not None and frame.f_code is ChainMap.__getitem__.__code__:
         frame = frame.f_back
     return frame is not None and frame.f_code in _COPYING
 
 
-def _place_of_caller(d: Sized) -> tuple[FrameType | None, tuple[object, ...] | None]:
+def _is_next(key: Any) -> bool:
+    try:
+        return next(_asked.keys, _NO_MORE) is key
+    except RuntimeError:  # the dict has changed
+        return False
+
+
+def _place_of_caller(d: dict[Any, Any]) -> tuple[FrameType | None, tuple[object, ...] | None]:
     """Return what called the dict's method that called this module's, and which step of it."""
     frame = inspect.currentframe()
     for _ in range(3):

@@ -209,6 +209,14 @@ def test_one_step_of_a_program_copies_and_then_pools() -> None:
         assert (copied, list(read)) == (PRICES, pooled)
 
 
+def test_one_step_that_asks_for_keys_and_reads_one_is_no_copy() -> None:
+    """As where a server calls the methods that it is asked for."""
+    d = pooling()
+    calls = ((d.keys, ()), (d.__getitem__, ("brand",)), (d.__getitem__, ("color",)))
+    answers = [method(*arguments) for method, arguments in calls]
+    assert answers[1:] == [d["brand"], d["color"]]
+
+
 def test_copies_in_several_threads_are_exact_each() -> None:
     d = FuzzyDict({f"key {i}": float(i) for i in range(30)}, mode="pool", scorer="spelling")
     with concurrent.futures.ThreadPoolExecutor(4) as threads:

@@ -90,6 +90,14 @@ def test_nor_may_they_be_in_a_value(tmp_path: Path) -> None:
     assert "made to meet" in refused(tmp_path / "value")
 
 
+def test_honest_keys_that_take_long_to_hash_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine on which every step is slow."""
+    monkeypatch.setattr("fuzzydict.saving._SLOW", 0.0)
+    monkeypatch.setattr("fuzzydict.saving._SECONDS", 0.0)
+    keys = [(*range(400), i) for i in range(6_000)]
+    assert len(filled(keys, keys)) == len(keys)
+
+
 def test_tuples_that_are_made_to_meet_are_refused(tmp_path: Path) -> None:
     keys = [["tuple", 1, key] for key in of_one_hash(20_000)]
     changed(tmp_path / "keys", keys=text(keys), values=text([0] * len(keys)))
