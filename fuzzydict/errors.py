@@ -27,7 +27,7 @@ from reprlib import Repr
 
 #: What a terminal obeys and does not show: control characters, ends of lines, and marks that
 #: reorder text; and lone surrogates, which cannot be encoded.
-OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class FuzzyDictError(Exception):

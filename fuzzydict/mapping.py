@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from fuzzydict.search.lookup import Attended, Explained
 
 
-T = TypeVar("T")
 V = TypeVar("V")
 AttnMask = Sequence[bool] | Callable[[str], bool]
 

@@ -81,9 +81,6 @@ class Block(NamedTuple):
     raws: list[str]
     contents: list[Any]
 
-    def add(self, line: int, raw: str, content: Any) -> None:
-        """Add a record, where the lines are a list."""
-
     def first(self, records: int) -> Block:
         """Return the first of the records."""
         return Block(self.lines[:records], self.raws[:records], self.contents[:records])

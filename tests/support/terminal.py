@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 #: A text that sets the title, clears the screen, writes backwards, and begins a line of its own.
-HOSTILE = "\x1b]0;title\x07 \x9b2J \u202egnp\u2066 \x7f\x08 \ud800\r\nFAKE: saved"
+HOSTILE = "\x1b]0;title\x07 \x9b2J \u202egnp\u2066\u200f \x7f\x08 \ud800\r\nFAKE: saved"
 _REORDER = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+_MARKS = "\u061c\u200e\u200f"  # of direction, which reorder what is beside them
 
 
 def obeyed(text: str) -> list[str]:
@@ -16,6 +17,7 @@ def obeyed(text: str) -> list[str]:
         for character in text
         if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
         or unicodedata.bidirectional(character) in _REORDER
+        or character in _MARKS
     ]
 
 
