@@ -16,6 +16,7 @@ from fuzzydict.io.records import csv_table
 from tests.benchmarks.fuzz_files import FORMATS, run
 from tests.benchmarks.hostile_files import ATTACKS, measured
 
+EVERY = 1 if os.environ.get("FUZZYDICT_SLOW") else 3  # so many bytes of a footer one is changed
 FILES = [(form, name) for form, attacks in ATTACKS.items() for name in attacks]
 CODES = FuzzyDict({"colour": 1, "price": 2})
 
@@ -45,7 +46,7 @@ def test_a_hostile_file_takes_linear_time(tmp_path: Path, form: str, name: str) 
     if form == "parquet":
         pyarrow()
     sizes = [3_000, 24_000] if form == "yaml" else [30_000, 240_000]
-    assert measured(form, ATTACKS[form][name], sizes, tmp_path).growth < 32
+    assert measured(form, ATTACKS[form][name], sizes, tmp_path).growth < 16
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_parquet_with_any_byte_of_its_footer_changed_is_read_or_refused(tmp_path
     parquet.write_table(arrow.table({"c": ["colour", "x"]}).replace_schema_metadata(), path)
     data, refused = path.read_bytes(), 0
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    for place in range(footer, len(data) - 8):
+    for place in range(footer, len(data) - 8, EVERY):
         for byte in (102, 232, data[place] ^ 1):
             path.write_bytes(data[:place] + bytes([byte]) + data[place + 1 :])
             try:
@@ -158,7 +159,7 @@ def test_parquet_with_any_byte_of_its_footer_changed_is_read_or_refused(tmp_path
             except FileFormatError as error:
                 assert str(error).startswith(str(path))  # noqa: PT017 - it may be read as well
                 refused += 1
-    assert refused > 100
+    assert refused > 100 / EVERY
 
 
 def test_a_parquet_table_without_rows_is_copied(tmp_path: Path) -> None:

@@ -329,7 +329,7 @@ def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_
 
 # ---- any file ------------------------------------------------------------------------------
 
-COUNT = 5_000 if os.environ.get("FUZZYDICT_SLOW") else 250
+COUNT = 5_000 if os.environ.get("FUZZYDICT_SLOW") else 100
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")
