@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fuzzydict.io.records import Record
 
 
+#: The columns of a review; a table that has them all is one.
+REVIEW_COLUMNS = ("query", "count", "key", "score", "target")
 _UNDECIDED = "?"  # begins a target that nobody has decided on
 
 
@@ -55,8 +57,9 @@ def read_examples(
     Args:
         path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
             are ignored. A blank target, or null, means that no key should match. A query with
-            several right keys has a row for each; in JSON Lines they may be an array. In CSV and
-            TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is not read.
+            several right keys has a row for each; in JSON Lines they may be an array. In a review
+            in CSV or TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is
+            not read.
         format: "csv", "tsv" or "jsonl"; by default the file's ending says.
 
     Returns:
@@ -86,11 +89,15 @@ def read_examples(
 
 
 class Row(NamedTuple):
-    """An example and the number of its line; ``target`` is None if no key should match."""
+    """An example and the number of its line; ``target`` is None if no key should match.
+
+    ``written`` is the target as it is in the file, where a quote may be in front.
+    """
 
     line: int
     query: str
     target: str | None
+    written: str | None
 
 
 class ExampleTable(NamedTuple):
@@ -127,11 +134,13 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
     query, target = (column_index(column, header, path) for column in ("query", "target"))
+    text_of = with_formula if {*REVIEW_COLUMNS} <= {*header.content} else str
     lines = []
     for line, raw, cells in records:
         rows = []
         if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
-            rows = [_row(line, with_formula(cells[query]), with_formula(cells[target]), path)]
+            row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
+            rows = [row._replace(written=cells[target])]
         lines.append((raw, rows))
     return ExampleTable(form, header, lines)
 
@@ -164,4 +173,4 @@ def _row(line: int, query: Any, target: Any, path: Path) -> Row:
         raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
     if not query.strip():
         raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
-    return Row(line, query, target if target and target.strip() else None)
+    return Row(line, query, target if target and target.strip() else None, target)

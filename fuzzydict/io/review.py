@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
-from fuzzydict.io.examples import is_undecided, read_table
+from fuzzydict.io.examples import REVIEW_COLUMNS, is_undecided, read_table
 from fuzzydict.io.records import (
     DELIMITERS,
     ROW_FORMATS,
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from fuzzydict.io.examples import Row
     from fuzzydict.mapping import FuzzyDict
-
-
-_COLUMNS = ("query", "count", "key", "score", "target")
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -105,8 +102,8 @@ def _decision(row: Row, path: Path, d: FuzzyDict[Any]) -> Decision | None:
     """Return what a row decides, or None if it is undecided."""
     target = row.target
     if target is not None and not dict.__contains__(d, target):
-        if dict.__contains__(d, f"'{target}"):  # a key that begins with a quote, as it is
-            return Decision(row.query, f"'{target}", f"{path}: line {row.line}")
+        if dict.__contains__(d, row.written):  # a key that begins with a quote
+            return Decision(row.query, row.written, f"{path}: line {row.line}")
         target = target.strip()
         if is_undecided(target) and not dict.__contains__(d, target):
             return None
@@ -299,7 +296,7 @@ class Review:
 
     def _lines(self) -> Iterator[bytes]:
         """Yield the header, the rows that stay, and the doubts."""
-        columns, end, last = _COLUMNS, "\n", "\n"
+        columns, end, last = REVIEW_COLUMNS, "\n", "\n"
         if self._before is None and self._form != "jsonl":
             yield encoded(csv_row(columns, DELIMITERS[self._form]) + end)
         elif self._before is not None:
@@ -317,7 +314,7 @@ class Review:
 
     def _line(self, doubt: Doubt, columns: Iterable[str]) -> str:
         """Return a doubt as a line of the file, in the order of its columns."""
-        fields = dict(zip(_COLUMNS, doubt.shown(), strict=True))
+        fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
         if self._form == "jsonl":
             return as_json(fields)
         texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}

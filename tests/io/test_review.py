@@ -462,6 +462,7 @@ def test_a_review_has_a_file_of_its_own(tmp_path: Path, option: str) -> None:
 # ---- formulas, which spreadsheets compute --------------------------------------------------
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+HEADER = "query,count,key,score,target"
 STARTS = st.sampled_from([*SIGNS, *"\t\r\n' ", "'=", " =", "\u00a0="])
 FORMULAS = st.builds(str.__add__, STARTS, TEXTS) | TEXTS
 
@@ -508,6 +509,28 @@ def test_formulas_of_strangers_are_decided_on_like_other_texts(
     keys, counts = mapped(tmp_path, cells, d, decisions=review)
     assert keys == ["=1+1 Germany", "'+France", "'+France", "'+France"]
     assert counts.doubtful == 0
+
+
+def test_only_a_written_quote_makes_a_key_that_begins_with_one(tmp_path: Path) -> None:
+    d = FuzzyDict({"'tis the season": 1, "house": 2, "'round": 3, "'-round": 4})
+    review = tmp_path / "review.csv"
+    for target, key in [("'round", "'round"), ("'-round", "'-round"), ("''-round", "'-round")]:
+        review.write_text(f"{HEADER}\nfoo bar,1,house,0.1,{target}\n")
+        assert Decided(d, [review])["foo bar"] == key
+    for target in ("round", "-round"):
+        review.write_text(f"{HEADER}\nfoo bar,1,house,0.1,{target}\n")
+        with pytest.raises(FileFormatError, match=f"'{target}', the target .* is not a key"):
+            Decided(d, [review])
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_quote_in_examples_of_ones_own_is_read(tmp_path: Path, form: str) -> None:
+    examples = [("'-5 C'", "cold"), ("'=x", "'+y"), ("''@", None)]
+    path = tmp_path / f"examples.{form}"
+    sign = "," if form == "csv" else "\t"
+    rows = [("query", "target"), *examples]
+    path.write_text("".join(f"{query}{sign}{target or ''}\n" for query, target in rows))
+    assert read_examples(path) == examples
 
 
 def test_the_table_itself_stays_as_it_is(tmp_path: Path) -> None:
