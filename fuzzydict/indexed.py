@@ -192,32 +192,49 @@ class IndexedDict(Configured, dict[Any, V]):
     def __delitem__(self, key: Any) -> None:
         with self._lock:
             self._tell()
-            super().__delitem__(key)
-            self._forget(key)
+            with_key = len(self)
+            try:
+                super().__delitem__(key)
+                self._forget(key)
+            except BaseException:
+                self._forget_gone(with_key)
+                raise
 
     def pop(self, key: Any, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none."""
         with self._lock:
             self._tell()
-            value = super().pop(key, *default)
-            self._forget(key)
+            with_key = len(self)
+            try:
+                value = super().pop(key, *default)
+                self._forget(key)
+            except BaseException:
+                self._forget_gone(with_key)
+                raise
         return value
 
     def popitem(self) -> tuple[Any, V]:
         """Remove and return the last item."""
         with self._lock:
             self._tell()
-            key, value = super().popitem()
-            self._forget(key)
+            with_key = len(self)
+            try:
+                key, value = super().popitem()
+                self._forget(key)
+            except BaseException:
+                self._forget_gone(with_key)
+                raise
         return key, value
 
     def clear(self) -> None:
         """Remove every item."""
         with self._lock:
-            super().clear()
-            self.__dict__.update(_index=None, _neighbours=None, _reader=None)
-            if self._aliases:
-                self._aliases.replace({a: None for a, of in self._aliases.items() if of is None})
+            with_keys = len(self)
+            try:
+                super().clear()
+                self.__dict__.update(_index=None, _neighbours=None, _reader=None)
+            finally:
+                self._forget_gone(with_keys)
 
     # ---- copies -----------------------------------------------------------------------------
 
@@ -332,6 +349,11 @@ class IndexedDict(Configured, dict[Any, V]):
             self.__dict__["_told"] -= 1
         if self._aliases and key is not None:
             self._aliases.forget(key)
+
+    def _forget_gone(self, size: int) -> None:
+        """Drop the aliases of keys that are gone, if the dict had more keys; after an interrupt."""
+        if self._aliases and len(self) < size:
+            self._aliases.forget_gone()
 
     def _doubt(self) -> None:
         """Let the next read compare the index with the keys."""

@@ -115,6 +115,11 @@ class Aliases(dict[str, Any]):
         for alias in [alias for alias, of in list(dict.items(self)) if of == key]:
             self._remove(alias)
 
+    def forget_gone(self) -> None:
+        """Forget the aliases of all keys that are gone."""
+        for alias in [alias for alias, of in list(dict.items(self)) if not self._is_of(of)]:
+            self._remove(alias)
+
     def _remove(self, alias: str) -> None:
         dict.pop(self, alias, None)
         self._written.pop(same_text(alias), None)  # then, so that each that is listed is found

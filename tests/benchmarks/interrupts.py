@@ -1,7 +1,8 @@
 """Interrupt writes and reads at any line: `python -m tests.benchmarks.interrupts 50000`.
 
-After each interrupt the items must be those before or after the act, and the dict must answer as a
-new one of the same items.
+Half of the interrupts are exceptions at a line of the package, the others signals at any moment.
+After each, the items and the aliases must be those before or after the act, the dict must answer
+as a new one of the same items, its lock must be free, and a file must be whole, without litter.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ import argparse
 import copy
 import pickle
 import random
+import signal
 import sys
-from collections.abc import Callable
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import fuzzydict
-from fuzzydict import FuzzyDict
+from fuzzydict import DoubtfulPoolWarning, FuzzyDict, FuzzyDictError
+from fuzzydict.indexed import holds
 
 PACKAGE = str(Path(fuzzydict.__file__).parent)
 KEYS = [f"key {letter}" for letter in "abcdefgh"]
+ALIASES = {"first one": KEYS[0], "second one": KEYS[1], "nothing": None}
 KINDS = (KeyboardInterrupt, MemoryError)
 
 
@@ -30,32 +38,37 @@ def encode(texts: list[str]) -> Any:
     return [np.sin(np.arange(1, 7) * sum(map(ord, text))) for text in texts]
 
 
-ACTS: list[Callable[[FuzzyDict[Any]], Any]] = [
-    lambda d: d.__setitem__("key new", 9),
-    lambda d: d.__setitem__(KEYS[0], 8),
-    lambda d: d.pop(KEYS[1], None),
-    lambda d: d.popitem() if d else None,
-    lambda d: d.clear(),
-    lambda d: d.update({"key u": 1, KEYS[2]: 2}),
-    lambda d: d.__ior__({"key v": 3}),
-    lambda d: d.setdefault("key s", 1),
-    lambda d: d.aliases.update({"other one": None}),
-    lambda d: setattr(d, "aliases", {"third one": None}),
-    lambda d: setattr(d, "scorer", "cosine"),
-    lambda d: setattr(d, "embedding", encode),
-    lambda d: d.copy(),
-    copy.deepcopy,
-    lambda d: d.__reduce_ex__(4),
-    lambda d: pickle.dumps(dict(d)),
-    lambda d: d.get("key x"),
-    lambda d: d.get_many(["key x", "key y"]),
-    lambda d: d.most_similar("key z", None),
-    lambda d: d.attend("key q") if d else None,
-    lambda d: d.explain("key q") if d else None,
+ACTS: list[Callable[[FuzzyDict[Any], Path], Any]] = [
+    lambda d, _: d.__setitem__("key new", 9),
+    lambda d, _: d.__setitem__(KEYS[0], 8),
+    lambda d, _: d.pop(KEYS[1], None),
+    lambda d, _: d.popitem() if d else None,
+    lambda d, _: d.clear(),
+    lambda d, _: d.update({"key u": 1, KEYS[2]: 2}),
+    lambda d, _: d.__ior__({"key v": 3}),
+    lambda d, _: d.setdefault("key s", 1),
+    lambda d, _: d.aliases.update({"other one": None, "First-One": None}),
+    lambda d, _: d.aliases.pop("nothing", None),
+    lambda d, _: setattr(d, "aliases", {"third one": None}),
+    lambda d, _: setattr(d, "scorer", "cosine"),
+    lambda d, _: setattr(d, "embedding", encode),
+    lambda d, _: d.fit({"fourth one": KEYS[0], "fifth one": None}) if KEYS[0] in d else None,
+    lambda d, path: d.save(path),
+    lambda _, path: FuzzyDict.load(path, embedding=encode).get("key x"),
+    lambda d, _: d.copy().get("key x"),
+    lambda d, _: copy.copy(d),
+    lambda d, _: copy.deepcopy(d),
+    lambda d, _: pickle.loads(pickle.dumps(d)),
+    lambda d, _: d.get("key x"),
+    lambda d, _: d.get_many(["key x", "key y"]),
+    lambda d, _: d.most_similar("key z", None),
+    lambda d, _: d.attend("key q") if d else None,
+    lambda d, _: d.explain("key q") if d else None,
+    lambda d, _: d.pool(["key q", "key r"], score_cutoff=-1) if d else None,
 ]
 
 
-def interrupted(act: Callable[[], Any], after: int, kind: type[BaseException]) -> int:
+def at_line(act: Callable[[], Any], after: int, kind: type[BaseException]) -> int:
     """Run an act, raise after so many lines of the package, and return how many were run."""
     count = 0
 
@@ -69,36 +82,101 @@ def interrupted(act: Callable[[], Any], after: int, kind: type[BaseException]) -
                 raise kind
         return trace
 
+    before = sys.gettrace()
     sys.settrace(trace)
     try:
         act()
-    except KINDS:
+    except (*KINDS, FuzzyDictError):  # or an error of ours that tells of it
         pass
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return count
 
 
-def wrong(count: int, seed: int) -> int:
-    """Return after how many of so many interrupts a dict was wrong."""
-    chance, bad, done = random.Random(seed), 0, 0
-    while done < count:
-        d: FuzzyDict[Any] = FuzzyDict(
-            dict.fromkeys(KEYS, 1), embedding=encode, scorer=chance.choice([None, "cosine"])
-        )
-        for act in chance.sample(ACTS, 3):
-            if chance.random() < 0.5:
-                d.get("warm")
-            before, after = dict(d), dict(d)
-            other = copy.deepcopy(d)
-            lines = interrupted(lambda: act(other), 0, KeyboardInterrupt)  # noqa: B023
-            after = dict(other)
-            interrupted(lambda: act(d), chance.randint(1, max(lines, 1)), chance.choice(KINDS))  # noqa: B023
-            done += 1
-            if dict(d) not in (before, after) or not _is_like_new(d):
-                bad += 1
-                break
-    return bad
+def by_signal(act: Callable[[], Any], delay: float, kind: type[BaseException]) -> None:
+    """Run an act, and raise in the handler of a signal after so many seconds."""
+
+    def handle(*_: Any) -> None:
+        raise kind
+
+    before = signal.signal(signal.SIGALRM, handle)
+    with suppress(*KINDS, FuzzyDictError):  # the signal may come when the act has ended
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
+            act()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    with suppress(*KINDS):
+        time.sleep(0)  # where a last one is handled
+    signal.signal(signal.SIGALRM, before)
+
+
+def wrong(count: int, seed: int) -> list[str]:
+    """Return what was wrong after so many interrupts."""
+    chance, found, done = random.Random(seed), list[str](), 0
+    with tempfile.TemporaryDirectory() as folder, _quiet():
+        path = Path(folder, "saved")
+        while done < count:
+            d: FuzzyDict[Any] = FuzzyDict(
+                dict.fromkeys(KEYS, 1), embedding=encode, scorer=chance.choice([None, "cosine"])
+            )
+            d.aliases = ALIASES
+            d.save(path)
+            for number in chance.sample(range(len(ACTS)), 3):
+                if chance.random() < 0.5:
+                    d.get("warm")
+                done += 1
+                if note := _interrupted(d, number, path, chance):
+                    found.append(f"act {number}: {note}")
+                    break
+    return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Show neither doubtful pools nor what an interrupt stops that Python itself calls."""
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtfulPoolWarning)
+            yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _interrupted(d: FuzzyDict[Any], number: int, path: Path, chance: random.Random) -> str:
+    """Interrupt an act, and return what is wrong after it."""
+    act, kind, is_signal = ACTS[number], chance.choice(KINDS), chance.random() < 0.5
+    other, files = copy.deepcopy(d), [path.read_bytes()]
+    before = _state(d)
+    start = time.perf_counter()
+    if is_signal:
+        act(other, path)
+    lines = 0 if is_signal else at_line(lambda: act(other, path), 0, kind)
+    seconds = time.perf_counter() - start
+    files.append(path.read_bytes())
+    path.write_bytes(files[0])
+    if is_signal:
+        by_signal(lambda: act(d, path), chance.uniform(0, seconds), kind)
+    else:
+        at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind)
+    while not is_signal and holds(d._lock):
+        d._lock.release()  # a tracer may raise at the end of `with`, where no signal does
+    if holds(d._lock):
+        return "its lock is held"
+    now, after = _state(d), _state(other)
+    if any(one not in states for one, *states in zip(now, before, after, strict=True)):
+        return f"its items or aliases are {now}, after {before} or {after}"
+    if [*path.parent.iterdir()] != [path]:
+        return f"it left files: {[*path.parent.iterdir()]}"
+    if path.read_bytes() not in files and dict(FuzzyDict.load(path, embedding=encode)) != dict(d):
+        return "its file is another one"
+    return "" if _is_like_new(d) else "it answers otherwise than a new one"
+
+
+def _state(d: FuzzyDict[Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    return dict(d), dict(d.aliases)
 
 
 def _is_like_new(d: FuzzyDict[Any]) -> bool:
@@ -108,17 +186,19 @@ def _is_like_new(d: FuzzyDict[Any]) -> bool:
     if len(scores) != len(found) or scores.keys() != {match.key for match in expected}:
         return False
     d._check()
-    return all(abs(scores[match.key] - match.score) < 1e-4 for match in expected)
+    read = all(d.get(alias) == (key and d[key]) for alias, key in d.aliases.items())
+    return read and all(abs(scores[match.key] - match.score) < 1e-4 for match in expected)
 
 
 def main() -> None:
-    """Print how many dicts were wrong."""
+    """Print what was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    bad = wrong(options.count, options.seed)
-    print(f"interrupts: {options.count}, seed {options.seed}: {bad} wrong dicts")
+    found = wrong(options.count, options.seed)
+    print(*found, sep="\n")
+    print(f"interrupts: {options.count}, seed {options.seed}: {len(found)} wrong dicts")
 
 
 if __name__ == "__main__":
