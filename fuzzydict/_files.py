@@ -19,6 +19,7 @@ It does not see numbers that changed places within a block. Their CRC-32 is for 
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -171,7 +172,8 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
         FileFormatError: the file is damaged, of another kind, or of another version.
     """
     try:
-        data = np.asarray(np.memmap(path, np.uint8, "r"))
+        with _errors_naming(path, path):
+            data = np.asarray(np.memmap(path, np.uint8, "r"))
     except ValueError:  # an empty file cannot be mapped
         data = np.zeros(0, np.uint8)
     header, end = _read_header(data, path)
@@ -469,7 +471,9 @@ def _permissions(target: Path, beside: Path) -> int:
 
 
 @contextmanager
-def _errors_naming(target: Path, beside: Path) -> Iterator[None]:
+def _errors_naming(
+    target: str | os.PathLike[str], beside: str | os.PathLike[str]
+) -> Iterator[None]:
     """Make errors about a temporary file name the target."""
     try:
         yield
@@ -489,6 +493,56 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+class _Reading(io.FileIO):
+    """A file whose errors name it, also those of reading."""
+
+    def readinto(self, buffer: Any) -> int | None:
+        with self._naming():
+            return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        with self._naming():
+            return super().readall()
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.name) from error
+
+
+def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """Open a file or a pipe to read its bytes.
+
+    Raises:
+        OSError: it cannot be opened or read; the error names it.
+        FileFormatError: it is a device, which may have no end, such as ``/dev/zero``. Terminals
+            and the empty device are read.
+    """
+    file = _Reading(os.fspath(path))
+    if _may_be_endless(file):
+        file.close()
+        raise FileFormatError(f"{path}: is a device; expected a file or a pipe")
+    return io.BufferedReader(file)
+
+
+def _may_be_endless(file: io.FileIO) -> bool:
+    """Tell whether an open file is a device, but for terminals and the empty device."""
+    from pathlib import Path
+
+    status = os.fstat(file.fileno())
+    if not stat.S_ISCHR(status.st_mode) or file.isatty():
+        return False
+    return not os.path.samestat(status, Path(os.devnull).stat())
+
+
+def bytes_of(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file or a pipe; errors as in `open_to_read`."""
+    with open_to_read(path) as file:
+        return file.read()
 
 
 def decoded(data: bytes, place: object, encoding: str = "utf-8") -> str:

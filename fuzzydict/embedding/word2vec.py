@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import units
-from fuzzydict._files import decoded
+from fuzzydict._files import bytes_of, decoded
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.text.words import words
 
@@ -44,7 +44,7 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
     """
     sentences: list[str] = []
     for path in paths:
-        text = decoded(path.read_bytes(), path).removeprefix("\ufeff")
+        text = decoded(bytes_of(path), path).removeprefix("\ufeff")
         sentences += split_sentences(text)
     return sentences
 

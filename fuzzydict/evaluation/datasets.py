@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzydict._files import decoded
+from fuzzydict._files import bytes_of, decoded
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.dict_files import read_json
 from fuzzydict.text.words import plain
@@ -166,7 +166,7 @@ def read_pairs(path: Path) -> list[JudgedPair]:
         OSError: the file cannot be read.
         FileFormatError: a line is something else, or there is no pair.
     """
-    lines = decoded(path.read_bytes(), path).splitlines()
+    lines = decoded(bytes_of(path), path).splitlines()
     pairs = [
         _pair(f"{path}: line {number}", line)
         for number, line in enumerate(lines, 1)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias,
 
 import numpy as np
 
-from fuzzydict._files import replacing
+from fuzzydict._files import open_to_read, replacing
 from fuzzydict.errors import (
     FileFormatError,
     FuzzyDictError,
@@ -385,7 +385,7 @@ def _written_as(form: str, names: tuple[str, str, str]) -> Callable[[Answer], An
 def _add_columns(table: Path | BinaryIO, output: BinaryIO, form: str, columns: _NewColumns) -> None:
     """Copy a table to ``output``, in the same format, with columns added at the end."""
     name = _name_of(table)
-    with table.open("rb") if isinstance(table, Path) else nullcontext(table) as file:
+    with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
         match form:
             case "csv" | "tsv":
                 _add_to_csv(file, name, output, DELIMITERS[form], columns)

@@ -8,7 +8,7 @@ import shlex
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict._files import MAGIC, decoded
+from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
 from fuzzydict.io.records import (
     BLANK,
@@ -100,7 +100,7 @@ def read_dict(
         case "fuzzydict":
             return dict(open_dict(path, format="fuzzydict"))
         case rows:
-            with path.open("rb") as file:
+            with open_to_read(path) as file:
                 items = _json_items if rows == "jsonl" else _csv_items
                 return _unique(path, items(file, path, rows, key, value))
 
@@ -125,7 +125,7 @@ def _checked_format(path: Path, form: str | None, key: str | None, value: str | 
 def _detected_format(path: Path) -> str:
     """Return the format that a file's first bytes show, or its ending."""
     if path.is_file():  # a pipe can be read only once
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             begin = file.read(len(MAGIC))
         if begin == MAGIC:
             return "fuzzydict"
@@ -305,7 +305,7 @@ def _text_of(
     path: Path, expected: str, encoding_of: Callable[[bytes], str] = lambda _: "utf-8"
 ) -> str:
     """Return the text of a file, which must not be blank, without a byte-order mark."""
-    data = path.read_bytes()
+    data = bytes_of(path)
     text = decoded(data, path, encoding_of(data).removesuffix("-sig")).removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise FileFormatError(f"{path}: is empty; expected {expected}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fuzzydict._files import bytes_of
 from fuzzydict.errors import FileFormatError, OptionError, quoted
 from fuzzydict.io.records import (
     BLANK,
@@ -73,7 +74,7 @@ def read_examples(
     """
     examples: list[tuple[str, str | None]] = []
     first: dict[str, Row] = {}
-    for row in read_table(path.read_bytes(), path, format=format).rows():
+    for row in read_table(bytes_of(path), path, format=format).rows():
         before = first.setdefault(row.query, row)
         if (before.target is None) != (row.target is None):
             raise FileFormatError(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from fuzzydict._files import replacing
+from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.examples import REVIEW_COLUMNS, is_undecided, read_table
 from fuzzydict.io.records import (
@@ -69,7 +69,7 @@ class DecidedFile:
 
     def __init__(self, path: Path, d: FuzzyDict[Any]) -> None:
         check_ending(path)
-        self.path, self.data = path, path.read_bytes()
+        self.path, self.data = path, bytes_of(path)
         self._table = read_table(self.data, path)
         self.columns = tuple(self._table.header.content) if self._table.header else ()
         self.decisions: list[Decision] = []

@@ -311,6 +311,24 @@ def test_a_line_without_an_end_is_refused_in_bounded_memory() -> None:
     )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="these files are those of Linux")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("/dev/zero", "is a device; expected a file or a pipe"),
+        ("/proc/self/mem", "Input/output error"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_read_is_named(name: str, problem: str) -> None:
+    for command in (
+        ["lookup", name, "x"],
+        ["map", "car.json", name, "--column", "x", "--table-format", "csv"],
+    ):
+        done = run(*command)
+        assert (done.exit_code, done.output) == (2, f"Error: {name}: {problem}\n")
+
+
 @posix
 @pytest.mark.usefixtures("folder")
 def test_nobody_who_reads_messages_is_no_reason_to_end() -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, format_of, open_dict, read_dict
+from fuzzydict.io.examples import read_examples
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.
@@ -431,6 +432,38 @@ def test_a_dict_may_come_from_a_pipe(tmp_path: Path) -> None:
         written = other.submit((tmp_path / "pipe").write_text, '{"color": "black"}')
         assert read_dict(tmp_path / "pipe") == {"color": "black"}
         written.result(timeout=60)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there are no such devices here")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
+def test_a_device_without_end_is_refused(device: str) -> None:
+    path = Path(device)
+    for form in FORMATS:
+        with pytest.raises((OSError, FileFormatError), match=device):
+            open_dict(path, format=form)
+    with pytest.raises(FileFormatError, match=f"^{device}: is a device; expected a file or a pipe"):
+        read_examples(path, format="csv")
+    with pytest.raises(FileFormatError, match="is empty"):
+        read_dict(Path(os.devnull))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no such file here")
+def test_an_error_of_reading_names_the_file() -> None:
+    path = Path("/proc/self/mem")  # it can be opened, but not its first page be read
+    for form in (None, "csv", "toml", "fuzzydict"):
+        with pytest.raises(
+            OSError, match=r"(Input/output error|Invalid argument): '/proc/self/mem'"
+        ):
+            open_dict(path, format=form)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no such files here")
+def test_a_dict_may_come_from_a_number_of_a_file() -> None:
+    ours, theirs = os.pipe()
+    os.write(theirs, b"color,black\n")
+    os.close(theirs)
+    assert read_dict(Path(f"/dev/fd/{ours}"), format="csv") == {"color": "black"}
+    os.close(ours)
 
 
 def test_a_folder_is_no_dict(tmp_path: Path) -> None:
