@@ -201,40 +201,11 @@ def _toml_problem(message: str, text: str) -> tuple[str, int]:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a file of YAML 1.2. Keys are texts as written, as in JSON."""
-    try:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.constructor import ConstructorError, SafeConstructor
-        from ruamel.yaml.error import MarkedYAMLError, YAMLError
-        from ruamel.yaml.resolver import VersionedResolver
-    except ImportError as error:
-        raise MissingExtraError(
-            "YAML needs ruamel.yaml, which is not installed; install it with: "
-            "pip install 'fuzzydict[yaml]'"
-        ) from error
-
-    class Constructor(SafeConstructor):
-        def construct_object(self, node: Any, deep: bool = False) -> Any:
-            try:
-                return super().construct_object(node, deep)
-            except _MISTAKES as error:
-                why = f"{quoted(node.value)} is not of its type: put it in quotes"
-                raise ConstructorError(problem=why, problem_mark=node.start_mark) from error
-
-        def construct_yaml_int(self, node: Any) -> int:
-            number = super().construct_yaml_int(node)
-            str(number)  # raises ValueError if it has too many digits to be printed
-            return int(number)
-
-    Constructor.add_constructor(f"{_YAML_TAG}int", Constructor.construct_yaml_int)
-
-    class Resolver(VersionedResolver):
-        processing_version = (1, 2)  # whatever a directive says
+    yaml = _yaml_parser()
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     expected = "lines such as color: black"
     text = _text_of(path, expected)
-    yaml = YAML(typ="safe", pure=True)  # the parser in C reads YAML 1.1
-    yaml.Constructor, yaml.Resolver = Constructor, Resolver
-    yaml.composer.warn_double_anchors = False  # YAML lets an anchor be given again
     with parser_limits(str(path)):
         try:
             root = yaml.compose(text)
@@ -258,6 +229,52 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return _require_dict(content, path, expected)
 
 
+def _yaml_parser() -> Any:
+    """Return a parser that raises for numbers and depths without end."""
+    try:
+        from ruamel.yaml import YAML
+        from ruamel.yaml.constructor import ConstructorError, SafeConstructor
+        from ruamel.yaml.resolver import VersionedResolver
+        from ruamel.yaml.scanner import Scanner, ScannerError
+    except ImportError as error:
+        raise MissingExtraError(
+            "YAML needs ruamel.yaml, which is not installed; install it with: "
+            "pip install 'fuzzydict[yaml]'"
+        ) from error
+
+    class ShallowScanner(Scanner):
+        def fetch_flow_collection_start(self, token: Any, to_push: str) -> None:
+            # Before the token: the parser takes the square of their number in time.
+            if self.flow_level >= _MAX_DEPTH:
+                why = f"it is nested too deeply, more than {_MAX_DEPTH} brackets"
+                raise ScannerError(problem=why, problem_mark=self.reader.get_mark())
+            super().fetch_flow_collection_start(token, to_push)
+
+    class Constructor(SafeConstructor):
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except _MISTAKES as error:
+                why = f"{quoted(node.value)} is not of its type: put it in quotes"
+                raise ConstructorError(problem=why, problem_mark=node.start_mark) from error
+
+        def construct_yaml_int(self, node: Any) -> int:
+            number = super().construct_yaml_int(node)
+            str(number)  # raises ValueError if it has too many digits to be printed
+            return int(number)
+
+    Constructor.add_constructor(f"{_YAML_TAG}int", Constructor.construct_yaml_int)
+
+    class Resolver(VersionedResolver):
+        processing_version = (1, 2)  # whatever a directive says
+
+    yaml = YAML(typ="safe", pure=True)  # the parser in C reads YAML 1.1
+    yaml.Scanner, yaml.Constructor, yaml.Resolver = ShallowScanner, Constructor, Resolver
+    yaml.composer.warn_double_anchors = False  # YAML lets an anchor be given again
+    return yaml
+
+
+_MAX_DEPTH = 100  # of brackets; the stack ends deeper blocks
 _MAX_VALUES = 100_000  # with those that aliases repeat; large files may have ten times their own
 _YAML_TAG = "tag:yaml.org,2002:"
 #: What ruamel.yaml raises beside its own errors.

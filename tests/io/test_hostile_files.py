@@ -109,6 +109,18 @@ def test_yaml_is_that_of_version_1_2_whatever_it_says(tmp_path: Path) -> None:
     assert read_dict(path) == {"no": "no", "time": "12:30", "number": 10}
 
 
+@pytest.mark.parametrize("bracket", "[{")
+def test_yaml_has_brackets_to_a_depth(tmp_path: Path, bracket: str) -> None:
+    path, close = tmp_path / "a.yaml", {"[": "]", "{": "}"}[bracket]
+    inner = bracket if bracket == "[" else "{a: "
+    path.write_text(f"a: {inner * 100}{close * 100}")
+    assert read_dict(path).keys() == {"a"}
+    for depth in (101, 20_000):
+        path.write_text(f"a:\n  {bracket * depth}")
+        with pytest.raises(FileFormatError, match=r"line 2 is .*nested too deeply"):
+            read_dict(path)
+
+
 def test_an_anchor_of_yaml_may_be_given_again(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("a: &x 1\nb: &x 2\nc: *x\n")
