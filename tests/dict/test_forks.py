@@ -1,4 +1,4 @@
-"""Processes forked while other threads read and write: the child reads and writes at once."""
+"""Processes forked while other threads read and write, or killed while they save."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import os
 
 import pytest
 
-from tests.benchmarks import forks
+from tests.benchmarks import forks, kills
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_no_child_hangs_or_answers_otherwise() -> None:
     assert forks.failed(10, seed=0) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_file_is_whole_whenever_a_save_is_killed() -> None:
+    assert kills.lost(20, seed=0) == 0
