@@ -146,7 +146,8 @@ def real_number(name: str, number: Any, expected: str = "a number") -> float:
     """
     if type(number) is float and number == number:  # as most are, and no NaN
         return number
-    given = number.item() if isinstance(number, np.ndarray) and number.ndim == 0 else number
+    is_one = isinstance(number, np.ndarray) and number.ndim == 0 and not np.ma.is_masked(number)
+    given = number.item() if is_one else number
     if not isinstance(given, Real | Decimal) or isinstance(given, bool):
         raise ArgumentTypeError(f"{name} must be {expected}, got {quoted(number)}")
     try:

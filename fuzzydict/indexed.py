@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from functools import cached_property, partial
@@ -127,7 +127,7 @@ class IndexedDict(Configured, dict[Any, V]):
     def _after_fork(self) -> None:
         """Make new locks in a forked process, where the threads that held them are gone.
 
-        What another thread was changing is told again from the keys.
+        What another thread was changing is compared with the keys again by the next read.
         """
         was_free = self._lock.acquire(blocking=False)
         self._make_locks()
@@ -341,7 +341,7 @@ class IndexedDict(Configured, dict[Any, V]):
         self.__dict__["_told"] += new
 
     def _forget(self, key: Any) -> None:
-        """Tell the index of a key that is gone, and drop its aliases; any key may equal a text."""
+        """Tell the index of a key that is gone, and drop its aliases."""
         if len(self) < self._told or self._index is None:
             self.__dict__["_reader"] = None
         if self._index is not None and len(self) == self._told - 1:
@@ -437,12 +437,14 @@ class IndexedDict(Configured, dict[Any, V]):
         of_ids = dict(zip(different, found, strict=True))
         return [of_ids[one] for one in ids]
 
-    def _to_encode(self, queries: list[Any], *, finds_equal: bool) -> Iterator[str]:
-        """Yield the texts that will be compared, as far as can be told without the lock."""
+    def _to_encode(self, queries: list[Any], *, finds_equal: bool) -> list[str]:
+        """Return the texts that will be compared, as far as can be told without the lock."""
         finds_equal = finds_equal and is_probability(self.scorer)
-        for name in map(self._read_as, queries):
-            if isinstance(name, str) and not (finds_equal and dict.__contains__(self, name)):
-                yield exact_text(name)
+        return [
+            exact_text(name)
+            for name in map(self._read_as, queries)
+            if isinstance(name, str) and not (finds_equal and dict.__contains__(self, name))
+        ]
 
     def _values(self, names: list[Any]) -> list[V]:
         """Return the values of keys, all as they are at one moment."""
@@ -460,7 +462,7 @@ class IndexedDict(Configured, dict[Any, V]):
         )
 
     @contextmanager
-    def _reading(self, asked: Iterable[str] = ()) -> Iterator[Reader]:
+    def _reading(self, asked: Sequence[str] = ()) -> Iterator[Reader]:
         """Hold the lock, with what reads use and the keys as they are now.
 
         New keys, and the queries, are encoded before the lock is taken. If another thread writes

@@ -182,9 +182,9 @@ def _examples(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:  # noqa: N803
     """Return X (N, E) and y (N,) or (N, Ev), finite, in float64."""
     matrix = _matrix(X)
     (targets,) = as_floats(y=y)
-    if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not len(matrix):
+    if targets.ndim not in (1, 2) or len(targets) != len(matrix) or not targets.size:
         raise ShapeError(
-            f"y must have shape (N,) or (N, Ev) with a row for each of X, and N > 0; "
+            f"y must have shape (N,) or (N, Ev) with a row for each of X, N > 0 and Ev > 0; "
             f"got X {matrix.shape} and y {targets.shape}"
         )
     require_finite(targets, y=targets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,13 @@ OPTIONS: list[dict[str, Any]] = [
     {"score_cutoff": -np.inf},
     {"score_cutoff": np.inf, "mode": "pool"},
     {"mode": "pool"},
-    {"index": "usearch"},
 ]
+GRAPH = pytest.param(
+    {"index": "usearch"},
+    marks=pytest.mark.skipif(
+        not find_spec("usearch"), reason="this engine needs the extra 'usearch'"
+    ),
+)
 READS: dict[str, Callable[[Any, Any], Any]] = {
     "get": lambda d, q: d.get(q, "default"),
     "get, any score": lambda d, q: d.get(q, "default", score_cutoff=-np.inf),
@@ -71,7 +77,7 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
 @pytest.mark.parametrize("read", READS)
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", [*OPTIONS, GRAPH], ids=str)
 def test_any_query_gets_an_answer_or_the_default(options: dict[str, Any], read: str) -> None:
     d, other = FuzzyDict(ITEMS, **options), FuzzyDict(ITEMS, **options)
     d.aliases = other.aliases = {"hue": "color", "nothing": None}

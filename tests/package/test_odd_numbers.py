@@ -74,6 +74,7 @@ ODD: list[Any] = [
     *(np.float16(0.5), np.float32(0.25), np.float64("nan"), np.longdouble("1e4000"), np.bool_(1)),
     *(np.int8(2), np.uint64(2**64 - 1), np.datetime64("2020-01-01"), np.timedelta64(5, "s")),
     *(np.array(0.5), np.array([0.5]), np.array([[0.5, 1.0]]), np.array("0.5"), np.array(1j)),
+    np.ma.masked,
     *(np.array(Fraction(1, 2), object), np.zeros((0, 2)), np.array([np.inf, 1e308])),
     *(
         1j,
