@@ -233,8 +233,10 @@ class IndexedDict(Configured, dict[Any, V]):
             try:
                 super().clear()
                 self.__dict__.update(_index=None, _neighbours=None, _reader=None)
-            finally:
                 self._forget_gone(with_keys)
+            except BaseException:
+                self._forget_gone(with_keys)
+                raise
 
     # ---- copies -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,25 @@ def assert_like_new(d: FuzzyDict[int], new: FuzzyDict[int]) -> None:
 
 def test_an_interrupt_at_any_line_leaves_the_items_of_before_or_after() -> None:
     assert interrupts.wrong(2000 if SLOW else 80, seed=3) == []
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda d: d.clear(),
+        lambda d: d.__delitem__("key"),
+        lambda d: d.pop("key"),
+        lambda d: d.popitem(),
+    ],
+)
+def test_an_interrupted_removal_leaves_no_alias_that_comes_back(
+    remove: Callable[[Any], Any],
+) -> None:
+    for line in range(1, 400):
+        d = FuzzyDict({"other": 1, "key": 2}, scorer="spelling")
+        d.aliases = {"alias": "key"}
+        if interrupts.at_line(partial(remove, d), line, KeyboardInterrupt) < line:
+            break
+        was_removed = "key" not in d
+        d["key"] = 3
+        assert d.aliases == ({} if was_removed else {"alias": "key"})
