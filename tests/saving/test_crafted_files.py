@@ -335,17 +335,13 @@ COUNT = 5_000 if os.environ.get("FUZZYDICT_SLOW") else 100
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")
 def test_some_hundred_crafted_files_do_no_harm() -> None:
     pytest.importorskip("usearch", reason="one of them has a graph: the extra 'usearch'")
-    command = [
-        sys.executable,
-        "-m",
-        "tests.benchmarks.crafted",
-        "--seed",
-        "3",
-        "--count",
-        str(COUNT),
-    ]
-    root = Path(__file__).parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"}
+    # After the installed package, not before it, stands the checkout with the command.
+    code = (
+        f"import runpy, sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
+        f"runpy.run_module('tests.benchmarks.crafted', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-P", "-c", code, "--seed", "3", "--count", str(COUNT)]
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert f"seed 3, {COUNT} files, " in run.stdout
