@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import quoted
-from fuzzydict.options import OPTIONS, Configured, declared_class, empty_of
+from fuzzydict.options import OPTIONS, Configured, after_fork, declared_class, empty_of
 from fuzzydict.results.answers import NO_KEY
 from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.key_index import KeyIndex, exact_text
@@ -605,6 +605,7 @@ _dicts: WeakValueDictionary[int, IndexedDict[Any]] = WeakValueDictionary()
 
 
 def _after_fork() -> None:
+    after_fork()
     for reference in _dicts.valuerefs():
         d = reference()
         if d is not None:

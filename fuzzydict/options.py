@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from threading import Lock
@@ -245,14 +244,10 @@ def _same(a: Any, b: Any) -> bool:
 _making_classes = Lock()
 
 
-def _after_fork() -> None:
-    """Make a new lock: the thread that held it is gone."""
+def after_fork() -> None:
+    """Make a new lock in a child process: the thread that held it is gone."""
     global _making_classes
     _making_classes = Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def declared_class(cls: Any) -> Any:

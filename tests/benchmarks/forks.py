@@ -5,7 +5,6 @@ Each child reads and writes the dict, and compares it with a new one of the same
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import random
@@ -15,6 +14,7 @@ import time
 import warnings
 
 from fuzzydict import FuzzyDict
+from tests.benchmarks.campaigns import count_and_seed
 
 KEYS = {"color": 1.0, "price": 2.0, "top speed": 3.0, "brand": 4.0}
 PATIENCE = 60  # seconds after which a child is said to hang
@@ -85,12 +85,9 @@ def _check(d: FuzzyDict[float]) -> int:
 
 def main() -> None:
     """Print how many children failed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, nargs="?", default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    bad = failed(options.count, options.seed)
-    print(f"forks: {options.count}, seed {options.seed}: {bad} hung, failed or answered otherwise")
+    count, seed = count_and_seed(__doc__, 200)
+    bad = failed(count, seed)
+    print(f"forks: {count}, seed {seed}: {bad} hung, failed or answered otherwise")
 
 
 if __name__ == "__main__":

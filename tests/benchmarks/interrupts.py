@@ -7,7 +7,6 @@ as a new one of the same items, its lock must be free, and a file must be whole,
 
 from __future__ import annotations
 
-import argparse
 import copy
 import pickle
 import random
@@ -26,6 +25,8 @@ import numpy as np
 import fuzzydict
 from fuzzydict import DoubtfulPoolWarning, FuzzyDict, FuzzyDictError
 from fuzzydict.indexed import holds
+from tests.benchmarks.campaigns import count_and_seed
+from tests.support.interrupting import at_line
 
 PACKAGE = str(Path(fuzzydict.__file__).parent)
 KEYS = [f"key {letter}" for letter in "abcdefgh"]
@@ -68,29 +69,9 @@ ACTS: list[Callable[[FuzzyDict[Any], Path], Any]] = [
 ]
 
 
-def at_line(act: Callable[[], Any], after: int, kind: type[BaseException]) -> int:
-    """Run an act, raise after so many lines of the package, and return how many were run."""
-    count = 0
-
-    def trace(frame: Any, event: str, _: Any) -> Any:
-        nonlocal count
-        if not frame.f_code.co_filename.startswith(PACKAGE):
-            return None
-        if event == "line":
-            count += 1
-            if count == after:
-                raise kind
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        act()
-    except (*KINDS, FuzzyDictError):  # or an error of ours that tells of it
-        pass
-    finally:
-        sys.settrace(before)
-    return count
+def is_ours(path: str) -> bool:
+    """Tell whether a file is one of the package."""
+    return path.startswith(PACKAGE)
 
 
 def by_signal(act: Callable[[], Any], delay: float, kind: type[BaseException]) -> None:
@@ -153,14 +134,14 @@ def _interrupted(d: FuzzyDict[Any], number: int, path: Path, chance: random.Rand
     start = time.perf_counter()
     if is_signal:
         act(other, path)
-    lines = 0 if is_signal else at_line(lambda: act(other, path), 0, kind)
+    lines = 0 if is_signal else at_line(lambda: act(other, path), 0, kind, is_ours)
     seconds = time.perf_counter() - start
     files.append(path.read_bytes())
     path.write_bytes(files[0])
     if is_signal:
         by_signal(lambda: act(d, path), chance.uniform(0, seconds), kind)
     else:
-        at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind)
+        at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind, is_ours)
     while not is_signal and holds(d._lock):
         d._lock.release()  # a tracer may raise at the end of `with`, where no signal does
     if holds(d._lock):
@@ -192,13 +173,10 @@ def _is_like_new(d: FuzzyDict[Any]) -> bool:
 
 def main() -> None:
     """Print what was wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, nargs="?", default=50_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    found = wrong(options.count, options.seed)
+    count, seed = count_and_seed(__doc__, 50_000)
+    found = wrong(count, seed)
     print(*found, sep="\n")
-    print(f"interrupts: {options.count}, seed {options.seed}: {len(found)} wrong dicts")
+    print(f"interrupts: {count}, seed {seed}: {len(found)} wrong dicts")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ The file must be whole each time: the dict that was saved last, or the next one.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fuzzydict import FuzzyDict
+from tests.benchmarks.campaigns import count_and_seed
 
 KEYS = [f"key {n}" for n in range(300)]
 LONGEST = 0.05  # seconds, after which a process is killed
@@ -68,12 +68,9 @@ def _is_whole(path: Path) -> bool:
 
 def main() -> None:
     """Print how many files were not whole."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, nargs="?", default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    bad = lost(options.count, options.seed)
-    print(f"kills: {options.count}, seed {options.seed}: {bad} files lost")
+    count, seed = count_and_seed(__doc__, 200)
+    bad = lost(count, seed)
+    print(f"kills: {count}, seed {seed}: {bad} files lost")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from hypothesis.extra import numpy as hnp
 from fuzzydict import _files
 from fuzzydict._files import read_arrays, replacing, write_arrays
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
+from tests.support.interrupting import at_line
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (0, 3), (3, 0), (4, 5), (2, 3, 4)]
@@ -289,12 +290,13 @@ class Interrupted(BaseException):
     """What a signal handler may raise anywhere."""
 
 
-def old_or_new(path: Path) -> list[float]:
-    """Check that a file is one of two, and that nothing else is in its folder."""
+OLD, NEW = (0, 1, 2), (3, 4, 5, 6)
+
+
+def whole(path: Path) -> tuple[float, ...]:
+    """Return what is in a file, once it is alone in its folder."""
     assert list(path.parent.iterdir()) == [path]
-    array: list[float] = read_arrays(path, "test").arrays["a"].tolist()
-    assert array in ([0, 1, 2], [3, 4, 5, 6])
-    return array
+    return tuple(read_arrays(path, "test").arrays["a"].tolist())
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the file that is being opened
@@ -302,38 +304,21 @@ def test_an_exception_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
     path, places = tmp_path / "file", 0
     outcomes = set()
 
-    def interrupt_at(place: int) -> bool:
-        """Return whether saving was interrupted before its line number ``place``."""
-        lines = 0
+    def write() -> None:
+        write_arrays(path, "test", {}, {"a": np.arange(3.0, 7.0)})
 
-        def trace(frame: Any, event: str, _: object) -> Any:
-            nonlocal lines
-            if Path(frame.f_code.co_filename).stem not in ("_files", "contextlib"):
-                return None
-            lines += event == "line"
-            if lines == place:
-                raise Interrupted
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            write_arrays(path, "test", {}, {"a": np.arange(3.0, 7.0)})
-        except Interrupted:
-            return True
-        finally:
-            sys.settrace(before)
-        return False
+    def is_traced(file: str) -> bool:
+        return Path(file).stem in ("_files", "contextlib")
 
     write_arrays(path, "test", {}, {"a": np.arange(3.0)})
     old, is_interrupted = path.read_bytes(), True
     while is_interrupted:
         places += 1
         path.write_bytes(old)
-        is_interrupted = interrupt_at(places)
-        outcomes.add(tuple(old_or_new(path)))
+        is_interrupted = at_line(write, places, Interrupted, is_traced) >= places
+        outcomes.add(whole(path))
     assert places > 50
-    assert len(outcomes) == 2
+    assert outcomes == {OLD, NEW}
 
 
 @posix
@@ -356,7 +341,7 @@ def test_a_signal_at_any_time_leaves_one_whole_file(tmp_path: Path) -> None:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Interrupted:
                 pass
-            old_or_new(path)
+            assert whole(path) in (OLD, NEW)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -16,6 +16,7 @@ import pytest
 import fuzzydict
 from fuzzydict import FuzzyDict, saving
 from tests.benchmarks import interrupts
+from tests.support.interrupting import at_line
 from tests.support.searching import search_always
 
 PACKAGE = Path(fuzzydict.__file__).parent
@@ -156,7 +157,7 @@ def test_an_interrupted_removal_leaves_no_alias_that_comes_back(
     for line in range(1, 400):
         d = FuzzyDict({"other": 1, "key": 2}, scorer="spelling")
         d.aliases = {"alias": "key"}
-        if interrupts.at_line(partial(remove, d), line, KeyboardInterrupt) < line:
+        if at_line(partial(remove, d), line, KeyboardInterrupt, FILES.__contains__) < line:
             break
         was_removed = "key" not in d
         d["key"] = 3
