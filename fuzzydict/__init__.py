@@ -23,6 +23,7 @@ from fuzzydict.errors import (
     ShapeError,
     UnknownOptionError,
 )
+from fuzzydict.frames import join, match, register_accessors
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.kernel_regression import KernelRegression
@@ -76,5 +77,9 @@ __all__ = [
     "UnknownOptionError",
     "WordVectors",
     "attention",
+    "join",
+    "match",
 ]
 __version__ = "0.1.0"
+
+register_accessors()

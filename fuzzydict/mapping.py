@@ -311,6 +311,36 @@ class FuzzyDict(IndexedDict[V]):
             for query, one in zip(queries, found, strict=True)
         ]
 
+    def match(
+        self, column: Any, *, score_cutoff: float | None = None, one_to_one: bool = False
+    ) -> Any:
+        """Return what matches each text of a column: query, key, value and score, as a frame.
+
+        The frame is of the column's library, in its order, and in pandas with its index. Key, value
+        and score are null where the text is null or matches nothing. Equal texts are looked up
+        once. Values that the library cannot hold in one column become JSON.
+
+        Args:
+            column: texts: a Series of pandas or polars, an array of pyarrow, or whatever else
+                narwhals reads.
+            score_cutoff: the least score of a match; by default the option.
+            one_to_one: whether each key may match one text at most. The sum of the scores is then
+                the highest there is, where a text may have one of its ten best keys.
+
+        Raises:
+            ArgumentTypeError: ``column`` is no column, or does not hold texts.
+            MissingExtraError: narwhals is not installed (extra ``frames``).
+
+        >>> import pandas as pd
+        >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
+        >>> d.match(pd.Series(["colour", None, "brnd"]))["value"].tolist()
+        ['black', None, 'Porsche']
+        """
+        score_cutoff = as_cutoff(score_cutoff)
+        from fuzzydict.results.columns import match_column
+
+        return match_column(self, column, score_cutoff, one_to_one=one_to_one)
+
     def most_similar(self, query: Any, topn: int | None = 10) -> Any:
         """Return the ``topn`` best matches (all if None), best first, whatever their score.
 
