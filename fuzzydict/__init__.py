@@ -23,7 +23,8 @@ from fuzzydict.errors import (
     ShapeError,
     UnknownOptionError,
 )
-from fuzzydict.frames import join, match, register_accessors
+from fuzzydict.frames.accessors import register_accessors
+from fuzzydict.frames.join import join, match
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.kernel_regression import KernelRegression

@@ -28,12 +28,16 @@ from fuzzydict.results.answers import (
     Attention,
     Match,
     Matches,
+    as_queries,
+    compared_texts,
+    has_words,
     is_match,
     naming_the_place,
     no_match,
     no_matches,
     require_key,
     require_match,
+    require_texts,
     taught_none,
 )
 from fuzzydict.results.explanation import Explanation, words_of
@@ -52,7 +56,6 @@ from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.lookup import Lookup, Scored
 from fuzzydict.search.score import is_probability, is_spelling
-from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,7 +159,7 @@ class FuzzyDict(IndexedDict[V]):
                 reader.remember(asked[0], found)
             return [self._value_of(query, found, reader.lookup, score_cutoff, default)]
 
-        return self._of_block(_require_texts([query]), find)[0]
+        return self._of_block(require_texts([query]), find)[0]
 
     def _value_of(
         self,
@@ -187,7 +190,7 @@ class FuzzyDict(IndexedDict[V]):
         is_exact = dict.__contains__(self, query) and is_copied(self, query)
         with self._lock:
             name = self._read_as(query)
-            if not is_exact and (name is NO_KEY or _has_words(name)):
+            if not is_exact and (name is NO_KEY or has_words(name)):
                 return self.pool(query, score_cutoff=score_cutoff)
             return dict.__getitem__(self, name)
 
@@ -238,7 +241,7 @@ class FuzzyDict(IndexedDict[V]):
                 f"{quoted(queries)}; for one, use get"
             )
         score_cutoff = as_cutoff(score_cutoff)
-        asked, pools = _as_queries(list(queries)), self.mode == "pool"
+        asked, pools = as_queries(list(queries)), self.mode == "pool"
 
         def get(some: list[Any], reader: Reader) -> list[Any]:
             cutoff = self._cutoff(reader.lookup, score_cutoff, pools=pools)
@@ -270,7 +273,7 @@ class FuzzyDict(IndexedDict[V]):
         ['color', None]
         """
         score_cutoff = as_cutoff(score_cutoff)
-        queries = _as_queries(query)
+        queries = as_queries(query)
 
         def nearest(some: list[Any], reader: Reader) -> list[Match | NoMatchError]:
             return self._nearest(some, reader.lookup, self._cutoff(reader.lookup, score_cutoff))
@@ -290,17 +293,17 @@ class FuzzyDict(IndexedDict[V]):
         names = [self._read_as(query) for query in queries]
         certain = list(map(self._is_certain, names))
         several = zip(names, certain, strict=True)
-        asked = [exact_text(name) for name, sure in several if not sure and _has_words(name)]
+        asked = [exact_text(name) for name, sure in several if not sure and has_words(name)]
         scored = iter(lookup.nearest(asked) if asked and lookup.keys.count else [])
         found: list[Scored | NoMatchError] = []
         for query, name, is_certain in zip(queries, names, certain, strict=True):
             try:
                 if is_certain:
                     found.append(Scored(name, 1.0))
-                elif _has_words(name) and lookup.keys.count:
+                elif has_words(name) and lookup.keys.count:
                     found.append(require_match(query, name, next(scored), cutoff))
                 else:
-                    lookup.nearest(_require_texts([require_key(query, name)]))  # tells why
+                    lookup.nearest(require_texts([require_key(query, name)]))  # tells why
             except NoMatchError as error:
                 found.append(error)
         values = iter(self._values([one.name for one in found if isinstance(one, Scored)]))
@@ -333,8 +336,8 @@ class FuzzyDict(IndexedDict[V]):
 
         >>> import pandas as pd
         >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
-        >>> d.match(pd.Series(["colour", None, "brnd"]))["value"].tolist()
-        ['black', None, 'Porsche']
+        >>> d.match(pd.Series(["colour", "brnd"]))["value"].tolist()
+        ['black', 'Porsche']
         """
         score_cutoff = as_cutoff(score_cutoff)
         from fuzzydict.results.columns import match_column
@@ -351,12 +354,12 @@ class FuzzyDict(IndexedDict[V]):
         ['color', 'brand']
         """
         topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
-        queries = _as_queries(query)
+        queries = as_queries(query)
 
         def most_similar(some: list[Any], reader: Reader) -> list[Matches]:
             lookup, names = reader.lookup, [self._read_as(one) for one in some]
             alone = [self._is_alone(name, lookup) for name in names]
-            cutoff, asked = self._cutoff(lookup), _compared(some, names, alone)
+            cutoff, asked = self._cutoff(lookup), compared_texts(some, names, alone)
             ranked = iter(lookup.ranked(asked, topn) if asked and reader.size else [])
             found = [
                 [Scored(name, 1.0)][:topn] if is_alone else next(ranked, [])
@@ -383,12 +386,12 @@ class FuzzyDict(IndexedDict[V]):
         >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
         ('color', 'brand', True, True)
         """
-        queries = _as_queries(query)
+        queries = as_queries(query)
 
         def explain(some: list[Any], reader: Reader) -> list[Explanation]:
             lookup, names = reader.lookup, [self._read_as(one) for one in some]
             alone = [self._is_alone(name, lookup) for name in names]
-            asked = _compared(some, names, alone)
+            asked = compared_texts(some, names, alone)
             told = iter(lookup.explain(asked) if asked else [])
             explained = [None if is_alone else next(told) for is_alone in alone]
             shown = [
@@ -423,13 +426,13 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.attend("red", attn_mask=lambda key: key != "red").output
         3.0
         """
-        queries = _as_queries(query)
+        queries = as_queries(query)
         if not queries:
             return []
 
         def attend(some: list[Any], reader: Reader) -> list[tuple[Attended, list[V]]]:
             names = [self._read_as(one) for one in some]
-            asked = _compared(some, names, [False] * len(names))
+            asked = compared_texts(some, names, [False] * len(names))
             attended = self._attended(reader.lookup, asked, attn_mask)
             return [(group, self._values(group.names)) for group in attended]
 
@@ -472,7 +475,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.pool("red").round().tolist()
         [255.0, 0.0, 0.0]
         """
-        queries = _as_queries(query)
+        queries = as_queries(query)
         score_cutoff = as_cutoff(score_cutoff)
         refused = [taught_none(one) for one in queries if self._read_as(one) is NO_KEY]
         if refused:
@@ -522,7 +525,7 @@ class FuzzyDict(IndexedDict[V]):
         values = [one.value if isinstance(one, Match) else default for one in found]
         names = [self._read_as(query) for query in queries]
         places = [
-            i for i, one in enumerate(found) if isinstance(one, Match) and _has_words(names[i])
+            i for i, one in enumerate(found) if isinstance(one, Match) and has_words(names[i])
         ]
         if places:
             attended = self._attended(reader.lookup, [names[i] for i in places], None)
@@ -539,7 +542,7 @@ class FuzzyDict(IndexedDict[V]):
         """Tell whether an equal key needs no score, or can have none."""
         # A subclass may define another `in`.
         is_key = dict.__contains__(self, query)
-        return is_key and (is_probability(self.scorer) or not _has_words(query))
+        return is_key and (is_probability(self.scorer) or not has_words(query))
 
     def _is_alone(self, name: Any, lookup: Lookup) -> bool:
         """Tell whether there is an equal key, and nothing to compare it with."""
@@ -596,7 +599,7 @@ class FuzzyDict(IndexedDict[V]):
     ) -> list[Attended]:
         names = lookup.keys.living() if attn_mask is not None else []
         allowed = None if attn_mask is None else self._allowed(attn_mask, names)
-        return lookup.attend(_require_texts(queries), allowed, as_temperature(self.temperature))
+        return lookup.attend(require_texts(queries), allowed, as_temperature(self.temperature))
 
     def _allowed(self, attn_mask: AttnMask, names: list[str]) -> NDArray[np.bool_]:
         """Return which of the names, (S,), may be attended to."""
@@ -764,46 +767,12 @@ class FuzzyDict(IndexedDict[V]):
         return new
 
 
-def _has_words(query: Any) -> bool:
-    return isinstance(query, str) and bool(plain(exact_text(query)))
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Return " (did you mean ...?)" with the name that is spelled most like one that is wrong.
 
-
-def _as_queries(query: Any) -> list[Any]:
-    """Return a list of queries, or one query in a list; all must be such as keys can be."""
-    queries = query if isinstance(query, list) else [query]
-    try:
-        list(map(hash, queries))
-    except TypeError:
-        for place, one in enumerate(queries):
-            _require_hashable(one, f"queries[{place}]" if queries is query else "query")
-    return queries
-
-
-def _require_hashable(query: Any, name: str) -> None:
-    try:
-        hash(query)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"{name}: expected a text, or anything else that a key can be, got {quoted(query)}; "
-            f"several queries come in a list"
-        ) from None
-
-
-def _require_texts(queries: list[Any]) -> list[str]:
-    """Return the queries as plain texts, if all are; nothing else can be compared."""
-    for query in queries:
-        if not isinstance(query, str):
-            raise NoMatchError(
-                query,
-                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
-                f"not {type(query).__name__}",
-            )
-    return list(map(exact_text, queries))
-
-
-def _compared(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:
-    """Return what queries are read as, but for those that are alone; they must be texts."""
-    read = zip(queries, names, alone, strict=True)
-    return _require_texts(
-        [query if name is NO_KEY else name for query, name, is_alone in read if not is_alone]
-    )
+    >>> suggestion("colum", ["row", "column"]), suggestion("qwzzt", ["row", "column"])
+    (" (did you mean 'column'?)", '')
+    """
+    known = FuzzyDict({one: one for one in names}, scorer="spelling", score_cutoff=0.2)
+    found = known.get(name)
+    return "" if found is None else f" (did you mean {quoted(found)}?)"

@@ -1,4 +1,4 @@
-"""What reads return: a `Match`, `Matches`, or an `Attention`; and what is a match."""
+"""What reads take, and what they return: a `Match`, `Matches`, or an `Attention`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, overload
 import numpy as np
 
 from fuzzydict._arrays import whole_number
-from fuzzydict.errors import NoMatchError, OptionError, quoted
+from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
-from fuzzydict.text.words import shortened
+from fuzzydict.search.key_index import exact_text
+from fuzzydict.text.words import plain, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,54 @@ _LABEL = 24  # characters of a key or value
 
 #: What a query is read as that was taught to have no key.
 NO_KEY: Any = object()
+
+
+def has_words(query: Any) -> bool:
+    """Tell whether a query is a text with letters or digits: one that has something to compare."""
+    return isinstance(query, str) and bool(plain(exact_text(query)))
+
+
+def as_queries(query: Any) -> list[Any]:
+    """Return a list of queries, or one query in a list; all must be such as keys can be."""
+    queries = query if isinstance(query, list) else [query]
+    try:
+        list(map(hash, queries))
+    except TypeError:
+        for place, one in enumerate(queries):
+            _require_hashable(one, f"queries[{place}]" if queries is query else "query")
+    return queries
+
+
+def _require_hashable(query: Any, name: str) -> None:
+    try:
+        hash(query)
+    except TypeError:
+        is_column = hasattr(query, "to_frame") or hasattr(query, "to_pylist")
+        several = "a column goes to match" if is_column else "several queries come in a list"
+        raise ArgumentTypeError(
+            f"{name}: expected a text, or anything else that a key can be, got {quoted(query)}; "
+            f"{several}"
+        ) from None
+
+
+def require_texts(queries: list[Any]) -> list[str]:
+    """Return the queries as plain texts, if all are; nothing else can be compared."""
+    for query in queries:
+        if not isinstance(query, str):
+            raise NoMatchError(
+                query,
+                f"no key equals {quoted(query)}, and only a text can be matched otherwise, "
+                f"not {type(query).__name__}",
+            )
+    return list(map(exact_text, queries))
+
+
+def compared_texts(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:
+    """Return what queries are read as, but for those that are alone; they must be texts."""
+    read = zip(queries, names, alone, strict=True)
+    return require_texts(
+        [query if name is NO_KEY else name for query, name, is_alone in read if not is_alone]
+    )
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:

@@ -33,6 +33,7 @@ PUBLIC = {
     *("FuzzyDict", "Match", "Attention", "Explanation"),
     *("Brown", "WordVectors"),
     *("attention", "KernelRegression", "MultiHeadAttention"),
+    *("match", "join"),
     *("DoubtfulPoolWarning", "EmptyRowWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
     *("ScaledDot", "Triangular"),

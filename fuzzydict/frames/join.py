@@ -6,24 +6,18 @@ Columns and frames are those of pandas, polars, pyarrow and whatever else narwha
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from importlib.abc import MetaPathFinder
-from importlib.util import find_spec
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
-from fuzzydict.mapping import FuzzyDict
+from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.options import as_cutoff
 from fuzzydict.results.columns import as_column, columns_of, find_each, narwhals, texts_of
 
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-
     import narwhals as nw
     from numpy.typing import NDArray
 
@@ -182,17 +176,6 @@ def _column(frame: nw.DataFrame[Any], name: str, given: str | None, on: str | No
     return column
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return " (did you mean ...?)" with the name that is spelled most like one that is wrong.
-
-    >>> suggestion("colum", ["row", "column"]), suggestion("qwzzt", ["row", "column"])
-    (" (did you mean 'column'?)", '')
-    """
-    known = {one: one for one in names if isinstance(one, str)}
-    found = FuzzyDict(known, scorer="spelling", score_cutoff=0.2).get(name)
-    return "" if found is None else f" (did you mean {quoted(found)}?)"
-
-
 def _row_of_each(texts: list[str | None], column: str) -> dict[str, int]:
     """Return the row of each text of the right frame; nulls are no keys.
 
@@ -242,63 +225,3 @@ def _rows_of(frame: nw.DataFrame[Any], rows: NDArray[np.intp]) -> list[nw.Series
         return list(taken.iter_columns())
     is_found = nw.new_series("found", (rows >= 0).tolist(), backend=backend)
     return [taken.select(nw.when(is_found).then(nw.col(name)))[name] for name in frame.columns]
-
-
-# ---- in pandas --------------------------------------------------------------------------------
-
-
-class SeriesAccessor:
-    """``series.fuzzy`` in pandas."""
-
-    def __init__(self, series: Any) -> None:
-        self._series = series
-
-    def match(self, keys: Any, **arguments: Any) -> Any:
-        """Return `match` of the series."""
-        return match(self._series, keys, **arguments)
-
-
-class FrameAccessor:
-    """``frame.fuzzy`` in pandas."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def join(self, other: Any, **arguments: Any) -> Any:
-        """Return `join` of the frame and another."""
-        return join(self._frame, other, **arguments)
-
-
-def register_accessors() -> None:
-    """Add ``fuzzy`` to the series and frames of pandas; if it is not imported yet, when it is."""
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _OfPandas())
-        return
-    from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
-
-    register_series_accessor("fuzzy")(SeriesAccessor)
-    register_dataframe_accessor("fuzzy")(FrameAccessor)
-
-
-class _OfPandas(MetaPathFinder):
-    """Finds pandas as Python does, and adds the accessors when it has been imported."""
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: object,  # noqa: ARG002
-        target: object = None,  # noqa: ARG002
-    ) -> ModuleSpec | None:
-        if fullname != "pandas":
-            return None
-        sys.meta_path.remove(self)
-        spec = find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                register_accessors()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec

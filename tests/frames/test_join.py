@@ -291,3 +291,9 @@ def test_fuzzydict_does_not_import_pandas() -> None:
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_asked_as_one_query_is_told_where_to_go(d: FuzzyDict[Any], kind: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="a column goes to match"):
+        d.nearest(COLUMNS[kind](["colour"]))

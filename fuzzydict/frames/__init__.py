@@ -1,0 +1,1 @@
+"""Columns and frames of pandas, polars, pyarrow and others."""
