@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,12 +42,15 @@ class _File(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the path, if the system can have a file of this name."""
         try:
-            is_possible = b"\0" not in os.fsencode(value)
+            is_possible = value and b"\0" not in os.fsencode(value)
         except UnicodeError:
             is_possible = False
         if not is_possible:
             self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
-        return Path(value)
+        path = Path(value)
+        if os.path.split(value)[1] in ("", os.curdir) and not path.is_dir():
+            self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
+        return path
 
 
 #: The type of all arguments and options that name files.
@@ -55,16 +58,22 @@ FILE = _File()
 
 
 class Reporting(click.Command):
-    """A command that reports its problems, those with its arguments as well."""
+    """A command that reports its problems, and if it has subcommands, theirs as well."""
 
-    def make_context(self, *args: Any, **options: Any) -> click.Context:
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
         """Read the arguments."""
-        with reporting_problems():
-            return super().make_context(*args, **options)
+        with nullcontext() if parent else reporting_problems():
+            return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with reporting_problems():
+        with nullcontext() if ctx.parent else reporting_problems():
             return super().invoke(ctx)
 
 

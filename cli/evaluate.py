@@ -122,7 +122,7 @@ def _peers(names: Sequence[str]) -> list[System]:
         except (MissingCorpusError, MissingExtraError) as error:
             if names:
                 raise
-            echo(f"{name} is left out: {error}", err=True)
+            echo(f"Note: not compared with {name}, which is optional: {error}", err=True)
     return systems
 
 

@@ -19,6 +19,7 @@ It does not see numbers that changed places within a block. Their CRC-32 is for 
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -419,6 +420,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     from pathlib import Path
 
+    name = os.fsdecode(path)
+    if not name:
+        raise FileNotFoundError(errno.ENOENT, "the name is empty; name a file", name)
+    if os.path.split(name)[1] in ("", os.curdir):  # which a `Path` leaves out
+        raise IsADirectoryError(errno.EISDIR, "this names a folder; name a file", name)
     given = Path(path)
     if not _is_regular(given):
         with _errors_naming(given, given), given.open("wb") as file:

@@ -93,7 +93,7 @@ class Plan:
         if len(examples.queries) < ENOUGH and self.validation is None:
             return (
                 f"fewer than {ENOUGH} examples say too little about other queries; "
-                f"validation=0 learns from them all the same"
+                f"set validation to 0 to learn from them all the same"
             )
         return None
 

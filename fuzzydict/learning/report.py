@@ -120,7 +120,7 @@ class FitReport:
 
     def _advice(self) -> Iterator[tuple[str, str]]:
         if self.history and not self.kept:
-            yield "to do", "give more examples, or validation=0 to keep it all the same"
+            yield "to do", "give more examples, or set validation to 0 to keep it all the same"
         elif self.worse:
             yield "to do", "give more examples like those that got worse"
 

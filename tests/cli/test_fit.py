@@ -97,7 +97,7 @@ def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
     result = fit(*arguments, "--no-remember", "--validation", "0.2", "--epochs", "5")
     assert result.exit_code == 1
     assert result.stdout.startswith("not kept: ")
-    assert "to do: give more examples, or validation=0" in result.stdout
+    assert "to do: give more examples, or set validation to 0" in result.stdout
     assert "nothing was saved" in result.stderr
     assert not output.exists()
     remembering = fit(*arguments)

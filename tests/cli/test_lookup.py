@@ -362,6 +362,8 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere.json"
     check_refused(lookup(nowhere, "colour"), f"{nowhere}:", "No such file")
     check_refused(lookup(tmp_path, "colour"), f"{tmp_path}:", "directory")
+    check_refused(lookup(f"{nowhere}/", "colour"), "Invalid value for 'DICT'", "names a folder")
+    check_refused(lookup("", "colour"), "Invalid value for 'DICT'", "'' cannot be the name")
 
 
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:

@@ -373,6 +373,21 @@ def test_there_is_no_such_folder_or_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+@pytest.mark.parametrize("name", ["trail/", "trail/.", "trail//", "."])
+def test_the_name_of_a_folder_is_refused_whether_it_is_there_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IsADirectoryError, match="names a folder; name a file"):
+        FuzzyDict({"a": 1}, embedding=one_hot).save(name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_name_is_refused_as_one() -> None:
+    with pytest.raises(FileNotFoundError, match="name is empty; name a file: ''"):
+        FuzzyDict({"a": 1}, embedding=one_hot).save("")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("name", ["pipe", "link"])
 def test_what_is_no_regular_file_is_written_into_and_not_replaced(
