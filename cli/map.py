@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 import click
 
 from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.io.columns import TABLES, Cleaned, clean_column, table_format
+from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.tables import TABLES, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._output import echo
