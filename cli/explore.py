@@ -8,7 +8,7 @@ import click
 
 from fuzzydict import FuzzyDict
 from fuzzydict.errors import printable
-from fuzzydict.io.explore import ExploreServer
+from fuzzydict.io.explore.server import ExploreServer
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._output import echo

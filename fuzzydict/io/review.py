@@ -28,7 +28,7 @@ from fuzzydict.io.records import (
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from fuzzydict.io.examples import Row
@@ -95,6 +95,14 @@ class DecidedFile:
         for line, rows in self._table.lines:
             asked = [self._undecided[row.line] for row in rows if row.line in self._undecided]
             if all(text in self.undecided and text not in texts for text in asked):
+                yield line
+
+    def about_others(self, texts: Container[str]) -> Iterator[str]:
+        """Yield the file's lines but for those on these texts, decided or not."""
+        if self._table.header is not None:
+            yield self._table.header.raw
+        for line, rows in self._table.lines:
+            if not any(same_text(row.query) in texts for row in rows):
                 yield line
 
 
@@ -186,10 +194,13 @@ def _told(key: str | None) -> str:
 
 
 class Doubt(NamedTuple):
-    """A doubtful query, how often it occurs, its best key if any, and the target to decide on."""
+    """A doubtful query, how often it occurs, its best key if any, and the target to decide on.
+
+    Of one that is decided, only the query and the target are known.
+    """
 
     query: str
-    times: int
+    times: int | None
     key: str | None
     score: float | None
     target: str | None
@@ -296,30 +307,59 @@ class Review:
 
     def _lines(self) -> Iterator[bytes]:
         """Yield the header, the rows that stay, and the doubts."""
-        columns, end, last = REVIEW_COLUMNS, "\n", "\n"
-        if self._before is None and self._form != "jsonl":
-            yield encoded(csv_row(columns, DELIMITERS[self._form]) + end)
-        elif self._before is not None:
-            columns = self._before.columns or columns
-            end = "\r\n" if b"\r\n" in self._before.data else "\n"
-            for last in self._before.without(self._seen):
-                yield encoded(last)
         rows = self._database.execute(
             "SELECT query, count, key, score, target FROM doubt ORDER BY count DESC, rowid"
         )
-        for row in rows:
-            begin = "" if last.endswith("\n") else end  # of the row before
-            last = self._line(Doubt(*map(_as_text, row)), columns) + end
-            yield encoded(begin + last)
+        kept = self._before.without(self._seen) if self._before else ()
+        doubts = (Doubt(*map(_as_text, row)) for row in rows)
+        return _lines(self._form, self._before, kept, doubts)
 
-    def _line(self, doubt: Doubt, columns: Iterable[str]) -> str:
-        """Return a doubt as a line of the file, in the order of its columns."""
-        fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
-        if self._form == "jsonl":
-            return as_json(fields)
-        texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
-        cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
-        return csv_row(cells, DELIMITERS[self._form])
+
+# ---- what is written ------------------------------------------------------------------------
+
+
+def decision_lines(
+    form: str, decisions: Mapping[str, str | None], before: DecidedFile | None = None
+) -> Iterator[bytes]:
+    """Yield the lines of a review in which all is decided.
+
+    Args:
+        form: "csv", "tsv" or "jsonl".
+        decisions: the key of each text, or None for no key.
+        before: a file whose rows on other texts come first.
+    """
+    texts = set(map(same_text, decisions))
+    kept = before.about_others(texts) if before else ()
+    rows = (Doubt(query, None, None, None, key) for query, key in decisions.items())
+    return _lines(form, before, kept, rows)
+
+
+def _lines(
+    form: str, before: DecidedFile | None, kept: Iterable[str], rows: Iterable[Doubt]
+) -> Iterator[bytes]:
+    """Yield the lines of a file that are kept, or else a header, and rows."""
+    columns, end, last = REVIEW_COLUMNS, "\n", "\n"
+    if before is None and form != "jsonl":
+        yield encoded(csv_row(columns, DELIMITERS[form]) + end)
+    elif before is not None:
+        columns = before.columns or columns
+        end = "\r\n" if b"\r\n" in before.data else "\n"
+        for last in kept:
+            yield encoded(last)
+    for row in rows:
+        begin = "" if last.endswith("\n") else end  # of the row before
+        last = _line(row, form, columns) + end
+        yield encoded(begin + last)
+
+
+def _line(doubt: Doubt, form: str, columns: Iterable[str]) -> str:
+    """Return a doubt as a line of a file, in the order of its columns."""
+    fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
+    if form == "jsonl":
+        return as_json(fields)
+    texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
+    cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
+    return csv_row(cells, DELIMITERS[form])
 
 
 def check_ending(path: Path) -> str:

@@ -17,7 +17,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict.io.explore import ExploreServer
+from fuzzydict.io.explore.server import ExploreServer
 
 main: click.Command = import_module("fuzzydict.cli").main
 

@@ -21,7 +21,7 @@ from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAtte
 from fuzzydict._arrays import share, whole_number
 from fuzzydict.errors import quoted
 from fuzzydict.evaluation import evaluate
-from fuzzydict.io.explore import answer
+from fuzzydict.io.explore.answers import Answers
 from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
 from fuzzydict.nn.softmax import softmax, sparsemax
@@ -197,7 +197,7 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     "temperature of a scorer": lambda x: pool_all(colors(temperature=x, scorer="dot")),
     "temperature of a class, later": lambda x: pool_all(later("temperature", x)),
     "temperature of a search": lambda x: pool_all(colors(temperature=x, index="usearch")),
-    "temperature of explore": lambda x: answer(colors(), "grye", x),
+    "temperature of explore": lambda x: Answers(colors()).answer("grye", x),
     "topn": lambda x: colors().most_similar("grye", topn=x),
     "attn_mask of attend": lambda x: colors().attend("grey", attn_mask=x),
     "attn_mask of pool": lambda x: colors().pool("grey", attn_mask=lambda _: x),

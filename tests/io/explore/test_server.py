@@ -17,10 +17,11 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.io.explore import LONGEST_QUERY, ExploreServer, answer
+from fuzzydict.io.explore.answers import LONGEST_QUERY, Answers
+from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.nn.softmax import softmax
 
-PAGE = Path(str(fuzzydict.__file__)).parent / "io" / "explore_page"
+PAGE = Path(str(fuzzydict.__file__)).parent / "io" / "explore" / "page"
 COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
 HOSTILE = "<script>alert(1)</script>"
 
@@ -74,7 +75,7 @@ def test_the_answer_is_that_of_the_dict(server: ExploreServer, query: str) -> No
         assert row["weight"] == pytest.approx(attention.weights[attention.names.index(key)])
     assert f"{told['verdict']}\n{told['why']}" == str(d.explain(query))
     assert told["matches"] == d.explain(query).matches
-    assert json.loads(told["pooled"]) == pytest.approx(attention.output.tolist(), abs=1e-3)
+    assert json.loads(told["pooled"]["text"]) == pytest.approx(attention.output.tolist(), abs=1e-3)
 
 
 def test_a_temperature_is_for_one_request(server: ExploreServer) -> None:
@@ -85,7 +86,7 @@ def test_a_temperature_is_for_one_request(server: ExploreServer) -> None:
     by_key = dict(zip(attention.names, weights.tolist(), strict=True))
     assert {row["key"]: row["weight"] for row in told["keys"]} == pytest.approx(by_key)
     output = replace(attention, weights=weights).output
-    assert json.loads(told["pooled"]) == pytest.approx(output.tolist(), abs=1e-3)
+    assert json.loads(told["pooled"]["text"]) == pytest.approx(output.tolist(), abs=1e-3)
     assert asked(server, query="navy") == before
 
 
@@ -93,14 +94,26 @@ def test_the_page_is_told_of_the_dict() -> None:
     for scorer, temperature in ((None, 1.0), ("cosine", 0.05)):
         with serving(FuzzyDict(COLORS, scorer=scorer), "mine") as server:
             about = json.loads(request(server, "about")[1])
-        assert about == {"title": "mine", "keys": 3, "temperature": temperature}
+        assert about == {
+            "title": "mine",
+            "keys": 3,
+            "temperature": temperature,
+            "cutoff": 0.5 if scorer is None else None,
+            "mode": "nearest",
+            "scorer": scorer or "spelling and meaning",
+            "embedding": "Brown",
+            "values": "colors",
+            "sample": list(COLORS),
+            "saves_to": None,
+            "taught": 0,
+        }
 
 
 def test_values_that_cannot_be_pooled_are_told_of() -> None:
-    mixed = answer(FuzzyDict({"doors": 4, "color": "black"}), "colour")
+    mixed = Answers(FuzzyDict({"doors": 4, "color": "black"})).answer("colour")
     assert mixed["pooled"] is None
     assert "the value of 'color' cannot be pooled" in mixed["not_pooled"]
-    texts = answer(FuzzyDict({"brand": "Porsche", "color": "black"}), "colour")
+    texts = Answers(FuzzyDict({"brand": "Porsche", "color": "black"})).answer("colour")
     assert texts["pooled"] is None
     assert "the values are texts" in texts["not_pooled"]
 
@@ -113,13 +126,13 @@ def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer, quer
 
 
 def test_a_key_of_no_letters_is_found_if_it_is_equal() -> None:
-    told = answer(FuzzyDict({"?!": 1, "red": 2}), "?!")
+    told = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
     assert told["matches"]
     assert "is a key" in told["verdict"]
 
 
 def test_no_more_than_some_keys_are_listed_and_the_others_counted() -> None:
-    told = answer(FuzzyDict({f"{word} sea": 1 for word in "abcdefghijklmnopqrst"}), "sea")
+    told = Answers(FuzzyDict({f"{word} sea": 1 for word in "abcdefghijklmnopqrst"})).answer("sea")
     assert len(told["keys"]) + told["others"] == 20
     assert told["others"] > 0
 
@@ -177,8 +190,9 @@ def test_another_host_is_refused(server: ExploreServer, host: str) -> None:
 
 
 def test_other_methods_are_refused(server: ExploreServer) -> None:
-    response, body = request(server, "answer?query=red", method="POST")
-    assert (response.status, list(json.loads(body))) == (501, ["error"])
+    for method, status in (("POST", 403), ("PUT", 501), ("OPTIONS", 501), ("DELETE", 501)):
+        response, body = request(server, "answer?query=red", method=method)
+        assert (response.status, list(json.loads(body))) == (status, ["error"])
 
 
 def test_the_server_is_of_this_machine_and_each_has_a_token_of_its_own() -> None:
@@ -225,4 +239,4 @@ def test_hostile_keys_and_values_come_as_json_alone() -> None:
 @pytest.mark.parametrize("temperature", [0, -1, float("inf"), float("nan")])
 def test_a_temperature_that_is_not_above_zero_is_refused(temperature: float) -> None:
     with pytest.raises(OptionError, match="temperature"):
-        answer(FuzzyDict(COLORS), "red", temperature)
+        Answers(FuzzyDict(COLORS)).answer("red", temperature)

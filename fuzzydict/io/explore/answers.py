@@ -1,0 +1,383 @@
+"""What a dict tells the page of ``fuzzydict explore``, of types that JSON has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, islice
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict._arrays import positive
+from fuzzydict.embedding.encoder import ENGLISH, as_embedding, name_of
+from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
+from fuzzydict.io.records import as_line
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.nn.softmax import softmax
+from fuzzydict.options import OPTIONS
+from fuzzydict.search.score import as_score, is_spelling
+from fuzzydict.text.words import plain, shortened
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fuzzydict.results.answers import Attention, Match
+
+#: Characters of a query; a longer one is refused.
+LONGEST_QUERY = 500
+#: A match with a lower score is doubtful, as in `fuzzydict.io.columns.clean_column`.
+SURE = 0.8
+_SHOWN = 12  # keys of an answer
+_WIDTH = 300  # characters of a value
+_SAMPLE = 8  # keys that the page names at first
+_LISTED = 20  # keys to choose from
+_MAPPED = 500  # keys on the map
+_MOST_QUERIES, _MOST_COLUMNS = 20, 24  # of a heat map
+#: What is told of a query that there is nothing to compare with.
+_NOTHING = {
+    "verdict": "",
+    "matches": False,
+    "doubtful": False,
+    "why": "",
+    "keys": [],
+    "others": 0,
+    "none": None,
+    "pooled": None,
+    "not_pooled": None,
+    "taught": False,
+    "at": None,
+}
+_COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
+
+
+class Answers:
+    """Answers the page, for a dict whose items stay as they are; its aliases may change.
+
+    Threads may ask at once.
+
+    >>> told = Answers(FuzzyDict({"red": 1.0, "blue": 3.0})).answer("reed")
+    >>> told["matches"], [row["key"] for row in told["keys"]]
+    (True, ['red', 'blue'])
+    """
+
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self.dict, self._map_lock = d, Lock()
+        self.kind = kind_of(dict.values(d))
+
+    def about(self) -> dict[str, Any]:
+        """Return what the page shows before the first query."""
+        d = self.dict
+        score = as_score(d.scorer)
+        cutoff = score.score_cutoff if d.score_cutoff is None else d.score_cutoff
+        return {
+            "keys": len(d),
+            "temperature": d.temperature or score.temperature,
+            "cutoff": cutoff,
+            "mode": d.mode,
+            "scorer": _scorer(d.scorer),
+            "embedding": _embedding(d),
+            "values": self.kind,
+            "sample": _spread(self._names, _SAMPLE),
+        }
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The keys that can be compared: texts with letters or digits."""
+        return [key for key in dict.keys(self.dict) if isinstance(key, str) and plain(key)]
+
+    # ---- one query ------------------------------------------------------------------------
+
+    def answer(self, query: str, temperature: float | None = None) -> dict[str, Any]:
+        """Return the nearest keys, why, the weights and the pooled value.
+
+        Args:
+            query: a text.
+            temperature: what scores are divided by before the softmax; None for that of the dict.
+
+        Raises:
+            OptionError: the query is too long, or the temperature is not above 0.
+        """
+        check_query(query)
+        temperature = None if temperature is None else positive("temperature", temperature)
+        told: dict[str, Any] = {"query": query, **_NOTHING}
+        try:
+            explanation = self.dict.explain(query)
+            nearest = self.dict.most_similar(query, topn=_SHOWN)
+        except NoMatchError as error:
+            return told | {"verdict": error.message}
+        told["verdict"], _, told["why"] = str(explanation).partition("\n")
+        told |= {"matches": explanation.matches, "taught": explanation.taught}
+        told["doubtful"] = is_doubtful(explanation.best)
+        try:
+            attention = at_temperature(self.dict.attend(query), temperature)
+        except NoMatchError as error:  # an equal key may be found all the same
+            keys = [self._row(one, 1.0) for one in nearest if one.key == query]
+            return told | {"keys": keys, "not_pooled": error.message}
+        weights = dict(zip(attention.names, attention.weights.tolist(), strict=True))
+        keys = [self._row(one, weights.get(one.key, 0.0)) for one in nearest]
+        told |= {"keys": keys, "others": max(len(weights) - len(keys), 0)}
+        told |= {"none": attention.none, "at": self._place(attention)}
+        if explanation.taught and not explanation.matches:
+            return told | {"not_pooled": "it was taught that no key is right"}
+        return told | self._pooled(attention)
+
+    def _row(self, match: Match, weight: float) -> dict[str, Any]:
+        return {
+            "key": match.key if isinstance(match.key, str) else shown(match.key),
+            "value": shown(match.value),
+            "score": match.score,
+            "weight": weight,
+            "color": self._color(match.value),
+            "number": self._number(match.value),
+        }
+
+    def _pooled(self, attention: Attention) -> dict[str, Any]:
+        """Return the pooled value, or why there is none."""
+        try:
+            output = attention.output
+        except FuzzyDictError as error:
+            return {"not_pooled": str(error)}
+        if isinstance(attention.values[int(attention.weights.argmax())], str):
+            reason = f"the values are texts, whose vectors are pooled: {len(output)} numbers"
+            return {"not_pooled": reason}
+        value = np.asarray(output)
+        color = None
+        if self.kind == "colors" and value.shape == (3,):  # V may have made another size of it
+            color = _as_color(np.clip(value.round(), 0, 255))
+        number = float(value) if value.ndim == 0 else None
+        text = shown(np.round(output, 4))
+        return {"pooled": {"text": text, "color": color, "number": number}}
+
+    def _color(self, value: Any) -> str | None:
+        return _as_color(value) if self.kind == "colors" else None
+
+    def _number(self, value: Any) -> float | None:
+        return float(value) if self.kind == "numbers" else None
+
+    # ---- keys to choose from --------------------------------------------------------------
+
+    def keys_like(self, text: str) -> dict[str, Any]:
+        """Return keys that begin with a text, then those that contain it, then similar ones."""
+        check_query(text)
+        folded = text.casefold()
+        names = self._names
+        found = chain(
+            (name for name in names if name.casefold().startswith(folded)),
+            (name for name in names if folded in name.casefold()),
+            self._similar(text),
+        )
+        return {"keys": list(islice(_different(found), _LISTED))}
+
+    def _similar(self, text: str) -> Iterable[str]:
+        try:
+            yield from (one.key for one in self.dict.most_similar(text, topn=_LISTED))
+        except NoMatchError:
+            return
+
+    # ---- several queries ------------------------------------------------------------------
+
+    def heat(self, queries: Any, temperature: float | None = None) -> dict[str, Any]:
+        """Return the weights of several queries for the best keys of each.
+
+        Raises:
+            OptionError: there is no query, or too many; or one has nothing to attend to.
+            ArgumentTypeError: a query is no text.
+        """
+        if not isinstance(queries, list) or not 1 <= len(queries) <= _MOST_QUERIES:
+            raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
+        for query in queries:
+            check_query(query)
+        temperature = None if temperature is None else positive("temperature", temperature)
+        rows = [at_temperature(one, temperature) for one in self.dict.attend(queries)]
+        ranked = [[key for key, _, _ in one.top(_MOST_COLUMNS)] for one in rows]
+        in_turn = (
+            row[place] for place in range(_MOST_COLUMNS) for row in ranked if place < len(row)
+        )
+        keys = list(islice(_different(in_turn), _MOST_COLUMNS))
+        shares = [dict(zip(one.names, one.weights.tolist(), strict=True)) for one in rows]
+        weights = [[share.get(key, 0.0) for key in keys] for share in shares]
+        others = [max(0.0, 1.0 - sum(row)) for row in weights]
+        return {"queries": queries, "keys": keys, "weights": weights, "others": others}
+
+    # ---- the map --------------------------------------------------------------------------
+
+    def map(self) -> dict[str, Any]:
+        """Return where the keys lie, or some of them: the first two principal components."""
+        try:
+            plane = self._plane
+        except FuzzyDictError as error:
+            return {"points": [], "why": str(error)}
+        points = [
+            {"key": name, "x": x, "y": y, "color": self._color(dict.get(self.dict, name))}
+            for name, (x, y) in zip(plane.names, plane.places(plane.vectors), strict=True)
+        ]
+        return {"points": points, "total": len(self._names)}
+
+    @property
+    def _plane(self) -> Plane:
+        with self._map_lock:
+            return self._projected
+
+    @cached_property
+    def _projected(self) -> Plane:
+        if is_spelling(self.dict.scorer):
+            raise OptionError(
+                "the keys are compared by spelling alone, so that they have no vectors"
+            )
+        if not self._names:
+            raise OptionError("no key is a text with letters or digits")
+        return Plane.of(self.dict, _spread(self._names, _MAPPED))
+
+    def _place(self, attention: Attention) -> list[float] | None:
+        try:
+            return self._plane.places(attention.query[None])[0]
+        except FuzzyDictError:
+            return None
+
+
+class Plane(NamedTuple):
+    """The plane of the first two principal components of the vectors of n keys.
+
+    Attributes:
+        names: the keys, n.
+        vectors: their vectors, (n, E).
+        mean: of these, (E,).
+        axes: the directions of the plane, (2, E).
+        corner: the least coordinates of the keys, (2,).
+        width: of a square that all keys lie in.
+    """
+
+    names: list[str]
+    vectors: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    corner: NDArray[np.float64]
+    width: float
+
+    @classmethod
+    def of(cls, d: FuzzyDict[Any], names: Sequence[str]) -> Plane:
+        """Return the plane of some keys of a dict, by its own vectors of keys."""
+        options = {name: getattr(d, name) for name in OPTIONS if name not in ("index", "mode")}
+        attention = FuzzyDict(dict.fromkeys(names), **options).attend(names[0])
+        vectors = attention.keys.astype(np.float64)
+        mean = vectors.mean(axis=0)
+        _, _, directions = np.linalg.svd(vectors - mean, full_matrices=False)
+        axes = np.zeros((2, len(mean)))
+        axes[: len(directions)] = directions[:2]
+        points = (vectors - mean) @ axes.T
+        low, high = points.min(axis=0), points.max(axis=0)
+        width = float((high - low).max()) or 1.0
+        corner = (low + high - width) / 2
+        return cls(attention.names, vectors, mean, axes, corner, width)
+
+    def places(self, vectors: NDArray[Any]) -> list[list[float]]:
+        """Return the places of vectors in the square from 0 to 1; one outside is on its edge."""
+        points = ((vectors - self.mean) @ self.axes.T - self.corner) / self.width
+        found: list[list[float]] = np.clip(points, 0, 1).round(4).tolist()
+        return found
+
+
+# ---- what is asked, and what is shown -----------------------------------------------------
+
+
+def check_query(query: Any) -> None:
+    """Refuse what is no text, or too long a text."""
+    if not isinstance(query, str):
+        raise ArgumentTypeError(f"query: expected a text, got {quoted(query)}")
+    if len(query) > LONGEST_QUERY:
+        raise OptionError(f"query: {len(query)} characters; shorten it to {LONGEST_QUERY}")
+
+
+def is_doubtful(match: Match) -> bool:
+    """Tell whether a match should be looked at by a person."""
+    return match.matches and match.score < SURE and match.key != match.query
+
+
+def at_temperature(attention: Attention, temperature: float | None) -> Attention:
+    """Return an attention with its weights at another temperature, unless it is None."""
+    if temperature is None:
+        return attention
+    weights = softmax(attention.scores.astype(np.float64), temperature)
+    return replace(attention, weights=weights.astype(np.float64, copy=False))
+
+
+def kind_of(values: Iterable[Any]) -> str:
+    """Return what values are shown as: "colors", "numbers", "texts", or "other".
+
+    >>> kind_of([(255, 0, 0), "#00f"]), kind_of([1, 2.5]), kind_of(["black"]), kind_of([])
+    ('colors', 'numbers', 'texts', 'other')
+    """
+    several = list(values)
+    kinds = {"colors": _is_color, "numbers": _is_number, "texts": lambda one: type(one) is str}
+    found = (kind for kind, is_one in kinds.items() if several and all(map(is_one, several)))
+    return next(found, "other")
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float | np.integer | np.floating)
+    try:
+        return is_real and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    except OverflowError:  # an int that is too large
+        return False
+
+
+def _is_color(value: Any) -> bool:
+    """Tell whether a value is "#rgb", "#rrggbb", or three whole numbers from 0 to 255."""
+    if isinstance(value, str):
+        return bool(_COLOR.fullmatch(value))
+    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return (
+        bool(is_list)
+        and len(value) == 3
+        and all(_is_number(part) and 0 <= part <= 255 and part == int(part) for part in value)
+    )
+
+
+def _as_color(value: Any) -> str | None:
+    """Return a color as "#rrggbb", and None for anything else."""
+    if not _is_color(value):
+        return None
+    if isinstance(value, str):
+        digits = value[1:].lower()
+        return "#" + (digits if len(digits) == 6 else "".join(one * 2 for one in digits))
+    return "#" + "".join(f"{int(part):02x}" for part in value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a text of one line, shortened."""
+    return shortened(as_line(value), _WIDTH)
+
+
+def _scorer(scorer: Any) -> str:
+    if scorer is None:
+        return "spelling and meaning"
+    return scorer if isinstance(scorer, str) else shortened(quoted(scorer), _WIDTH)
+
+
+def _embedding(d: FuzzyDict[Any]) -> str:
+    if is_spelling(d.scorer):
+        return "none"
+    if d.embedding is None:
+        return "Brown"
+    if name_of(d.embedding) == ENGLISH:
+        return ENGLISH
+    return str(as_embedding(d.embedding).fingerprint()["name"])
+
+
+def _spread(names: Sequence[str], most: int) -> list[str]:
+    """Return at most so many names, evenly spread among all."""
+    step = max(1.0, len(names) / most)
+    return [names[int(place * step)] for place in range(min(len(names), most))]
+
+
+def _different(names: Iterable[str]) -> Iterable[str]:
+    """Yield each name where it comes first."""
+    seen = set[str]()
+    for name in names:
+        if name not in seen:
+            seen.add(name)
+            yield name

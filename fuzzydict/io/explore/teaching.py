@@ -1,0 +1,219 @@
+"""What the page of ``fuzzydict explore`` teaches a dict, and where that is saved."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fuzzydict._files import replacing
+from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
+from fuzzydict.io.explore.answers import check_query
+from fuzzydict.io.records import ROW_FORMATS, format_by_ending
+from fuzzydict.io.review import Decided, DecidedFile, decision_lines
+from fuzzydict.mapping import suggestion
+from fuzzydict.text.words import plain, same_text
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from fuzzydict.mapping import FuzzyDict
+
+#: The formats of a file that what is taught is saved to.
+SAVED_AS = ("fuzzydict", *ROW_FORMATS)
+_ABSENT: Any = object()
+
+
+class NotSavedError(FuzzyDictError, OSError):
+    """What was taught holds, and is not in the file."""
+
+
+class Lesson(NamedTuple):
+    """A query, the key that it was taught to find or None for none, and its alias before."""
+
+    query: str
+    key: str | None
+    before: Any
+
+
+class Teaching:
+    """Teaches a dict aliases, and saves each at once; one thread at a time does.
+
+    Args:
+        d: the dict.
+        output: a ``.fuzzydict`` file for the dict, or a ``.csv``, ``.tsv`` or ``.jsonl`` file of
+            decisions, as ``fuzzydict map --decisions`` reads it. What is decided in such a file is
+            taught first, and stays in it. None if nothing is saved.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: it holds no decisions, or those of another dict.
+        OptionError: its ending names another format.
+    """
+
+    def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
+        self.dict, self.output, self._lock = d, output, Lock()
+        self._taught: dict[str, Lesson] = {}  # by the words of the queries
+        self._before: DecidedFile | None = None
+        self._form = None if output is None else format_by_ending(output, SAVED_AS)
+        if output is None:
+            return
+        if self._form is None:
+            raise OptionError(
+                f"{output}: expected a file that ends in .fuzzydict, for the dict, or in .csv, "
+                f".tsv or .jsonl, for decisions"
+            )
+        if self._form != "fuzzydict" and output.exists():
+            self._before = self._read(output)
+        self._state = _state_of(output)
+
+    def _read(self, output: Path) -> DecidedFile:
+        """Teach the dict what is decided in a file."""
+        file = Decided(self.dict, [output]).files[output]
+        self.dict.aliases.update(
+            {
+                decision.text: decision.key
+                for decision in file.decisions
+                if plain(decision.text) and not dict.__contains__(self.dict, decision.text)
+            }
+        )
+        return file
+
+    def __len__(self) -> int:
+        return len(self._taught)
+
+    @property
+    def saves_to(self) -> str | None:
+        """The name of the file that is saved to."""
+        return None if self.output is None else self.output.name
+
+    def taught(self) -> dict[str, Any]:
+        """Return what was taught since the start, in its order."""
+        lessons = list(self._taught.values())
+        return {"taught": [{"query": one.query, "key": one.key} for one in lessons]}
+
+    def teach(self, query: Any, key: Any) -> dict[str, Any]:
+        """Make a query another name of a key, or of none, and save that.
+
+        Raises:
+            OptionError: there is no such key, or the query is a key, blank, or too long.
+            NotSavedError: it was taught, but could not be saved.
+        """
+        self._check(query, key)
+        with self._lock:
+            text = same_text(query)
+            before = self._taught.get(text)
+            was = self.dict.aliases.find(query, _ABSENT) if before is None else before.before
+            self.dict.aliases[query] = key
+            self._taught[text] = Lesson(query, key, was)
+            return self._saved()
+
+    def _check(self, query: Any, key: Any) -> None:
+        check_query(query)
+        if not isinstance(key, str | None):
+            raise ArgumentTypeError(f"key: expected a text or null, got {quoted(key)}")
+        if not plain(query):
+            raise OptionError(f"query: {quoted(query)} has no letters or digits to be taught")
+        if dict.__contains__(self.dict, query):
+            raise OptionError(
+                f"query: {quoted(query)} is a key of the dict, and always finds itself"
+            )
+        if key is not None and not dict.__contains__(self.dict, key):
+            names = [name for name in dict.keys(self.dict) if isinstance(name, str)]
+            raise OptionError(
+                f"key: {quoted(key)} is no key of the dict{suggestion(key, names)}; choose one of "
+                f"its keys, or none"
+            )
+
+    def forget(self, query: Any) -> dict[str, Any]:
+        """Make a query what it was before it was taught here, and save that.
+
+        Raises:
+            OptionError: it was not taught here.
+            NotSavedError: it was forgotten, but that could not be saved.
+        """
+        check_query(query)
+        with self._lock:
+            lesson = self._taught.pop(same_text(query), None)
+            if lesson is None:
+                raise OptionError(f"query: {quoted(query)} was not taught on this page")
+            if lesson.before is _ABSENT:
+                self.dict.aliases.pop(lesson.query, None)
+            else:
+                self.dict.aliases[lesson.query] = lesson.before
+            return self._saved()
+
+    # ---- the file -------------------------------------------------------------------------
+
+    def _saved(self) -> dict[str, Any]:
+        """Save what was taught, and return how much that is."""
+        try:
+            self._save()
+        except (FuzzyDictError, OSError) as error:
+            raise NotSavedError(
+                f"{self.saves_to} was not saved ({_why(error)}); what was taught holds until "
+                f"fuzzydict ends, and is saved with what is taught next, if that can be"
+            ) from error
+        return {"taught": len(self), "saved": self.saves_to}
+
+    def _save(self) -> None:
+        if self.output is None:
+            return
+        if _state_of(self.output) != self._state:
+            raise OptionError("it has changed meanwhile; start again to read it")
+        if self._form == "fuzzydict":
+            self.dict.save(self.output)
+        else:
+            decisions = {one.query: one.key for one in self._taught.values()}
+            with replacing(self.output) as file:
+                file.writelines(decision_lines(str(self._form), decisions, self._before))
+        self._state = _state_of(self.output)
+
+
+def _why(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _state_of(path: Path) -> tuple[int, ...] | None:
+    """Return what tells one state of a file from another; None if there is no file."""
+    try:
+        state: os.stat_result = path.stat()
+    except FileNotFoundError:
+        return None
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
+    """Return decisions as a CSV file that ``fuzzydict map --decisions`` reads.
+
+    Args:
+        d: the dict.
+        decisions: a list of ``{"query": text, "target": key, or None for none}``; of two on one
+            text, the last holds.
+
+    Raises:
+        ArgumentTypeError: it is no such list.
+        OptionError: a target is no key, or another one than its query, which is a key itself.
+    """
+    if not isinstance(decisions, list):
+        raise ArgumentTypeError("decisions: expected a list of queries and targets")
+    found: dict[str, tuple[str, str | None]] = {}
+    for one in decisions:
+        query, target = _decision(one)
+        wanted = query if dict.__contains__(d, query) else target
+        if target != wanted or not (target is None or dict.__contains__(d, target)):
+            raise OptionError(
+                f"decisions: {quoted(target)} cannot be the target of {quoted(query)}; choose a "
+                f"key of the dict, or none"
+            )
+        found[same_text(query)] = query, target
+    return b"".join(decision_lines("csv", dict(found.values())))
+
+
+def _decision(one: Any) -> tuple[str, str | None]:
+    query, target = (one.get("query"), one.get("target")) if isinstance(one, dict) else (None, None)
+    if not isinstance(query, str) or not query.strip() or not isinstance(target, str | None):
+        raise ArgumentTypeError(
+            f'decisions: expected {{"query": text, "target": key or null}}, got {quoted(one)}'
+        )
+    return query, target
