@@ -12,7 +12,9 @@ from typing import Any
 
 import click
 
-from ._problems import Reporting
+from fuzzydict.errors import quoted
+
+from ._problems import Reporting, one_of
 
 __all__ = ["main"]
 
@@ -40,7 +42,7 @@ class _Commands(Reporting, click.Group):
         if cmd_name not in _COMMANDS:
             if ctx.resilient_parsing:  # a shell completes a command line
                 return None
-            ctx.fail(f"No such command {cmd_name!r}; valid are {', '.join(_COMMANDS)}.")
+            ctx.fail(f"No such command {quoted(cmd_name)}{one_of(cmd_name, _COMMANDS)}")
         command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         return command
 

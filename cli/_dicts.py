@@ -17,7 +17,7 @@ from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
-from ._problems import FILE
+from ._problems import FILE, Choice
 
 __all__ = [
     "VECTORS_HELP",
@@ -48,7 +48,7 @@ cutoff_option = click.option(
 
 _scorer_option = click.option(
     "--scorer",
-    type=click.Choice([SPELLING, *SCORERS]),
+    type=Choice([SPELLING, *SCORERS]),
     help="How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
     "and identifiers.",
 )
@@ -61,7 +61,7 @@ VECTORS_HELP = (
 _OPTIONS = [
     click.option(
         "--format",
-        type=click.Choice(FORMATS),
+        type=Choice(FORMATS),
         help="Format of DICT; by default what its ending says, or else JSON. Files written by "
         "d.save are recognized.",
     ),

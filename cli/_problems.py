@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,16 +16,19 @@ import click
 
 from fuzzydict import FuzzyDictError
 from fuzzydict.errors import quoted
+from fuzzydict.mapping import suggestion
 
 from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
 __all__ = [
     "FILE",
+    "Choice",
     "Command",
     "Reporting",
     "check_ending",
     "check_place",
     "load_matplotlib",
+    "one_of",
     "reporting_problems",
 ]
 
@@ -57,6 +60,20 @@ class _File(click.Path):
 FILE = _File()
 
 
+class Choice(click.Choice[str]):
+    """An option that takes one of a few names."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return what is wrong, and which names are right."""
+        return f"{quoted(value)}{one_of(value, self.choices)}"
+
+
+def one_of(name: str, valid: Iterable[str]) -> str:
+    """Return what follows a wrong name in an error: the name that was meant, and all valid ones."""
+    valid = list(valid)
+    return f"{suggestion(name, valid)}; valid are {', '.join(valid)}"
+
+
 class Reporting(click.Command):
     """A command that reports its problems, and if it has subcommands, theirs as well."""
 
@@ -76,6 +93,15 @@ class Reporting(click.Command):
         with nullcontext() if ctx.parent else reporting_problems():
             return super().invoke(ctx)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an error about an option names the valid ones."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
+            name = error.option_name
+            raise click.UsageError(f"No such option: {name}{one_of(name, valid)}", ctx) from error
+
 
 class Command(Reporting):
     """A command that has an example at the end of its help."""
@@ -89,15 +115,6 @@ class Command(Reporting):
         if self.example:
             with formatter.section("For example"):
                 formatter.write(f"  {self.example}\n")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
-            raise click.UsageError(
-                f"No such option: {error.option_name}; valid are {', '.join(valid)}.", ctx
-            ) from error
 
 
 @contextmanager

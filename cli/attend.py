@@ -11,6 +11,7 @@ import click
 
 from fuzzydict import Attention, FuzzyDict, NoMatchError
 from fuzzydict.errors import quoted
+from fuzzydict.mapping import suggestion
 
 from ._dicts import dict_argument, opens_dict
 from ._output import echo, echo_text
@@ -85,7 +86,8 @@ def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
     for key in mask:
         if key not in d:
             raise click.UsageError(
-                f"--mask: {quoted(key)} is not a key of the dict; give a key exactly"
+                f"--mask: {quoted(key)} is not a key of the dict{suggestion(key, d)}; give a key "
+                f"exactly"
             )
     if plot is not None:
         if plot.suffix[1:].lower() not in _PICTURES:

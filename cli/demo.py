@@ -6,11 +6,14 @@ from importlib import import_module
 
 import click
 
+from fuzzydict.errors import quoted
+
 from ._output import echo_text
+from ._problems import Reporting, one_of
 from .demos import DEMOS
 
 
-class _Demos(click.Group):
+class _Demos(Reporting, click.Group):
     """Imports a demo when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -20,7 +23,7 @@ class _Demos(click.Group):
         if cmd_name not in DEMOS:
             if ctx.resilient_parsing:  # a shell completes a command line
                 return None
-            ctx.fail(f"No such demo {cmd_name!r}; there are {', '.join(DEMOS)}.")
+            ctx.fail(f"No such demo {quoted(cmd_name)}{one_of(cmd_name, DEMOS)}")
         demo: click.Command = import_module(f".demos.{cmd_name}", __package__).main
         return demo
 

@@ -23,7 +23,7 @@ from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict
 
 from ._dicts import VECTORS_HELP, embedding_of
 from ._output import echo, echo_text
-from ._problems import FILE, Command
+from ._problems import FILE, Choice, Command
 from ._progress import progress_bar
 
 _TABLES = {"table": text_table, "markdown": markdown_table}
@@ -45,7 +45,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 @click.option(
     "--peer",
     "peers",
-    type=click.Choice(list(PEERS)),
+    type=Choice(list(PEERS)),
     multiple=True,
     help="Measure only this other system beside FuzzyDict; may be repeated. By default all that "
     "are installed.",
@@ -54,7 +54,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*_TABLES, "json"]),
+    type=Choice([*_TABLES, "json"]),
     default="table",
     show_default=True,
     help="Output format; JSON has unrounded numbers.",

@@ -12,6 +12,7 @@ import click
 from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.errors import quoted
 from fuzzydict.io.examples import is_undecided, read_examples
+from fuzzydict.mapping import suggestion
 
 from ._dicts import dict_options, embedding_of
 from ._output import echo, echo_text
@@ -173,7 +174,7 @@ def _check_examples(
     for query, key in unknown[:1]:
         raise OptionError(
             f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of the "
-            f"dict; write one of its keys, or nothing if none is right"
+            f"dict{suggestion(key, d)}; write one of its keys, or nothing if none is right"
         )
 
 

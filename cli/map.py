@@ -15,7 +15,7 @@ from fuzzydict.io.tables import TABLES, table_format
 
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
 from ._output import echo
-from ._problems import FILE, Command, check_place
+from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
 
 _SURE = 0.8
@@ -40,7 +40,7 @@ _STANDARD = Path("-")  # standard input
 @click.option(
     "--table-format",
     "form",
-    type=click.Choice(TABLES),
+    type=Choice(TABLES),
     help="Format of TABLE; by default what its ending says. `-` has no ending.",
 )
 @click.option("--prefix", help="Prefix of the names of the new columns; by default NAME and `_`.")

@@ -110,7 +110,10 @@ def test_a_picture_without_matplotlib_names_the_extra(
             "--plot: w.pdf: expected a name that ends in .png, .svg or .html",
         ),
         (["colour", "--plot", "no/w.png"], "no: No such file or directory"),
-        (["colour", "--mask", "colour"], "--mask: 'colour' is not a key of the dict; give a key"),
+        (
+            ["colour", "--mask", "colour"],
+            "--mask: 'colour' is not a key of the dict (did you mean 'color'?); give a key",
+        ),
         (["colour", "--temperature", "-1"], "temperature"),
         (["colour", "--temperature", "nan"], "temperature"),
         (["colour", "-n", "0"], "0 is not in the range x>=1"),

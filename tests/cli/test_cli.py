@@ -124,6 +124,36 @@ def test_exit_codes_are_those_of_every_command(
         assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("--versoin", "No such option: --versoin (did you mean '--version'?); valid are --help, "),
+        ("lookpu car.json", "No such command 'lookpu' (did you mean 'lookup'?); valid are attend"),
+        ("qwzzt car.json", "No such command 'qwzzt'; valid are attend, demo"),
+        ("demo --hepl", "No such option: --hepl (did you mean '--help'?); valid are"),
+        ("demo kernel", "No such demo 'kernel' (did you mean 'kernels'?); valid are dictionary"),
+        ("demo heads --sav a.png", "No such option: --sav (did you mean '--save'?); valid are"),
+        ("map car.json t.csv --colum x", "No such option: --colum (did you mean '--column'?)"),
+        ("map car.json t.csv --colum=x", "No such option: --colum (did you mean '--column'?)"),
+        ("lookup car.json -q", "No such option: -q; valid are --cutoff, --format"),
+        ("lookup car.json --scorer cosin", "'cosin' (did you mean 'cosine'?); valid are spelling,"),
+        ("lookup car.json --format tomll", "'tomll' (did you mean 'toml'?); valid are json, toml"),
+        ("evaluate --peer difflb", "'difflb' (did you mean 'difflib'?); valid are difflib, rapid"),
+        ("attend car.json x --mask colour", "is not a key of the dict (did you mean 'color'?); gi"),
+        ("fit car.json colors.csv -o a.fuzzydict", "is not a key of the dict (did you mean 'color"),
+    ],
+)
+def test_a_wrong_name_is_told_what_was_probably_meant(
+    car: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, meant: str
+) -> None:
+    monkeypatch.chdir(car.parent)
+    (car.parent / "colors.csv").write_text("query,target\nhue,colour\n")
+    result = CliRunner().invoke(main, arguments.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert meant in line
+
+
 @pytest.mark.parametrize(("arguments", "code"), [("lookup car.json qwzzt", 1), ("lookup no", 2)])
 def test_the_installed_script_ends_with_the_exit_code(car: Path, arguments: str, code: int) -> None:
     done = run(*arguments.split(), cwd=car.parent)

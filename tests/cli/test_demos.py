@@ -100,7 +100,7 @@ def test_it_draws_its_picture(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["colours"], "No such demo 'colours'; there are dictionary, "),
+        (["colours"], "No such demo 'colours' (did you mean 'colors'?); valid are dictionary, "),
         (["heads", "--save", "heads.pdf"], "heads.pdf ends in none of .png, .svg"),
         (["heads", "--save", "nowhere/heads.png"], "nowhere: No such file or directory"),
         (["heads", "--draw"], "No such option: --draw; valid are --help, --save"),

@@ -231,8 +231,8 @@ def test_a_file_that_is_not_there_or_an_empty_folder(tmp_path: Path) -> None:
     [
         (["--no-pairs"], "nothing to measure; name a retrieval set"),
         (["--no-peers", "--peer", "difflib"], "drop one"),
-        (["--peer", "jellyfish"], "'difflib', 'rapidfuzz', 'gensim', 'minilm'"),
-        (["--format", "html"], "'table', 'markdown', 'json'"),
+        (["--peer", "jellyfish"], "valid are difflib, rapidfuzz, gensim, minilm"),
+        (["--format", "html"], "valid are table, markdown, json"),
         (["--peers"], "valid are"),
     ],
 )

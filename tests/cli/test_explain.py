@@ -55,7 +55,8 @@ def test_keys_are_scored_by_the_scorer_that_is_named(car: Path) -> None:
     saved = car.with_suffix(".fuzzydict")
     FuzzyDict(CAR, scorer="cosine").save(saved)
     assert "the cutoff is 0.500" in explain(saved, "colr", "--scorer", "spelling").stdout
-    assert "is not one of 'spelling'" in explain(car, "colr", "--scorer", "speling").stderr
+    refused = explain(car, "colr", "--scorer", "speling").stderr
+    assert "'--scorer': 'speling' (did you mean 'spelling'?); valid are spelling, dot" in refused
 
 
 def test_json_has_all_numbers_an_object_a_line(car: Path) -> None:

@@ -139,7 +139,7 @@ def test_examples_and_dicts_that_are_wrong_are_told_in_a_line(car: Path, tmp_pat
         ([car, good, "-o", car], "one of the files to read"),
         (
             [car, good, "-o", output, "--format", "xml"],
-            "'--format': 'xml' is not one of 'json', 'toml'",
+            "'--format': 'xml'; valid are json, toml, yaml",
         ),
     ]
     for arguments, message in cases:

@@ -218,7 +218,7 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
         ("t.csv", ["--decisions", "."], ".: a review ends in .csv, .tsv or .jsonl"),
         ("t.csv", ["-o", "o.xlsx"], "o.xlsx would hold csv, but its ending says otherwise; end it"),
         ("t.csv", ["-o", "o.csv.gz"], "o.csv.gz would hold csv, but its ending says otherwise"),
-        ("t.csv", ["--table-format", "xml"], "'xml' is not one of 'csv', 'tsv'"),
+        ("t.csv", ["--table-format", "xml"], "'--table-format': 'xml'; valid are csv, tsv"),
         ("t.csv", ["-o", "codes.csv"], "codes.csv is the dict; write the table elsewhere"),
         ("t.csv", ["-o", "."], ".: Is a directory"),
         ("t.csv", ["-o", "t.csv/x/o.csv"], "t.csv: Not a directory"),
