@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from fuzzydict import FuzzyDict
 from fuzzydict.errors import printable
+from fuzzydict.io.dict_files import is_saved_dict
 from fuzzydict.io.explore.server import ExploreServer
+from fuzzydict.io.explore.teaching import saved_as
+from fuzzydict.saving import check_items
 
 from ._dicts import cutoff_option, dict_argument, opens_dict
 from ._output import echo
-from ._problems import Command
+from ._problems import FILE, Command, check_place
 
 
 @click.command("explore", cls=Command, example="fuzzydict explore data/car.json")
@@ -22,19 +26,42 @@ from ._problems import Command
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 @click.option("--title", metavar="TEXT", help="What the page is called; by default as its file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FILE,
+    help="Save at once what the page teaches: the dict in a .fuzzydict file, or decisions for "
+    "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
+)
 @cutoff_option
 @opens_dict
-def command(d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | None) -> None:
+def command(
+    d: FuzzyDict[Any],
+    port: int | None,
+    no_browser: bool,
+    title: str | None,
+    output: Path | None,
+) -> None:
     """Serve a page on which queries to DICT can be typed, until Ctrl-C.
 
     It shows the nearest keys with their scores and reasons, the weights of attention at a
-    temperature, and the pooled value, if values can be pooled. Only this machine can open it, by
-    the address that is printed, which has a random token.
+    temperature, and the pooled value, if values can be pooled. Where a key is wrong, the right one
+    can be chosen, or none: the dict answers so at once. Without -o, that is forgotten at the end.
+    A table can be uploaded, and its doubtful texts decided on. Only this machine can open the page,
+    by the address that is printed, which has a random token.
     """
-    name = click.get_current_context().params["dict_file"].stem
+    given = click.get_current_context().params
+    dict_file: Path = given["dict_file"]
+    if output is not None:
+        _check_output(output, d, dict_file, given["vectors"])
     try:
-        server = ExploreServer(d, title=printable(title or name), port=port or 0)
+        server = ExploreServer(
+            d, title=printable(title or dict_file.stem), port=port or 0, output=output
+        )
     except OSError as error:
+        if error.filename is not None:  # the output
+            raise
         raise click.UsageError(
             f"--port: cannot serve on {port} ({error.strerror}); choose another, or leave it out"
         ) from None
@@ -45,4 +72,24 @@ def command(d: FuzzyDict[Any], port: int | None, no_browser: bool, title: str | 
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            echo("ended", err=True)
+            echo(f"ended{_taught(len(server.teaching), output)}", err=True)
+
+
+def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Path | None) -> None:
+    """Refuse before any work what cannot be saved, or would overwrite what is read."""
+    form, sources = saved_as(output), [] if vectors is None else [vectors]
+    is_own = output.exists() and dict_file.exists() and output.samefile(dict_file)
+    if is_own and not (form == "fuzzydict" and is_saved_dict(dict_file)):
+        raise click.UsageError(
+            f"{output} is the dict, which was read and not saved by fuzzydict; save elsewhere (-o)"
+        )
+    check_place(output, sources)
+    if form == "fuzzydict":
+        check_items(d)
+
+
+def _taught(number: int, output: Path | None) -> str:
+    if not number:
+        return ""
+    names = "1 name that was taught" if number == 1 else f"{number} names that were taught"
+    return f"; {names}: {f'in {output}' if output else 'not saved, as -o was not given'}"

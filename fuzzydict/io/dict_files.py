@@ -122,11 +122,20 @@ def _checked_format(path: Path, form: str | None, key: str | None, value: str | 
     return form
 
 
+def is_saved_dict(path: Path) -> bool:
+    """Tell whether `FuzzyDict.save` wrote a file, by its first bytes."""
+    return _beginning(path) == MAGIC
+
+
+def _beginning(path: Path) -> bytes:
+    with open_to_read(path) as file:
+        return file.read(len(MAGIC))
+
+
 def _detected_format(path: Path) -> str:
     """Return the format that a file's first bytes show, or its ending."""
     if path.is_file():  # a pipe can be read only once
-        with open_to_read(path) as file:
-            begin = file.read(len(MAGIC))
+        begin = _beginning(path)
         if begin == MAGIC:
             return "fuzzydict"
         if _PARQUET.match(begin):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import TCPServer
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -68,6 +70,7 @@ class ExploreServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    allow_reuse_address = os.name == "posix"  # elsewhere it lets two programs have one port
 
     def __init__(
         self,
@@ -88,7 +91,17 @@ class ExploreServer(ThreadingHTTPServer):
         saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
         return {"title": self.title, **self.answers.about(), **saving}
 
+    def server_close(self) -> None:
+        """Serve no more, once what is being saved is saved."""
+        super().server_close()
+        self.teaching.close()
+
     # ---- connections ----------------------------------------------------------------------
+
+    def server_bind(self) -> None:
+        """Bind the port, without asking for the machine's name, which may take seconds."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = _HOST, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer in a thread; where too many connections are open, the oldest one is closed."""

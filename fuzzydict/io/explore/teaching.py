@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,13 +16,27 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
     from pathlib import Path
 
     from fuzzydict.mapping import FuzzyDict
 
-#: The formats of a file that what is taught is saved to.
-SAVED_AS = ("fuzzydict", *ROW_FORMATS)
 _ABSENT: Any = object()
+
+
+def saved_as(output: Path) -> str:
+    """Return the format in which a file holds what is taught, as its ending says.
+
+    Raises:
+        OptionError: it is none of them.
+    """
+    form = format_by_ending(output, ("fuzzydict", *ROW_FORMATS))
+    if form is None:
+        raise OptionError(
+            f"{output}: expected a file that ends in .fuzzydict, to save the dict, or in .csv, "
+            f".tsv or .jsonl, to save decisions"
+        )
+    return form
 
 
 class NotSavedError(FuzzyDictError, OSError):
@@ -55,14 +70,10 @@ class Teaching:
         self.dict, self.output, self._lock = d, output, Lock()
         self._taught: dict[str, Lesson] = {}  # by the words of the queries
         self._before: DecidedFile | None = None
-        self._form = None if output is None else format_by_ending(output, SAVED_AS)
+        self._is_closed = False
         if output is None:
             return
-        if self._form is None:
-            raise OptionError(
-                f"{output}: expected a file that ends in .fuzzydict, for the dict, or in .csv, "
-                f".tsv or .jsonl, for decisions"
-            )
+        self._form = saved_as(output)
         if self._form != "fuzzydict" and output.exists():
             self._before = self._read(output)
         self._state = _state_of(output)
@@ -100,7 +111,7 @@ class Teaching:
             NotSavedError: it was taught, but could not be saved.
         """
         self._check(query, key)
-        with self._lock:
+        with self._changing():
             text = same_text(query)
             before = self._taught.get(text)
             was = self.dict.aliases.find(query, _ABSENT) if before is None else before.before
@@ -133,7 +144,7 @@ class Teaching:
             NotSavedError: it was forgotten, but that could not be saved.
         """
         check_query(query)
-        with self._lock:
+        with self._changing():
             lesson = self._taught.pop(same_text(query), None)
             if lesson is None:
                 raise OptionError(f"query: {quoted(query)} was not taught on this page")
@@ -142,6 +153,19 @@ class Teaching:
             else:
                 self.dict.aliases[lesson.query] = lesson.before
             return self._saved()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Let one thread at a time in, until the end."""
+        with self._lock:
+            if self._is_closed:
+                raise OptionError("fuzzydict has ended, and teaches no more")
+            yield
+
+    def close(self) -> None:
+        """Wait until what is being saved is saved; then teach no more."""
+        with self._lock:
+            self._is_closed = True
 
     # ---- the file -------------------------------------------------------------------------
 
@@ -166,7 +190,7 @@ class Teaching:
         else:
             decisions = {one.query: one.key for one in self._taught.values()}
             with replacing(self.output) as file:
-                file.writelines(decision_lines(str(self._form), decisions, self._before))
+                file.writelines(decision_lines(self._form, decisions, self._before))
         self._state = _state_of(self.output)
 
 
