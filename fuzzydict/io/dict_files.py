@@ -25,7 +25,7 @@ from fuzzydict.io.records import (
     parse_json,
     parser_limits,
 )
-from fuzzydict.mapping import FuzzyDict
+from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -409,9 +409,10 @@ def _json_items(
         if isinstance(content, dict) and key_field in content and value_field in content:
             yield line, content[key_field], content[value_field]
         elif key or value:
+            fields = content if isinstance(content, dict) else {}
             raise FileFormatError(
-                f"{path}: line {line}: expected an object with the fields {key_field!r} and "
-                f"{value_field!r}"
+                f"{path}: line {line}: expected an object with the fields "
+                f"{_field(key_field, fields)} and {_field(value_field, fields)}"
             )
         elif isinstance(content, dict) and len(content) == 1:
             yield line, *next(iter(content.items()))
@@ -422,6 +423,11 @@ def _json_items(
                 f'{path}: line {line}: expected {{"key": ..., "value": ...}}, an object of one '
                 f"field, or a pair; --key and --value name other fields"
             )
+
+
+def _field(name: str, fields: Iterable[str]) -> str:
+    """Return a field's name for an error, with the one that was meant if there is none such."""
+    return quoted(name) + ("" if name in fields else suggestion(name, fields))
 
 
 def _unique(path: Path, items: Iterable[Item]) -> dict[str, Any]:

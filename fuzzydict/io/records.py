@@ -21,6 +21,7 @@ import numpy as np
 
 from fuzzydict._files import decoded
 from fuzzydict.errors import OBEYED, FileFormatError, quoted
+from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -199,16 +200,33 @@ def column_index(column: str, header: Record, name: object) -> int:
     Raises:
         FileFormatError: no column has this name, or several have.
     """
-    columns = header.content
+    columns: list[str] = header.content
     if columns.count(column) == 1:
-        return int(columns.index(column))
+        return columns.index(column)
+    raise no_column(column, columns, name, delimiter_advice(header))
+
+
+def no_column(
+    column: str, columns: Sequence[str], name: object, advice: str = ""
+) -> FileFormatError:
+    """Return the error for a column that a table has not, or several times.
+
+    Args:
+        column: the name that was asked for.
+        columns: those of the table.
+        name: the file's name in messages.
+        advice: what to do, at the end of the message.
+
+    >>> print(no_column("colum", ["row", "column"], "t.csv"))
+    t.csv: has no column 'colum' (did you mean 'column'?); its columns are 'row', 'column'
+    """
     if column in columns:
-        raise FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
+        return FileFormatError(f"{name}: has several columns {quoted(column)}; rename all but one")
     names = ", ".join(map(quoted, columns[:_MAX_COLUMNS_NAMED]))
     more = ", ..." if len(columns) > _MAX_COLUMNS_NAMED else ""
-    raise FileFormatError(
-        f"{name}: has no column {quoted(column)}; its columns are {names}{more}"
-        f"{delimiter_advice(header)}"
+    return FileFormatError(
+        f"{name}: has no column {quoted(column)}{suggestion(column, columns)}; its columns are "
+        f"{names}{more}{advice}"
     )
 
 

@@ -36,7 +36,9 @@ from fuzzydict.io.records import (
     encoded,
     format_by_ending,
     json_blocks,
+    no_column,
 )
+from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -246,14 +248,17 @@ class _JsonLines:
         self.name, self._file = name, file
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
-        found = False
+        found, fields = False, dict[str, None]()
         for lines, raws, contents in json_blocks(self._file, self.name):
             rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
             cells = [self._text(*row, column) for row in rows]
             found = found or any(column in content for _, content in rows)
+            fields = fields or dict.fromkeys(field for _, content in rows for field in content)
             yield CellBlock(cells, None, (lines, raws, contents))
         if not found:
-            raise FileFormatError(f"{self.name}: no line has a field {quoted(column)}")
+            raise FileFormatError(
+                f"{self.name}: no line has a field {quoted(column)}{suggestion(column, fields)}"
+            )
 
     def _text(self, line: int, content: Any, column: str) -> str | None:
         """Return the text to match in the object of a line."""
@@ -343,11 +348,7 @@ class _Parquet:
     def blocks(self, column: str) -> Iterator[CellBlock]:
         names = self._table.schema_arrow.names
         if names.count(column) != 1:
-            number = "several columns" if column in names else "no column"
-            raise FileFormatError(
-                f"{self.name}: has {number} {quoted(column)}; "
-                f"its columns are {', '.join(map(quoted, names))}"
-            )
+            raise no_column(column, names, self.name)
         return self._blocks(column)
 
     def _blocks(self, column: str) -> Iterator[CellBlock]:

@@ -96,6 +96,10 @@ def test_columns_are_named(tmp_path: Path) -> None:
     lines = '{"name": "Germany", "value": 1}\n{"name": "Spain", "value": [2]}'
     lines_path = written(tmp_path, "codes.jsonl", lines)
     assert read_dict(lines_path, key="name") == {"Germany": 1, "Spain": [2]}
+    with pytest.raises(FileFormatError, match=r"no column 'nam' \(did you mean 'name'\?\); its"):
+        read_dict(table, key="nam", value="code")
+    with pytest.raises(FileFormatError, match=r"'nam' \(did you mean 'name'\?\) and 'value'$"):
+        read_dict(lines_path, key="nam")
 
 
 @pytest.mark.parametrize(
