@@ -6,6 +6,9 @@
 'black'
 """
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
 from fuzzydict.embedding.word_vectors import Brown, WordVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
@@ -44,6 +47,9 @@ from fuzzydict.nn.scorers import (
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
 
+if TYPE_CHECKING:
+    from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
+
 __all__ = [
     "Additive",
     "ArgumentTypeError",
@@ -81,6 +87,21 @@ __all__ = [
     "join",
     "match",
 ]
+if find_spec("sklearn"):
+    __all__ += ["FuzzyKeyEncoder"]
 __version__ = "0.1.0"
 
 register_accessors()
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs scikit-learn when it is asked for."""
+    if name == "FuzzyKeyEncoder":
+        from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
+
+        return FuzzyKeyEncoder
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

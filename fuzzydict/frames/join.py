@@ -51,11 +51,16 @@ def match(
     >>> match(pd.Series(["colour", "brnd"]), ["color", "brand"])["key"].tolist()
     ['color', 'brand']
     """
-    d = _as_dict(keys, options)
+    d = as_dict(keys, options)
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
 
 
-def _as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
+def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
+    """Return a `FuzzyDict` of keys, with these options; or the one that ``keys`` is.
+
+    Raises:
+        ArgumentTypeError, OptionError: As `match` does.
+    """
     if isinstance(keys, FuzzyDict):
         if options:
             raise OptionError(
@@ -67,6 +72,8 @@ def _as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
         return FuzzyDict(keys, **options)
     if isinstance(keys, str | bytes):
         raise ArgumentTypeError(f"keys: expected a list of keys, got the text {quoted(keys)}")
+    if isinstance(keys, np.ndarray):
+        keys = keys.tolist()
     if not isinstance(keys, list | tuple | set | frozenset):
         keys = texts_of(as_column(keys, "keys"), "keys")
     texts = [key for key in keys if key is not None]

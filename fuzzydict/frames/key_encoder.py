@@ -1,0 +1,250 @@
+"""`FuzzyKeyEncoder`: what matches each text of a column, as features for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from fuzzydict._arrays import slices
+from fuzzydict.errors import ArgumentTypeError, MissingExtraError, NoMatchError, OptionError, quoted
+from fuzzydict.frames.join import as_dict
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.results.answers import has_words
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError(
+        "FuzzyKeyEncoder needs scikit-learn 1.6 or later; install it by: "
+        "pip install 'fuzzydict[sklearn]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fuzzydict.results.answers import Attention
+
+
+OUTPUTS = ("key", "weights")
+_OPTIONS = ("score_cutoff", "scorer", "embedding", "temperature")
+_TOGETHER = 1024  # texts that are compared with all keys at once
+
+
+class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replace texts by the keys that match them, or by their attention weights over the keys.
+
+    A transformer of scikit-learn (1.6 or later, extra ``sklearn``). With ``output="weights"`` it
+    is a soft one-hot encoder: a text that is spelled otherwise, or means the same, has nearly the
+    features of its key, and one that may be either of two keys has some of both.
+
+    X is a frame or array of n rows, each column of which is encoded by itself; or a single column:
+    a list of texts, a Series or an array (n,). What is missing (None, NaN) matches nothing. A
+    column without texts may be encoded too, if no key is a text: a number finds an equal key.
+
+    Args:
+        keys: a list of texts, a mapping or a `FuzzyDict`, whose keys are meant; by default the
+            different texts of each column in ``fit``.
+        output: "key" for the key that matches, an array of objects (n, 1); "weights" for the
+            attention weights over the S keys, (n, S).
+        unmatched: what stands for a key where none matches.
+        score_cutoff: the least score of a match; weights have no cutoff.
+        scorer: as in `FuzzyDict`, like the next two. A `FuzzyDict` has options of its own.
+        embedding: what gives texts their vectors.
+        temperature: what scores are divided by before the softmax.
+
+    Attributes:
+        dicts_: the `FuzzyDict` of each column, whose keys are in the order of the weights.
+        n_features_in_: the number of columns.
+        feature_names_in_: their names, if all are texts.
+
+    The weights of a row sum to the probability that one of the keys is right, so that a text unlike
+    all keys has nearly zeros. With a scorer that gives no probabilities they sum to 1.
+
+    Example:
+        >>> jobs = FuzzyKeyEncoder(["engineer", "teacher"])
+        >>> jobs.fit_transform(["Enginer", "professor", None]).tolist()
+        [['engineer'], ['teacher'], [None]]
+        >>> encoder = FuzzyKeyEncoder(output="weights").fit(["engineer", "teacher"])
+        >>> encoder.get_feature_names_out().tolist()
+        ['x0_engineer', 'x0_teacher']
+        >>> encoder.transform(["Enginer", "qwzzt"]).round(2)
+        array([[1.  , 0.  ],
+               [0.01, 0.01]])
+    """
+
+    def __init__(
+        self,
+        keys: Any = None,
+        *,
+        output: str = "key",
+        unmatched: Any = None,
+        score_cutoff: float | None = None,
+        scorer: Any = None,
+        embedding: Any = None,
+        temperature: float | None = None,
+    ) -> None:
+        self.keys = keys
+        self.output = output
+        self.unmatched = unmatched
+        self.score_cutoff = score_cutoff
+        self.scorer = scorer
+        self.embedding = embedding
+        self.temperature = temperature
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 -- scikit-learn's names
+        """Make the keys known, or learn them from the columns of X.
+
+        Raises:
+            OptionError: ``output`` or an option has a value that it does not take, or a column
+                has no text to learn a key from.
+            ArgumentTypeError: a cell of X is no text, though a key is; or it can be no key.
+            ValueError: X is no table; the message is scikit-learn's.
+        """
+        _require_output(self.output)
+        columns = self._columns(X, reset=True)
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        given = {name: value for name, value in options.items() if value is not None}
+        if self.keys is None:
+            self.dicts_ = [as_dict(column.values, given) for column in columns]
+        else:
+            self.dicts_ = [as_dict(self.keys, given).copy()] * len(columns)
+        for d, column in zip(self.dicts_, columns, strict=True):
+            if not d:
+                what = f"X: column {column.name}" if self.keys is None else "keys"
+                raise OptionError(f"{what}: expected a text to be a key, got none")
+            column.require_texts_for(d)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Return the keys of X, (n, columns), or the weights over the keys of its columns.
+
+        Raises:
+            NotFittedError: ``fit`` has not been called; the error is scikit-learn's.
+            OptionError, ArgumentTypeError, ValueError: As in ``fit``.
+        """
+        check_is_fitted(self)
+        _require_output(self.output)
+        encoded = []
+        for d, column in zip(self.dicts_, self._columns(X, reset=False), strict=True):
+            column.require_texts_for(d)
+            found = self._keys if self.output == "key" else _weights
+            encoded.append(found(d, column.values)[column.places])
+        return np.hstack(encoded)
+
+    def _keys(self, d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.object_]:
+        """Return the key of each value, (n + 1, 1), the last for what is missing."""
+        found = d.nearest(values, default=None)
+        keys = [self.unmatched if match is None else match.key for match in (*found, None)]
+        return np.fromiter(keys, object, len(keys))[:, None]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns; for weights, "column_key" for each key."""
+        names: NDArray[Any] = super().get_feature_names_out(input_features)
+        if self.output == "key":
+            return names
+        named = zip(names, self.dicts_, strict=True)
+        return np.array([f"{name}_{key}" for name, d in named for key in d], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _columns(self, X: Any, *, reset: bool) -> list[_Column]:  # noqa: N803
+        table = validate_data(self, _as_table(X), reset=reset, dtype=None, ensure_all_finite=False)
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return [_Column(*one) for one in zip(names, table.T.tolist(), strict=True)]
+
+
+class _Column:
+    """A column of n cells.
+
+    Attributes:
+        name: its name for messages, or its number.
+        values: the different values, without what is missing.
+        places: the place of each cell's value, (n,); -1 for what is missing.
+    """
+
+    def __init__(self, name: Any, cells: list[Any]) -> None:
+        self.name = quoted(name)
+        place_of: dict[Any, int] = {}
+        places = []
+        for cell in cells:
+            try:
+                places.append(-1 if _is_missing(cell) else place_of.setdefault(cell, len(place_of)))
+            except TypeError:
+                raise self._expected_texts(cell) from None
+        self.values, self.places = list(place_of), np.array(places, dtype=np.intp)
+
+    def require_texts_for(self, d: FuzzyDict[Any]) -> None:
+        """Raise if some key is a text and a value is none, which would quietly match nothing."""
+        others = [value for value in self.values if not isinstance(value, str)]
+        if others and any(isinstance(key, str) for key in d):
+            raise self._expected_texts(others[0])
+
+    def _expected_texts(self, value: Any) -> ArgumentTypeError:
+        return ArgumentTypeError(
+            f"X: expected texts in column {self.name}, got {type(value).__name__} {quoted(value)}; "
+            f"make them texts first, by astype(str) or cast"
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA neither equals itself nor does not
+        return True
+
+
+def _as_table(X: Any) -> Any:  # noqa: N803
+    """Return a single column of texts as a table, and lists as arrays of what is in them."""
+    if hasattr(X, "to_frame"):  # a Series
+        return X.to_frame()
+    array = X if hasattr(X, "shape") else np.asarray(X, dtype=object)  # not numbers as texts
+    if len(array.shape) == 1 and any(isinstance(value, str | None) for value in array):
+        return np.asarray(array, dtype=object)[:, None]
+    return array
+
+
+def _require_output(output: Any) -> None:
+    if not isinstance(output, str) or output not in OUTPUTS:
+        raise OptionError(f"output: expected one of {', '.join(OUTPUTS)}, got {quoted(output)}")
+
+
+def _weights(d: FuzzyDict[Any], values: list[Any]) -> NDArray[np.float64]:
+    """Return the weights of each value over S keys, (n + 1, S), the last for what is missing."""
+    weights = np.zeros((len(values) + 1, len(d)))
+    place_of = {key: place for place, key in enumerate(d)}
+    has_keys, asked = any(map(has_words, d)), []
+    for row, value in enumerate(values):
+        if not has_keys or not has_words(value):  # nothing can be compared
+            if value in place_of:
+                weights[row, place_of[value]] = 1.0
+        elif d.aliases.find(value, value) is not None:  # or it was taught to have no key
+            asked.append(row)
+    names, places = list[str](), list[int]()
+    for some in slices(len(asked), _TOGETHER):
+        rows = asked[some]
+        for row, attention in zip(rows, _attended(d, [values[row] for row in rows]), strict=True):
+            if attention is None:
+                continue
+            if attention.names is not names:  # which many have in common
+                names, places = attention.names, [place_of[name] for name in attention.names]
+            weights[row, places] = attention.weights * (1 - (attention.none or 0.0))
+    return weights
+
+
+def _attended(d: FuzzyDict[Any], texts: list[str]) -> Sequence[Attention | None]:
+    """Return the attention of each text; None if every key is farther than the scorer's width."""
+    try:
+        found: list[Attention | None] = d.attend(texts)
+    except NoMatchError:
+        if len(texts) == 1:
+            return [None]
+        found = [one for text in texts for one in _attended(d, [text])]
+    return found

@@ -1,0 +1,373 @@
+"""`FuzzyKeyEncoder`: columns as keys or weights, and its life in scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from fuzzydict import ArgumentTypeError, Boxcar, FuzzyDict, FuzzyKeyEncoder, OptionError
+
+JOBS = ["engineer", "teacher", "nurse"]
+TYPED = ["Enginer", "teachers", None, "qwzzt", "Nurse", "Enginer"]
+FOUND: list[list[str | None]] = [["engineer"], ["teacher"], [None], [None], ["nurse"], ["engineer"]]
+#: The values of an array of objects cannot be subtracted, as numpy's `assert_allclose` does.
+OBJECTS = "compares by assert_allclose, which takes no objects; done for texts below"
+COMPARING = (
+    *("check_pipeline_consistency", "check_estimators_pickle", "check_fit_idempotent"),
+    *("check_transformer_data_not_an_array", "check_transformer_general"),
+    *("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+)
+each_output = pytest.mark.parametrize("output", ["key", "weights"])
+
+
+def checks(output: str) -> list[Any]:
+    """Return scikit-learn's checks, each with the encoder; some are expected to fail."""
+    encoder = FuzzyKeyEncoder(output=output)
+    failing = dict.fromkeys(COMPARING, OBJECTS) if output == "key" else {}
+    return list(estimator_checks_generator(encoder, expected_failed_checks=failing, mark="xfail"))
+
+
+def name_of(value: Any) -> str:
+    return getattr(getattr(value, "func", value), "__name__", repr(value))
+
+
+@pytest.mark.parametrize(("encoder", "check"), [*checks("key"), *checks("weights")], ids=name_of)
+def test_it_is_an_estimator(encoder: Any, check: Callable[[Any], None]) -> None:
+    """The checks give it numbers, which are the keys."""
+    check(encoder)
+
+
+def equal(one: Any, other: Any) -> None:
+    """Assert that two arrays are equal: keys are, and weights up to the last bits."""
+    if one.dtype == object:
+        np.testing.assert_array_equal(one, other)
+    else:
+        np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+@each_output
+def test_what_scikit_learn_checks_with_numbers_holds_for_texts(output: str) -> None:
+    encoder = FuzzyKeyEncoder(JOBS, output=output).fit(TYPED)
+    encoded = encoder.transform(TYPED)
+    equal(clone(encoder).fit_transform(TYPED), encoded)
+    equal(encoder.fit(TYPED).transform(TYPED), encoded)
+    equal(pickle.loads(pickle.dumps(encoder)).transform(TYPED), encoded)
+    order = [3, 0, 5, 1, 4, 2]
+    equal(encoder.transform([TYPED[row] for row in order]), encoded[order])
+    equal(np.vstack([encoder.transform([text]) for text in TYPED]), encoded)
+
+
+# ---- columns -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TYPED,
+        tuple(TYPED),
+        [[text] for text in TYPED],
+        np.array(TYPED, dtype=object),
+        np.array(TYPED, dtype=object)[:, None],
+        pd.Series(TYPED, index=range(6, 0, -1)),
+        pd.Series(TYPED, dtype="string"),
+        pd.Series(TYPED, dtype="category"),
+        pd.Series(TYPED, dtype=object).replace({None: np.nan}),
+        pd.DataFrame({"job": TYPED}),
+        pl.Series(TYPED),
+        pl.DataFrame({"job": TYPED}),
+        pl.DataFrame({"job": pl.Series(TYPED, dtype=pl.Categorical)}),
+    ],
+    ids=lambda column: f"{type(column).__module__}.{type(column).__name__}",
+)
+def test_a_column_comes_in_any_form(column: Any) -> None:
+    assert FuzzyKeyEncoder(JOBS).fit(column).transform(column).tolist() == FOUND
+    weights = FuzzyKeyEncoder(JOBS, output="weights").fit_transform(column)
+    equal(weights, FuzzyKeyEncoder(JOBS, output="weights").fit_transform(TYPED))
+
+
+def test_texts_of_numpy_are_texts() -> None:
+    column = np.array(["Enginer", "nurses"])
+    assert FuzzyKeyEncoder(JOBS).fit_transform(column).tolist() == [["engineer"], ["nurse"]]
+
+
+def test_each_column_is_encoded_by_itself() -> None:
+    frame = pd.DataFrame({"job": ["Enginer", "nurse"], "town": ["Paris", None]})
+    encoder = FuzzyKeyEncoder().fit(pd.DataFrame({"job": JOBS, "town": ["paris", "rome", None]}))
+    assert encoder.transform(frame).tolist() == [["engineer", "paris"], ["nurse", None]]
+    weights = encoder.set_params(output="weights").transform(frame)
+    assert weights.shape == (2, 5)
+    names = ["job_engineer", "job_teacher", "job_nurse", "town_paris", "town_rome"]
+    assert encoder.get_feature_names_out().tolist() == names
+    of_town = FuzzyKeyEncoder(["paris", "rome"], output="weights").fit_transform(["Paris", None])
+    equal(weights[:, 3:], of_town)
+
+
+def test_numbers_find_equal_keys_if_no_key_is_a_text() -> None:
+    column = [[3], [5], [np.nan], [7]]
+    assert FuzzyKeyEncoder([3, 5]).fit_transform(column).tolist() == [[3], [5], [None], [None]]
+    weights = FuzzyKeyEncoder([3, 5], output="weights").fit_transform(column)
+    assert weights.tolist() == [[1, 0], [0, 1], [0, 0], [0, 0]]
+
+
+# ---- keys ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        JOBS,
+        tuple(JOBS),
+        np.array(JOBS),
+        pd.Series(JOBS),
+        pl.Series(JOBS),
+        dict.fromkeys(JOBS, 1),
+        FuzzyDict.fromkeys(JOBS),
+    ],
+    ids=lambda keys: f"{type(keys).__module__}.{type(keys).__name__}",
+)
+def test_keys_come_in_any_form(keys: Any) -> None:
+    encoder = clone(FuzzyKeyEncoder(keys))
+    assert encoder.fit_transform(TYPED).tolist() == FOUND
+    assert [list(d) for d in encoder.dicts_] == [JOBS]
+
+
+def test_keys_are_learned_in_the_order_of_the_column() -> None:
+    encoder = FuzzyKeyEncoder().fit(["nurse", None, "engineer", "nurse"])
+    assert list(encoder.dicts_[0]) == ["nurse", "engineer"]
+    assert encoder.transform(["enginer", "nurse", "qwzzt"])[:, 0].tolist() == [
+        *("engineer", "nurse", None)
+    ]
+
+
+def test_what_a_dict_was_taught_holds() -> None:
+    d: Any = FuzzyDict.fromkeys(JOBS)
+    d.aliases.update({"prof": "teacher", "nurses": None})
+    encoder = FuzzyKeyEncoder(d).fit(JOBS)
+    assert encoder.transform(["prof", "nurses"]).tolist() == [["teacher"], [None]]
+    weights = encoder.set_params(output="weights").transform(["prof", "nurses"])
+    assert weights.round(3).tolist() == [[0, 1, 0], [0, 0, 0]]
+
+
+def test_a_dict_that_changes_after_fit_changes_nothing() -> None:
+    d: Any = FuzzyDict.fromkeys(JOBS)
+    encoder = FuzzyKeyEncoder(d).fit(JOBS)
+    del d["nurse"]
+    assert encoder.transform(["nurses"]).tolist() == [["nurse"]]
+
+
+def test_options_are_those_of_the_dict() -> None:
+    texts = ["Enginer", "professor"]
+    assert FuzzyKeyEncoder(JOBS).fit_transform(texts)[:, 0].tolist() == ["engineer", "teacher"]
+    strict = FuzzyKeyEncoder(JOBS, scorer="spelling", unmatched="other")
+    assert strict.fit_transform(texts)[:, 0].tolist() == ["engineer", "other"]
+    strictest = FuzzyKeyEncoder(JOBS, score_cutoff=1.1, unmatched=-1)
+    assert strictest.fit_transform([*texts, "nurse"])[:, 0].tolist() == [-1, -1, "nurse"]
+
+
+def test_the_embedding_and_the_temperature_are_those_of_the_dict() -> None:
+    axes = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}
+    options: dict[str, Any] = {"embedding": axes, "scorer": "dot", "temperature": 0.5}
+    encoder = FuzzyKeyEncoder(["red", "blue"], output="weights", **options)
+    expected: Any = FuzzyDict.fromkeys(["red", "blue"])
+    for name, value in options.items():
+        setattr(expected, name, value)
+    equal(encoder.fit_transform(["violet"])[0], expected.attend("violet").weights)
+
+
+# ---- weights -------------------------------------------------------------------------------
+
+
+def test_weights_are_attention_times_the_probability_that_a_key_is_right() -> None:
+    keys = ["dark red", "navy", "red", "?!", "software engineer"]
+    d: Any = FuzzyDict.fromkeys(keys)
+    texts = ["rde", "dark-red", "navy blue", "qwzzt", "enginer", "red", "?!", "!"]
+    weights = FuzzyKeyEncoder(keys, output="weights").fit_transform(texts)
+    for text, row in zip(texts[:6], weights[:6], strict=True):
+        attention = d.attend(text)
+        by_key = dict(zip(attention.names, attention.weights.tolist(), strict=True))
+        expected = [by_key.get(key, 0.0) * (1 - attention.none) for key in keys]
+        np.testing.assert_allclose(row, expected, atol=1e-6)
+        assert row.sum() == pytest.approx(1 - attention.none, abs=1e-6)
+    assert weights[6:].tolist() == [[0, 0, 0, 1, 0], [0, 0, 0, 0, 0]]  # an equal key, and none
+
+
+def test_a_text_unlike_all_keys_has_nearly_zeros() -> None:
+    weights = FuzzyKeyEncoder(JOBS, output="weights").fit(JOBS).transform([*JOBS, "qwzzt", None])
+    np.testing.assert_allclose(weights[:3], np.eye(3), atol=1e-3)
+    assert weights[3].sum() < 0.1
+    assert weights[4].tolist() == [0, 0, 0]
+
+
+def test_weights_of_a_scorer_without_probabilities_sum_to_1() -> None:
+    weights = FuzzyKeyEncoder(JOBS, output="weights", scorer="cosine").fit_transform(TYPED)
+    np.testing.assert_allclose(weights.sum(1), [1, 1, 0, 1, 1, 1])
+
+
+def test_a_text_farther_than_the_width_of_the_scorer_has_zeros() -> None:
+    encoder = FuzzyKeyEncoder(JOBS, output="weights", scorer=Boxcar(0.5))
+    assert encoder.fit_transform(["nurse", "qwzzt"]).tolist() == [[0, 0, 1], [0, 0, 0]]
+
+
+def test_many_texts_are_compared_in_blocks() -> None:
+    texts = [f"nurse {number}" for number in range(2500)]
+    weights = FuzzyKeyEncoder(["nurse", "teacher"], output="weights").fit_transform(texts)
+    some = [0, 1023, 1024, 2499]
+    alone = FuzzyKeyEncoder(["nurse", "teacher"], output="weights").fit(texts)
+    np.testing.assert_allclose(
+        weights[some], alone.transform([texts[row] for row in some]), atol=1e-6
+    )
+
+
+# ---- names and frames ----------------------------------------------------------------------
+
+
+def test_frames_come_out_as_they_are_wished_for() -> None:
+    frame = pd.DataFrame({"job": ["Enginer", "qwzzt"]}, index=[7, 3])
+    encoder = FuzzyKeyEncoder(JOBS).set_output(transform="pandas")
+    keys = encoder.fit_transform(frame)
+    assert (list(keys.columns), list(keys.index)) == (["job"], [7, 3])
+    assert keys["job"].isna().tolist() == [False, True]
+    weights = clone(encoder).set_params(output="weights").fit_transform(frame)
+    assert list(weights.columns) == ["job_engineer", "job_teacher", "job_nurse"]
+    assert list(weights.index) == [7, 3]
+    polars = encoder.set_output(transform="polars").fit_transform(pl.DataFrame({"job": TYPED}))
+    assert polars["job"].to_list() == [row[0] for row in FOUND]
+
+
+def test_the_names_of_columns_are_known_and_checked() -> None:
+    encoder = FuzzyKeyEncoder(JOBS).fit(pd.DataFrame({"job": JOBS}))
+    assert (encoder.n_features_in_, encoder.feature_names_in_.tolist()) == (1, ["job"])
+    assert FuzzyKeyEncoder(JOBS).fit(JOBS).get_feature_names_out().tolist() == ["x0"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        encoder.transform(pd.DataFrame({"work": JOBS}))
+    with pytest.raises(ValueError, match=r"2 features, but .* expecting 1"):
+        FuzzyKeyEncoder().fit(JOBS).transform([["a", "b"]])
+
+
+# ---- in scikit-learn -----------------------------------------------------------------------
+
+FRAME = pd.DataFrame(
+    {
+        "job": ["engineer", "Enginer", "teacher", "teachers", "enginers", "Teacher"] * 4,
+        "age": [30.0, 40, 50, 35, 45, 55] * 4,
+    }
+)
+IS_TEACHER = np.array([0, 0, 1, 1, 0, 1] * 4)
+
+
+def pipeline(**options: Any) -> Any:
+    encoder = FuzzyKeyEncoder(["engineer", "teacher"], output="weights", **options)
+    columns = ColumnTransformer([("job", encoder, ["job"])], remainder="passthrough")
+    return make_pipeline(columns, LogisticRegression(max_iter=1000))
+
+
+def test_a_classifier_behind_it_learns_from_weights() -> None:
+    model = pipeline().fit(FRAME, IS_TEACHER)
+    asked = pd.DataFrame({"job": ["engineeer", "techer"], "age": [40.0, 40.0]})
+    assert model.predict(asked).tolist() == [0, 1]
+    names = ["job__job_engineer", "job__job_teacher", "remainder__age"]
+    assert model[:-1].get_feature_names_out().tolist() == names
+
+
+def test_a_column_by_its_name_alone_is_encoded() -> None:
+    encoder = FuzzyKeyEncoder(["engineer", "teacher"])
+    columns = ColumnTransformer([("job", encoder, "job")]).set_output(transform="pandas")
+    assert (
+        columns.fit_transform(FRAME)["job__job"].tolist()
+        == ["engineer"] * 2
+        + [
+            *("teacher", "teacher", "engineer", "teacher") * 1,
+        ]
+        + (["engineer"] * 2 + ["teacher"] * 2 + ["engineer", "teacher"]) * 3
+    )
+
+
+def test_a_search_chooses_its_options() -> None:
+    grid = {"columntransformer__job__scorer": [None, "spelling"]}
+    search = GridSearchCV(pipeline(), grid, cv=3).fit(FRAME, IS_TEACHER)
+    assert search.best_score_ == 1
+    assert "scorer='spelling'" in repr(pipeline(scorer="spelling"))
+
+
+# ---- bad input -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("encoder", "column", "message"),
+    [
+        (FuzzyKeyEncoder(JOBS), [["nurse"], [5]], "texts in column 0, got int 5; .*astype"),
+        (FuzzyKeyEncoder(), pd.DataFrame({"a": ["x", 5]}), "texts in column 'a', got int 5"),
+        (FuzzyKeyEncoder(), [[{"a": 1}]], "got dict {'a': 1}"),
+        (FuzzyKeyEncoder("nurse"), JOBS, "expected a list of keys, got the text 'nurse'"),
+        (FuzzyKeyEncoder(5), JOBS, "expected a column .*got int"),
+    ],
+)
+def test_what_is_no_text_is_named(encoder: FuzzyKeyEncoder, column: Any, message: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=message):
+        encoder.fit(column)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "column", "message"),
+    [
+        (FuzzyKeyEncoder(output="value"), JOBS, "one of key, weights, got 'value'"),
+        (FuzzyKeyEncoder(), [None, None], "X: column 0: expected a text to be a key"),
+        (FuzzyKeyEncoder([]), JOBS, "keys: expected a text to be a key"),
+        (FuzzyKeyEncoder(JOBS, temperature=-1), JOBS, "temperature"),
+        (FuzzyKeyEncoder(FuzzyDict({"a": 1}), scorer="dot"), JOBS, "scorer: keys is a FuzzyDict"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_named(
+    encoder: FuzzyKeyEncoder, column: Any, message: str
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        encoder.fit(column)
+
+
+@pytest.mark.parametrize("table", ["nurse", [], [["a"], ["b", "c"]], np.zeros((1, 1, 1))], ids=str)
+def test_what_is_no_table_is_refused(table: Any) -> None:
+    with pytest.raises(ValueError, match=r"array|sequence"):
+        FuzzyKeyEncoder(JOBS).fit(table)
+
+
+def test_nothing_is_encoded_before_fit() -> None:
+    with pytest.raises(NotFittedError):
+        FuzzyKeyEncoder(JOBS).transform(JOBS)
+
+
+def test_without_scikit_learn_all_else_is_there() -> None:
+    code = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+class Without(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        return None if name.split(".")[0] == "sklearn" else PathFinder.find_spec(name, path, target)
+sys.meta_path = [finder for finder in sys.meta_path if finder is not PathFinder]
+sys.meta_path.append(Without())
+from fuzzydict import *
+import fuzzydict
+assert FuzzyDict({"color": 1})["colour"] == 1
+assert "FuzzyKeyEncoder" not in dir(fuzzydict)
+try:
+    from fuzzydict import FuzzyKeyEncoder
+except fuzzydict.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'fuzzydict[sklearn]'" in done.stdout
