@@ -15,6 +15,7 @@ import numpy as np
 from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import ENGLISH, as_embedding, name_of
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
+from fuzzydict.io.explore.reasons import reasons
 from fuzzydict.io.records import as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
@@ -109,7 +110,8 @@ class Answers:
             nearest = self.dict.most_similar(query, topn=_SHOWN)
         except NoMatchError as error:
             return told | {"verdict": error.message}
-        told["verdict"], _, told["why"] = str(explanation).partition("\n")
+        told["verdict"] = str(explanation).partition("\n")[0]
+        told["why"] = "\n".join(reasons(explanation))
         told |= {"matches": explanation.matches, "taught": explanation.taught}
         told["doubtful"] = is_doubtful(explanation.best)
         try:

@@ -1,120 +1,131 @@
-// Ask the dict what is typed, and show what it answers. Texts go in as text, never as HTML.
-"use strict";
+// The page: its tabs, and the query that is typed.
 
-const WAIT = 120; // milliseconds after a keystroke
-const at = (id) => document.getElementById(id);
-let own = 1; // the dict's temperature
-let chosen = null; // another one, if the slider was moved
-let asking = new AbortController();
-let timer = 0;
+import { showAnswer, spoken } from "./answer.js";
+import { errorsIn, get, later, latest, Trouble } from "./asking.js";
+import { setUpColumn } from "./column.js";
+import { byId, element, number, written } from "./elements.js";
+import { offerQuery, refreshHeat, setUpHeat } from "./heat.js";
+import { setUpMap } from "./map.js";
+import { showTeaching, setUpTeaching } from "./teach.js";
+import { addSlider, onTemperature, setOwnTemperature, temperature } from "./temperature.js";
 
-async function load(path, signal) {
-  const response = await fetch(path, { signal });
-  const told = await response.json();
-  if (!response.ok) throw new Error(told.error);
-  return told;
+const WAIT = 40; // milliseconds after a keystroke
+const REST = 700; // milliseconds after which an answer is said aloud
+const VIEWS = ["one", "several", "column"];
+
+// ---- one query ---------------------------------------------------------------------------
+
+const errors = errorsIn(byId("ask-error"));
+const say = later(REST, (answer) => (byId("said").textContent = spoken(answer)));
+
+const ask = latest(async (signal) => {
+  const query = byId("query").value;
+  history.replaceState(null, "", query === "" ? "#" : `#${new URLSearchParams({ query })}`);
+  if (query.trim() === "") return () => show(null);
+  const asked = { query };
+  if (temperature() !== null) asked.temperature = temperature();
+  const answer = await get("answer", asked, signal);
+  return () => show(answer);
+}, (error) => {
+  errors(error);
+  if (error) show(null, true);
+});
+
+const soon = later(WAIT, ask);
+
+function show(answer, failed = false) {
+  byId("answer").hidden = answer === null;
+  byId("answer").classList.toggle("bare", answer?.keys.length === 0);
+  byId("nothing").hidden = answer !== null || failed;
+  say.stop();
+  if (answer === null) return;
+  showTeaching(answer);
+  showAnswer(answer);
+  say(answer);
 }
 
-function element(name, text, className = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  made.className = className;
-  return made;
+function askAgain() {
+  soon.stop();
+  ask();
+  if (!byId("several").hidden) refreshHeat();
 }
 
-// A cell with a number, and a bar if the number is a share.
-function measure(text, share, className = "") {
-  const cell = element("td", "", className);
-  const number = element("div", "", "number");
-  number.append(element("span", text));
-  if (share >= 0 && share <= 1) {
-    const bar = element("div", "", "bar");
-    const filled = element("i", "");
-    filled.style.width = `${100 * share}%`;
-    bar.append(filled);
-    number.append(bar);
+byId("query").addEventListener("input", soon);
+byId("asking").addEventListener("submit", (event) => {
+  event.preventDefault();
+  soon.stop();
+  ask();
+});
+
+function type(query) {
+  byId("query").value = query;
+  byId("query").focus();
+  ask();
+}
+
+// ---- tabs --------------------------------------------------------------------------------
+
+function open(view) {
+  for (const name of VIEWS) {
+    byId(name).hidden = name !== view;
+    byId(`tab-${name}`).setAttribute("aria-selected", String(name === view));
+    byId(`tab-${name}`).tabIndex = name === view ? 0 : -1;
   }
-  cell.append(number);
-  return cell;
+  if (view === "several") offerQuery(byId("query").value);
 }
 
-function row({ key, value, score, weight }) {
-  const made = document.createElement("tr");
-  const cells = [element("td", key), element("td", value)];
-  cells[0].title = key;
-  cells[1].title = value;
-  const written = score === null ? "–" : score.toFixed(3);
-  made.append(...cells, measure(written, score ?? -1));
-  made.append(measure(`${(100 * weight).toFixed(1)}%`, weight, "weight"));
-  return made;
+VIEWS.forEach((name, place) => {
+  byId(`tab-${name}`).addEventListener("click", () => open(name));
+  byId(`tab-${name}`).addEventListener("keydown", ({ key }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    const to = { Home: 0, End: VIEWS.length - 1 }[key] ?? place + step;
+    if (Number.isNaN(to)) return;
+    const next = VIEWS[(to + VIEWS.length) % VIEWS.length];
+    open(next);
+    byId(`tab-${next}`).focus();
+  });
+});
+
+// ---- the beginning -----------------------------------------------------------------------
+
+function describe(about) {
+  const { title, keys, scorer, embedding, cutoff, mode } = about;
+  document.title = `${title} – fuzzydict`;
+  byId("title").textContent = title;
+  const told = [`${number(keys)} ${keys === 1 ? "key" : "keys"}`, `scorer: ${scorer}`, `embedding: ${embedding}`];
+  told.push(cutoff === null ? "no cutoff" : `cutoff ${number(cutoff)}`, `mode: ${mode}`);
+  byId("about").textContent = told.join(" · ");
+  byId("nothing-text").textContent =
+    keys === 0 ? "This dict has no keys, so nothing can match." : "Type a text, or try one of its keys:";
+  byId("sample").replaceChildren(...about.sample.map(chip));
 }
 
-function show(told) {
-  at("verdict").textContent = told.verdict;
-  at("why").textContent = told.why.replace(/^ {2}/gm, "");
-  at("keys").replaceChildren(...told.keys.map(row));
-  const rest = told.keys.reduce((share, { weight }) => share - weight, 1);
-  const share = `${(100 * Math.max(rest, 0)).toFixed(1)}%`;
-  at("others").textContent = told.others > 0 ? `and ${told.others} other keys: ${share}` : "";
-  at("pooled").textContent = pooled(told);
+function chip(key) {
+  const button = written(key, "button", { type: "button" });
+  button.addEventListener("click", () => type(key));
+  return element("li", {}, button);
 }
 
-function pooled(told) {
-  if (told.pooled) return `Pooled value: ${told.pooled}`;
-  return told.not_pooled ? `No pooled value: ${told.not_pooled}` : "";
-}
-
-async function ask() {
-  clearTimeout(timer);
-  asking.abort();
-  asking = new AbortController();
-  const query = at("query").value;
-  history.replaceState(null, "", `#${new URLSearchParams({ query })}`);
-  document.body.classList.toggle("empty", query.trim() === "");
-  if (query.trim() === "") return show({ verdict: "", why: "", keys: [] });
-  const asked = new URLSearchParams({ query });
-  if (chosen !== null) asked.set("temperature", chosen);
+async function begin() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("query");
+  if (given !== null && byId("query").value === "") byId("query").value = given;
+  byId("query").focus();
+  addSlider(byId("temperature"));
+  addSlider(byId("several-temperature"));
+  onTemperature(askAgain);
+  setUpHeat();
+  setUpColumn();
   try {
-    show(await load(`answer?${asked}`, asking.signal));
+    const about = await get("about");
+    describe(about);
+    setOwnTemperature(about.temperature);
+    setUpTeaching(about, askAgain);
+    ask();
+    setUpMap(await get("map"));
   } catch (error) {
-    if (error.name === "AbortError") return; // a newer query is on its way
-    const gone = error instanceof TypeError; // what fetch throws where nobody answers
-    const verdict = gone ? "The dict does not answer: is fuzzydict still running?" : error.message;
-    show({ verdict, why: "", keys: [] });
+    if (!(error instanceof Trouble)) throw error;
+    errorsIn(byId("gone"))(error);
   }
 }
 
-function later() {
-  clearTimeout(timer);
-  timer = setTimeout(ask, WAIT);
-}
-
-function showTemperature() {
-  const temperature = chosen ?? own;
-  at("temperature").value = Math.log10(temperature);
-  at("shown").textContent = String(Number(temperature.toPrecision(2)));
-}
-
-at("query").addEventListener("input", later);
-at("temperature").addEventListener("input", () => {
-  chosen = 10 ** at("temperature").value;
-  showTemperature();
-  later();
-});
-at("reset").addEventListener("click", () => {
-  chosen = null;
-  showTemperature();
-  ask();
-});
-
-async function start() {
-  const about = await load("about");
-  document.title = at("title").textContent = about.title;
-  at("about").textContent = `${about.keys} keys; what you type is asked on this machine alone.`;
-  own = about.temperature;
-  showTemperature();
-  at("query").value ||= new URLSearchParams(location.hash.slice(1)).get("query") ?? "";
-  ask();
-}
-
-start();
+begin();

@@ -1,0 +1,88 @@
+// Ask the dict on this machine. What is newer ends what is older, so no stale answer is shown.
+
+const GONE = "The dict does not answer. Is fuzzydict explore still running?";
+export const LARGEST = 4 * 1024 * 1024; // bytes of a file
+
+// An error that a person can read. One that is `gone` came from no server.
+export class Trouble extends Error {
+  constructor(message, gone = false) {
+    super(message);
+    this.gone = gone;
+  }
+}
+
+export async function get(name, parameters = {}, signal = undefined) {
+  return (await request(name, parameters, { signal })).json();
+}
+
+export async function post(name, told, signal = undefined) {
+  return (await sent(name, told, signal)).json();
+}
+
+// What the dict makes of this, as a file.
+export async function download(name, told) {
+  return (await sent(name, told)).blob();
+}
+
+export async function upload(name, parameters, body, signal) {
+  const headers = { "Content-Type": "application/octet-stream" };
+  return (await request(name, parameters, { method: "POST", headers, body, signal })).json();
+}
+
+function sent(name, told, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return request(name, {}, { method: "POST", headers, body: JSON.stringify(told), signal });
+}
+
+async function request(name, parameters, options) {
+  const asked = new URLSearchParams(parameters).toString();
+  let response;
+  try {
+    response = await fetch(asked ? `${name}?${asked}` : name, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Trouble(GONE, true);
+  }
+  if (response.ok) return response;
+  const told = await response.json().catch(() => ({}));
+  throw new Trouble(told.error ?? `The dict refused this (${response.status}).`);
+}
+
+// act(signal, ...) for the latest call alone: the call before it is ended, and does nothing more.
+// What goes wrong is told by show(error); show(null) says that nothing does.
+export function latest(act, show) {
+  let running = new AbortController();
+  const run = async (...given) => {
+    running.abort();
+    const { signal } = (running = new AbortController());
+    try {
+      const after = await act(signal, ...given);
+      if (signal.aborted) return;
+      show(null);
+      after?.();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof Trouble)) throw error;
+      show(error);
+    }
+  };
+  run.stop = () => running.abort();
+  return run;
+}
+
+// Call act when nothing came for so many milliseconds.
+export function later(wait, act) {
+  let timer = 0;
+  const run = (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(act, wait, ...given);
+  };
+  run.stop = () => clearTimeout(timer);
+  return run;
+}
+
+// Show errors in an element, as text.
+export const errorsIn = (place) => (error) => {
+  const text = error?.message ?? "";
+  if (place.textContent !== text) place.textContent = text;
+};
