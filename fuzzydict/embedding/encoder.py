@@ -12,7 +12,7 @@ from fuzzydict._arrays import as_floats
 from fuzzydict.embedding.base import Background, WordFeatures, background_of
 from fuzzydict.embedding.calibration import OF_TEXTS
 from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
-from fuzzydict.embedding.word_vectors import Brown, English, WordVectors, is_english
+from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors, is_english
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 if TYPE_CHECKING:
@@ -148,8 +148,6 @@ def _close(a: Any, b: Any) -> bool:
     return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
 
 
-#: The name of `English` as a value of ``embedding=``.
-ENGLISH = "english"
 #: An embedding that has no projections.
 Unprojected: TypeAlias = WordVectors | Encoder
 

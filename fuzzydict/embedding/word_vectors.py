@@ -278,12 +278,15 @@ class WordEmbedding(ABC):
 
     Attributes:
         vocabulary: the known words.
-        calibration: the weights of the default score for these vectors.
     """
 
     vocabulary: Vocabulary
-    calibration: Calibration = OF_WORDS
     tells_words = True
+
+    @property
+    def calibration(self) -> Calibration:
+        """The weights of the default score for these vectors."""
+        return OF_WORDS
 
     @property
     @abstractmethod
@@ -504,7 +507,9 @@ class WordVectors(WordEmbedding):
         path = f"{folder}/{name}.vectors"
         _, arrays, unchecked = read_arrays(path, _KIND, later=("vectors",))
         arrays |= {name: one.array for name, one in unchecked.items()}
-        return cls._from_file(path, arrays, is_ours=True)
+        vectors = cls._from_file(path, arrays, is_ours=True)
+        vectors.__dict__["ships_as"] = name  # without reading them all
+        return vectors
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False) -> Self:
@@ -606,7 +611,27 @@ class WordVectors(WordEmbedding):
         state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
         for array in (self.counts, *self._matrix.arrays().values()):
             state.update(np.ascontiguousarray(array).data)
-        return f"word vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
+        return f"word vectors {state.hexdigest()} {self._shape}"
+
+    @property
+    def _shape(self) -> str:
+        return f"({len(self)} words, vectors of {self.size})"
+
+    @cached_property
+    def ships_as(self) -> str | None:
+        """The name under which these vectors ship with the package, or None if they do not.
+
+        Their numbers decide, not where they were read. What is fitted to shipped vectors goes by
+        this name, and a pickle holds it in place of them.
+        """
+        shape = self._shape  # it tells nearly all others apart, so that few are hashed
+        alike = [name for name, known in SHIPPED.items() if known.endswith(shape)]
+        return next((name for name in alike if SHIPPED[name] == self._name), None)
+
+    @property
+    def calibration(self) -> Calibration:
+        """The weights of the default score for these vectors."""
+        return OF_ENGLISH if self.ships_as == ENGLISH else OF_WORDS
 
     def __len__(self) -> int:
         return len(self.vocabulary)
@@ -615,8 +640,8 @@ class WordVectors(WordEmbedding):
         return self  # it never changes
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        if is_brown(self) or is_english(self):  # the same object again, in another process too
-            return (Brown if is_brown(self) else English), ()
+        if type(self) is WordVectors and self.ships_as is not None:
+            return (Brown if self.ships_as == BROWN else English), ()
         return super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
@@ -698,6 +723,14 @@ def _require_texts(texts: Sequence[str]) -> None:
 
 # ---- the vectors that ship, and their corpus -----------------------------------------------------
 
+#: The names of the vectors that ship.
+BROWN, ENGLISH = "brown", "english"
+#: Their fingerprints.
+SHIPPED = {
+    BROWN: "word vectors fede6a8a72a1f7bb (26806 words, vectors of 350)",
+    ENGLISH: "word vectors fe3c6c73f6d7133d (90000 words, vectors of 160)",
+}
+
 
 @cache
 def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns one object
@@ -712,12 +745,12 @@ def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns o
     >>> vectors.encode(["color", "colour"]).shape == (2, vectors.size)
     True
     """
-    return WordVectors.shipped("brown")
+    return WordVectors.shipped(BROWN)
 
 
 def is_brown(embedding: object) -> bool:
     """Tell whether these are the `Brown` vectors, without opening them."""
-    return Brown.cache_info().currsize > 0 and embedding is Brown()
+    return isinstance(embedding, WordVectors) and embedding.ships_as == BROWN
 
 
 @cache
@@ -733,14 +766,12 @@ def English() -> WordVectors:  # noqa: N802 - likewise
     >>> bool(mobile > shrimp)
     True
     """
-    vectors = WordVectors.shipped("english")
-    vectors.calibration = OF_ENGLISH
-    return vectors
+    return WordVectors.shipped(ENGLISH)
 
 
 def is_english(embedding: object) -> bool:
     """Tell whether this is the table `English`, without opening it."""
-    return English.cache_info().currsize > 0 and embedding is English()
+    return isinstance(embedding, WordVectors) and embedding.ships_as == ENGLISH
 
 
 def brown_sentences(*, download: bool = False) -> list[list[str]]:

@@ -32,6 +32,7 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.vocabulary import _Spellings
 from fuzzydict.embedding.word2vec import words_of_sentence
 from fuzzydict.embedding.word_vectors import (
+    SHIPPED,
     English,
     JoinedVectors,
     brown_sentences,
@@ -567,13 +568,55 @@ def test_a_corpus_that_is_there_is_not_downloaded(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("shipped", [Brown, English])
-def test_the_vectors_that_ship_are_pickled_by_name(shipped: Callable[[], WordVectors]) -> None:
-    pickled = pickle.dumps(shipped())
-    assert len(pickled) < 200
-    assert pickle.loads(pickled) is shipped()
-    d = pickle.loads(pickle.dumps(FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())))
-    other = FuzzyDict({"phone": 1, "price": 2}, embedding=shipped())
-    assert d.nearest("mobile").score == pytest.approx(other.nearest("mobile").score)
+def test_the_vectors_that_ship_are_pickled_by_name(
+    shipped: Callable[[], WordVectors], tmp_path: Path
+) -> None:
+    shipped().save(tmp_path / "mine.vectors")
+    for vectors in (shipped(), WordVectors.load(tmp_path / "mine.vectors")):
+        pickled = pickle.dumps(vectors)
+        assert len(pickled) < 200
+        assert pickle.loads(pickled) is shipped()
+
+
+@pytest.mark.parametrize("shipped", [Brown, English])
+def test_a_file_of_the_vectors_that_ship_gives_their_scores_in_every_process(
+    shipped: Callable[[], WordVectors], tmp_path: Path
+) -> None:
+    shipped().save(tmp_path / "mine.vectors")
+    loaded = WordVectors.load(tmp_path / "mine.vectors")
+    expected = FuzzyDict({"phone": 1, "price": 2}, embedding=shipped()).most_similar("mobile")
+    d = FuzzyDict({"phone": 1, "price": 2}, embedding=loaded)
+    assert d.most_similar("mobile") == deepcopy(d).most_similar("mobile") == expected
+    (tmp_path / "pickle").write_bytes(pickle.dumps(d))
+    assert (tmp_path / "pickle").stat().st_size < 1000
+    code = (
+        "import pickle, sys; d = pickle.load(open(sys.argv[1], 'rb')); "
+        "print([tuple(match) for match in d.most_similar('mobile')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, str(tmp_path / "pickle")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str([tuple(match) for match in expected])
+    d.save(tmp_path / "d")
+    for embedding in (None if shipped is Brown else "english", shipped(), loaded):
+        again: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=embedding)
+        assert again.most_similar("mobile") == expected
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_vectors_that_ship_are_told_by_their_fingerprints(name: str) -> None:
+    shipped = WordVectors.shipped(name)
+    assert shipped.fingerprint() == {"name": SHIPPED[name]}
+    assert shipped.ships_as == name
+    arrays = shipped.arrays()
+    codes = arrays["vectors"].copy()
+    assert WordVectors.from_arrays({**arrays, "vectors": codes}).ships_as == name
+    codes[7, 7] += 1
+    assert WordVectors.from_arrays({**arrays, "vectors": codes}).ships_as is None
+    assert SMALL.ships_as is None
 
 
 def test_a_phrase_is_encoded_alike_after_its_words_and_before() -> None:
