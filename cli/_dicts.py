@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from fuzzydict import FuzzyDict, OptionError, WordVectors
-from fuzzydict.embedding.encoder import ENGLISH
-from fuzzydict.embedding.word_vectors import English
+from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING

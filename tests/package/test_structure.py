@@ -17,7 +17,7 @@ ORDER = (
     *("options", "indexed", "saving", "learning", "mapping", "frames", "io", "evaluation"),
     *("__init__", "data", "cli", "__main__"),
 )
-MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 18, 70, 800, 60
+MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 18, 75, 800, 60
 #: Private by their names, but offered to all by Python itself.
 OFFERED = {"_asdict", "_fields", "_make", "_replace"}
 
