@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import positive
-from fuzzydict.embedding.encoder import ENGLISH, as_embedding, name_of
+from fuzzydict.embedding.encoder import as_embedding, name_of
+from fuzzydict.embedding.word_vectors import ENGLISH
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
 from fuzzydict.io.explore.reasons import reasons
 from fuzzydict.io.records import as_line
