@@ -23,7 +23,14 @@ from statistics import median
 
 from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command, text_table
 
-from . import speed_columns, speed_commands, speed_given, speed_reads, speed_writes
+from . import (
+    speed_columns,
+    speed_commands,
+    speed_given,
+    speed_page,
+    speed_reads,
+    speed_writes,
+)
 from .speed_data import QUICK, Sizes
 from .turns import Case, Figures, Row, measured, processor_time, shown
 
@@ -51,6 +58,7 @@ TABLES: Mapping[str, Mapping[str, Benchmark]] = {
     "Memory": {"memory": speed_writes.bytes_a_key},
     "Processes": {"import": speed_commands.importing, "command": speed_commands.command},
     "Learning": {"fit": speed_commands.fitting},
+    "The page": {"page": speed_page.page},
 }
 BENCHMARKS = {name: run for group in TABLES.values() for name, run in group.items()}
 _PEERS = (
