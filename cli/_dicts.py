@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ __all__ = [
     "embedding_of",
     "no_nan",
     "opens_dict",
+    "opens_dict_beside_table",
+    "table_options",
 ]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
@@ -65,7 +67,7 @@ _OPTIONS = [
         "d.save are recognized.",
     ),
     click.option(
-        "--key", metavar="NAME", help="Column of the keys in a CSV, TSV or JSON Lines file."
+        "--key", metavar="NAME", help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file."
     ),
     click.option("--value", metavar="NAME", help="Column of the values."),
     click.option(
@@ -90,9 +92,29 @@ def embedding_of(vectors: Path | None) -> WordVectors | None:
     return WordVectors.load(vectors)
 
 
+#: How to read a table, or DICT where it is one: the names of the parameters, and the options.
+_TABLE_OPTIONS = {
+    "sheet": click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of an .xlsx workbook; by default the first that is not hidden.",
+    ),
+}
+_DICT_SHEET = click.option("--dict-sheet", metavar="NAME", help="Sheet of DICT, as --sheet.")
+
+
+def table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--sheet``, ``--delimiter`` and ``--encoding`` to a command that reads a table."""
+    return _with(_TABLE_OPTIONS.values(), command)
+
+
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--format``, ``--key``, ``--value`` and ``--vectors`` to a command."""
-    for option in reversed(_OPTIONS):
+    """Add ``--format``, ``--key``, ``--value``, ``--vectors`` and `table_options` to a command."""
+    return _with([*_OPTIONS, *_TABLE_OPTIONS.values()], command)
+
+
+def _with(options: Iterable[Any], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(list(options)):
         command = option(command)
     return command
 
@@ -104,9 +126,23 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
 
     Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
     """
+    return dict_options(_opening(command, {name: name for name in _TABLE_OPTIONS}))
+
+
+def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Do the same for a command with another file, to which `table_options` belong.
+
+    The command gets their values.
+    """
+    return _with(
+        [*_OPTIONS, _DICT_SHEET], _opening(table_options(command), {"sheet": "dict_sheet"})
+    )
+
+
+def _opening(command: Callable[..., None], reading: dict[str, str]) -> Callable[..., None]:
+    """Pass a command the dict; ``reading`` names parameters for some of those of `open_dict`."""
 
     @_scorer_option
-    @dict_options
     @functools.wraps(command)
     def run(
         dict_file: Path,
@@ -126,6 +162,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
             embedding=embedding_of(vectors),
             scorer=scorer,
             score_cutoff=cutoff,
+            **{name: others.pop(parameter) for name, parameter in reading.items()},
         )
         command(d, **others)
 

@@ -57,7 +57,8 @@ def command(
 ) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
-    DICT is a file of JSON, TOML, YAML, CSV, TSV or JSON Lines, or one written by FuzzyDict.save.
+    DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, or one that FuzzyDict.save
+    wrote.
     Without a QUERY, queries are read from standard input, one a line, and answered as they come.
     A query without a match gives an empty line (with --json, nulls) and a message on standard
     error, and the exit code is 1.

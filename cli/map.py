@@ -11,9 +11,9 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, clean_column
-from fuzzydict.io.tables import TABLES, table_format
+from fuzzydict.io.tables import FILES_ONLY, TABLES, table_format
 
-from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict
+from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
 from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
@@ -64,13 +64,14 @@ _STANDARD = Path("-")  # standard input
     help=f"Matches with a lower score are doubtful; by default {_SURE}.",
 )
 @cutoff_option
-@opens_dict
+@opens_dict_beside_table
 def command(
     d: FuzzyDict[Any],
     table: Path,
     column: str,
     output: Path | None,
     form: str | None,
+    sheet: str | None,
     prefix: str | None,
     review: Path | None,
     decisions: Path | None,
@@ -78,10 +79,11 @@ def command(
 ) -> None:
     """Add the matching key of DICT, its value and its score to each row of TABLE.
 
-    TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, or - for standard input (not
-    Parquet). Rows keep their order and their text. If no key matches a cell, the new cells are
-    empty and the exit code is 1. Cells that are blank or say n/a, na, none, null, unknown, - or ?
-    are not looked up, unless a key says the same. If anything fails, no file is changed.
+    TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, an .xlsx workbook, or - for
+    standard input (not Parquet or .xlsx). Rows keep their order and their text. If no key matches a
+    cell, the new cells are empty and the exit code is 1. Cells that are blank or say n/a, na, none,
+    null, unknown, - or ? are not looked up, unless a key says the same. If anything fails, no file
+    is changed.
 
     A review has the columns query, count, key, score and target, and a row for each text whose
     best score is below --sure. To decide on a target, replace it, question mark included, by the
@@ -99,6 +101,7 @@ def command(
             column,
             place,
             format=form,
+            sheet=sheet,
             prefix=prefix,
             decisions=decisions,
             review=review,
@@ -147,10 +150,10 @@ def _check(
     form: str, table: Path, output: Path | None, review: Path | None, decisions: Path | None
 ) -> None:
     """Refuse misuse before any work."""
-    if table == _STANDARD and form == "parquet":
-        raise click.UsageError("a Parquet table cannot be read from standard input; name a file")
-    if output is None and form == "parquet":
-        raise click.UsageError("a Parquet table needs a file to be written to (-o)")
+    if table == _STANDARD and form in FILES_ONLY:
+        raise click.UsageError(f"{form} cannot be read from standard input; name a file")
+    if output is None and form in FILES_ONLY:
+        raise click.UsageError(f"{form} needs a file to be written to (-o)")
     if output is not None:
         _check_ending(output, table, form)
     dict_file: Path = click.get_current_context().params["dict_file"]

@@ -17,7 +17,7 @@ from fuzzydict._files import replacing
 from fuzzydict.errors import NoMatchError, OptionError
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
-from fuzzydict.io.tables import checked_format, open_table
+from fuzzydict.io.tables import Added, checked_format, open_table
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
@@ -31,6 +31,8 @@ _TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
 _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
+#: The columns that are written, with the like of what is in them.
+_NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]}
 
 T = TypeVar("T")
 #: The key, value and score that match a cell, or None for each.
@@ -70,6 +72,7 @@ def clean_column(
     output: Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002 - the usual name
+    sheet: str | None = None,
     prefix: str | None = None,
     decisions: Path | None = None,
     review: Path | None = None,
@@ -91,6 +94,7 @@ def clean_column(
         column: the name of the column.
         output: a file, or a stream of bytes.
         format: the table's format, one of `io.tables.TABLES`; by default the file's ending says.
+        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
         prefix: goes before "key", "value" and "score" in the new names; by default the column's
             name and "_".
         decisions: a review in which somebody decided; the texts in it find what was decided. The
@@ -114,11 +118,14 @@ def clean_column(
     existing = review if review is not None and review.exists() else None
     decided = Decided(d, [path for path in (decisions, existing) if path is not None])
     prefix = f"{column}_" if prefix is None else prefix
-    names = (f"{prefix}key", f"{prefix}value", f"{prefix}score")
+    added = [Added(f"{prefix}{name}", like) for name, like in _NEW_COLUMNS.items()]
     with nullcontext() if review is None else Review(review, decided) as doubts:
-        with open_table(table, format=format) as source, _written(output, doubts) as file:
+        with (
+            _written(output, doubts) as file,
+            open_table(table, format=format, sheet=sheet) as source,
+        ):
             blocks = source.blocks(column)
-            with source.writer(file, names) as writer:
+            with source.writer(file, added) as writer:
                 matcher = _ColumnMatcher(d, decided, doubts, sure, writer.beside)
                 for block in blocks:
                     writer.write(block, matcher.beside(block.cells, block.counts))

@@ -1,4 +1,4 @@
-"""Files that hold a dict: JSON, TOML, YAML, CSV, TSV, JSON Lines, and saved dicts."""
+"""Files that hold a dict: JSON, TOML, YAML, CSV, TSV, JSON Lines, .xlsx, and saved dicts."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from fuzzydict.io.records import (
     parse_json,
     parser_limits,
 )
+from fuzzydict.io.sheets import Sheet, cell_text
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from fuzzydict.io.records import Record
 
 
-FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "fuzzydict")
+FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
+_WITH_COLUMNS = (*ROW_FORMATS, "xlsx")
 _PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with "PAR1", too
 
 
@@ -45,21 +47,23 @@ def open_dict(
     format: str | None = None,  # noqa: A002 - the usual name
     key: str | None = None,
     value: str | None = None,
+    sheet: str | None = None,
     embedding: Any = None,
     scorer: str | None = None,
     score_cutoff: float | None = None,
 ) -> FuzzyDict[Any]:
     """Return the `FuzzyDict` in a file.
 
-    The first row of a CSV or TSV file is an item unless it names the columns "key" and "value" or
-    those that are given. If such a row looks like a header, a UserWarning says so.
+    The first row of a CSV or TSV file or of a sheet is an item unless it names the columns "key"
+    and "value" or those that are given. If such a row looks like a header, a UserWarning says so.
 
     Args:
         path: the file.
         format: one of `FORMATS`. By default the first bytes show whether it is a saved dict, and
             otherwise the ending decides; a file without a known ending is JSON.
-        key: the column (CSV, TSV) or field (JSON Lines) of the keys; by default "key".
+        key: the column (CSV, TSV, .xlsx) or field (JSON Lines) of the keys; by default "key".
         value: the column or field of the values; by default "value".
+        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
         scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
         score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
@@ -67,12 +71,12 @@ def open_dict(
     Raises:
         OSError: the file cannot be read.
         FileFormatError: the file is not of its format, holds no dict, or repeats a key.
-        OptionError: the format is unknown, or has no columns to name.
-        MissingExtraError: ruamel.yaml, which reads YAML, is not installed.
+        OptionError: the format is unknown, or has no columns or sheets to name.
+        MissingExtraError: ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    format = _checked_format(path, format, key, value)  # noqa: A001
+    format = _checked_format(path, format, key, value, sheet)  # noqa: A001
     if format != "fuzzydict":
-        content = read_dict(path, format=format, key=key, value=value)
+        content = read_dict(path, format=format, key=key, value=value, sheet=sheet)
         return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
@@ -88,9 +92,10 @@ def read_dict(
     format: str | None = None,  # noqa: A002
     key: str | None = None,
     value: str | None = None,
+    sheet: str | None = None,
 ) -> dict[str, Any]:
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
-    match _checked_format(path, format, key, value):
+    match _checked_format(path, format, key, value, sheet):
         case "json":
             return read_json(path)
         case "toml":
@@ -99,10 +104,20 @@ def read_dict(
             return _read_yaml(path)
         case "fuzzydict":
             return dict(open_dict(path, format="fuzzydict"))
+        case "xlsx":
+            with open_to_read(path) as file:
+                table = Sheet(file, str(path), sheet)
+                table.check_formulas(range(len(table.names)))
+                return _unique(path, _row_items(table.header, table.rows(), path, key, value))
+        case "jsonl":
+            with open_to_read(path) as file:
+                return _unique(path, _json_items(file, path, key, value))
         case rows:
             with open_to_read(path) as file:
-                items = _json_items if rows == "jsonl" else _csv_items
-                return _unique(path, items(file, path, rows, key, value))
+                header, records = csv_table(file, path, DELIMITERS[rows])
+                if header is None:
+                    return _unique(path, [])
+                return _unique(path, _row_items(header, records, path, key, value))
 
 
 def format_of(path: Path) -> str:
@@ -110,15 +125,19 @@ def format_of(path: Path) -> str:
     return format_by_ending(path, FORMATS) or "json"
 
 
-def _checked_format(path: Path, form: str | None, key: str | None, value: str | None) -> str:
-    """Return the format to read, which must have columns if ``key`` or ``value`` names one."""
+def _checked_format(
+    path: Path, form: str | None, key: str | None, value: str | None, sheet: str | None
+) -> str:
+    """Return the format to read, which must have the columns and the sheet that are named."""
     form = form or _detected_format(path)
     if form not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
-    if form not in ROW_FORMATS and (key is not None or value is not None):
+    if form not in _WITH_COLUMNS and (key is not None or value is not None):
         raise OptionError(
-            f"key and value name columns of the formats {', '.join(ROW_FORMATS)}; {form} has none"
+            f"key and value name columns of the formats {', '.join(_WITH_COLUMNS)}; {form} has none"
         )
+    if form != "xlsx" and sheet is not None:
+        raise OptionError(f"sheet: {path} is {form}, which has no sheets; leave it out")
     return form
 
 
@@ -345,26 +364,25 @@ def _require_dict(content: Any, path: Path, expected: str) -> dict[str, Any]:
     return content
 
 
-# ---- CSV, TSV, JSON Lines -----------------------------------------------------------------
+# ---- CSV, TSV, JSON Lines, .xlsx -----------------------------------------------------------------
 
 Item = tuple[int, Any, Any]  # line number, key, value
 
 
-def _csv_items(
-    file: BinaryIO, path: Path, form: str, key: str | None, value: str | None
+def _row_items(
+    header: Record, records: Iterable[Record], path: Path, key: str | None, value: str | None
 ) -> Iterator[Item]:
-    """Yield an item for each row. Values are texts as written."""
-    header, lines = csv_table(file, path, DELIMITERS[form])
-    if header is None:
-        return
-    rows = (row for row in lines if row.content)  # the others are blank
-    columns, names = header.content, (key or "key", value or "value")
+    """Yield an item for each row of CSV or of a sheet. Values are as they are in it."""
+    rows = (row for row in records if row.content)  # the others are blank
+    columns = [cell_text(name) or "" for name in header.content]
+    header, first = header._replace(content=columns), header
+    names = (key or "key", value or "value")
     if key or value or set(names) <= set(columns):
         key_index, value_index = (column_index(name, header, path) for name in names)
-        yield from ((row.line, row.content[key_index], row.content[value_index]) for row in rows)
+        for row in rows:
+            yield row.line, cell_text(row.content[key_index]), row.content[value_index]
     elif len(columns) == 2:
-        yield header.line, *columns
-        yield from _rows_without_header(header, rows, path)
+        yield from _rows_without_header(first, rows, path)
     else:
         raise FileFormatError(
             f"{path}: line {header.line} has {counted_cells(header)}, where a key and a value were "
@@ -374,13 +392,15 @@ def _csv_items(
 
 
 def _rows_without_header(first: Record, rows: Iterator[Record], path: Path) -> Iterator[Item]:
-    """Yield rows of two cells; warn if only the first row has no number as its value."""
-    key, value = first.content
+    """Yield rows of two cells; warn if only the first one has no number as its value."""
+    key, value = (cell_text(cell) or "" for cell in first.content)
+    yield first.line, key, first.content[1]
     like_header, numbers = not (_is_number(key) or _is_number(value)), 0
     for row in rows:
-        yield row.line, *row.content
-        if like_header and row.content[1].strip():
-            like_header = _is_number(row.content[1])
+        text, content = row.content
+        yield row.line, cell_text(text), content
+        if like_header and (cell_text(content) or "").strip():
+            like_header = _is_number(cell_text(content) or "")
             numbers += 1
     if like_header and numbers:
         advice = (
@@ -398,9 +418,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _json_items(
-    file: BinaryIO, path: Path, _: str, key: str | None, value: str | None
-) -> Iterator[Item]:
+def _json_items(file: BinaryIO, path: Path, key: str | None, value: str | None) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
     key_field, value_field = key or "key", value or "value"
     for line, _, content in json_records(file, path):
@@ -437,7 +455,8 @@ def _unique(path: Path, items: Iterable[Item]) -> dict[str, Any]:
     for line, key, value in items:
         if not isinstance(key, str):
             raise FileFormatError(
-                f"{path}: line {line} has {JSON_TYPES[type(key)]} as key; put it in quotes"
+                f"{path}: line {line} has {JSON_TYPES[type(key)]} as key; "
+                f"{'fill it in' if key is None else 'put it in quotes'}"
             )
         if key in content:
             raise FileFormatError(

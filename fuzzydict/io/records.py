@@ -33,7 +33,10 @@ ROW_FORMATS = ("csv", "tsv", "jsonl")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 #: All formats by the ending of a file's name.
 ENDINGS = {
-    **{f".{name}": name for name in ("json", "toml", "yaml", *ROW_FORMATS, "parquet", "fuzzydict")},
+    **{
+        f".{name}": name
+        for name in ("json", "toml", "yaml", *ROW_FORMATS, "parquet", "xlsx", "fuzzydict")
+    },
     ".yml": "yaml",
     ".tab": "tsv",
     ".ndjson": "jsonl",

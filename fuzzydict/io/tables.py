@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, JSON Lines and Parquet.
+"""Tables in files: CSV, TSV, JSON Lines, Parquet and sheets of .xlsx workbooks.
 
 `open_table` opens a `Table`. Its rows come in blocks, with their cells of one column, so that
 memory does not grow with the table. A `Writer` copies the blocks with new cells beside each row;
@@ -38,6 +38,7 @@ from fuzzydict.io.records import (
     json_blocks,
     no_column,
 )
+from fuzzydict.io.sheets import Sheet, cell_text
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: The formats of tables.
-TABLES = (*ROW_FORMATS, "parquet")
+TABLES = (*ROW_FORMATS, "parquet", "xlsx")
+#: Those whose files are read from any place in them, and are no streams.
+FILES_ONLY = ("parquet", "xlsx")
 
 
 class CellBlock(NamedTuple):
@@ -64,14 +67,39 @@ class CellBlock(NamedTuple):
     rows: Any
 
 
+class Row(NamedTuple):
+    """A row by itself: the number of its line, its text in one column, and all its values."""
+
+    line: int
+    text: str | None
+    values: list[Any]
+
+
+class Contents(NamedTuple):
+    """All of a table: the names of its columns, and its rows with a value for each."""
+
+    names: list[str]
+    rows: list[Row]
+
+
+class Added(NamedTuple):
+    """A column to add to a table: its name, and values such as it will hold."""
+
+    name: str
+    values: Sequence[Any]
+
+
 class Writer(Protocol[T]):
     """Writes the blocks of a table with new cells at the end of each row."""
 
     def beside(self, cells: Sequence[Any]) -> T:
         """Return values, one for each new column, as they are written beside a row."""
 
-    def write(self, block: CellBlock, beside: list[T]) -> None:
-        """Write the rows of a block, with what goes beside each of its cells."""
+    def write(self, block: CellBlock, beside: list[T | None]) -> None:
+        """Write the rows of a block, with what goes beside each of its cells.
+
+        A row is left out if that is None; blank lines stay.
+        """
 
 
 class Table(Protocol):
@@ -83,6 +111,10 @@ class Table(Protocol):
 
     name: str
 
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the columns; None in JSON Lines, where each line has its own."""
+
     def blocks(self, column: str) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
 
@@ -90,11 +122,16 @@ class Table(Protocol):
             FileFormatError: there is no such column, or a row cannot be read.
         """
 
-    def writer(self, output: BinaryIO, names: Sequence[str]) -> AbstractContextManager[Writer[Any]]:
+    def contents(self, column: str) -> Contents:
+        """Return the whole table; errors as for `blocks`."""
+
+    def writer(
+        self, output: BinaryIO, added: Sequence[Added]
+    ) -> AbstractContextManager[Writer[Any]]:
         """Return a writer to a file of the same format.
 
         Raises:
-            FileFormatError: the table has a column of one of the new ``names``.
+            FileFormatError: the table has a column of the name of a new one.
         """
 
     def progress(self) -> tuple[int, int] | None:
@@ -111,29 +148,46 @@ def open_table(
     table: Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002 - the usual name
+    sheet: str | None = None,
 ) -> Iterator[Table]:
     """Open a table to read it.
 
     Args:
-        table: a file, or a stream of bytes, which cannot be Parquet.
+        table: a file; or a stream of bytes, but for `FILES_ONLY`.
         format: one of `TABLES`; by default the file's ending says.
+        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
 
     Raises:
         OSError: the file cannot be read.
-        FileFormatError: the table is not of its format.
-        OptionError: the format is unknown.
-        MissingExtraError: pyarrow, which reads Parquet, is not installed.
+        FileFormatError: the table is not of its format, or has changed while it was read.
+        OptionError: the format is unknown, there is no such sheet, or the format has none.
+        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     form, name = checked_format(table, format), name_of(table)
+    if sheet is not None and form != "xlsx":
+        raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
     with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
+        before = _state(file)
         match form:
             case "jsonl":
                 yield _JsonLines(file, name)
             case "parquet":
                 with _parquet(file, name) as parquet:
                     yield parquet
+            case "xlsx":
+                yield _Xlsx(Sheet(file, name, sheet))
             case _:
                 yield _Csv(file, name, DELIMITERS[form])
+        if _state(file) != before:
+            raise FileFormatError(f"{name} has changed while it was read; start again")
+
+
+def _state(file: BinaryIO) -> tuple[int, int] | None:
+    """Return the size and the time of a file on a disk, by which a change can be told."""
+    if not _is_regular(file):
+        return None
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
@@ -151,9 +205,9 @@ def name_of(table: Path | BinaryIO) -> str:
     return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
 
 
-def _check_names(existing: Iterable[str], names: Iterable[str], place: str) -> None:
+def _check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
     taken = set(existing)
-    for name in filter(taken.__contains__, names):
+    for name in filter(taken.__contains__, (one.name for one in added)):
         raise FileFormatError(f"{place} has a column {quoted(name)} already; choose another prefix")
 
 
@@ -188,6 +242,7 @@ class _Csv:
         if header is None or header.line > 1:
             raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
         self.name, self.header, self.delimiter, self._file = name, header, delimiter, file
+        self.names: list[str] = header.content
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
         index = column_index(column, self.header, self.name)
@@ -198,10 +253,20 @@ class _Csv:
             if rows or not _is_regular(self._file)
         )
 
+    def contents(self, column: str) -> Contents:
+        index = column_index(column, self.header, self.name)
+        rows = [
+            Row(line, cells[index], cells)
+            for lines, _, block in self._blocks
+            for line, cells in zip(lines, block, strict=True)
+            if cells
+        ]
+        return Contents(self.names, rows)
+
     @contextmanager
-    def writer(self, output: BinaryIO, names: Sequence[str]) -> Iterator[_CsvWriter]:
-        _check_names(self.header.content, names, self.name)
-        writer = _CsvWriter(self, output, names)
+    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_CsvWriter]:
+        _check_names(self.names, added, self.name)
+        writer = _CsvWriter(self, output, added)
         yield writer
         writer.finish()
 
@@ -212,25 +277,25 @@ class _Csv:
 class _CsvWriter:
     """Writes rows as they were, each with more cells; a blank line gets none."""
 
-    def __init__(self, table: _Csv, output: BinaryIO, names: Sequence[str]) -> None:
+    def __init__(self, table: _Csv, output: BinaryIO, added: Sequence[Added]) -> None:
         self._output, self._delimiter = output, table.delimiter
         raw = table.header.raw
         row = raw.rstrip("\r\n")
         # The header is written with the first rows, or at the end if there are none.
-        self._header = [row, self.beside(names), raw[len(row) :]]
+        self._header = [row, self.beside([one.name for one in added]), raw[len(row) :]]
 
     def beside(self, cells: Sequence[Any]) -> str:
-        return self._delimiter + csv_row(map(as_cell, cells), self._delimiter)
+        return csv_row(["", *map(as_cell, cells)], self._delimiter) if cells else ""
 
-    def write(self, block: CellBlock, beside: list[str]) -> None:
+    def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, self._header = self._header, []
         new = iter(beside)
         for raw, cells in zip(*block.rows, strict=True):
             if not cells:
                 parts.append(raw)
-                continue
-            row = raw.rstrip("\r\n")
-            parts += row, next(new), raw[len(row) :]
+            elif (added := next(new)) is not None:
+                row = raw.rstrip("\r\n")
+                parts += row, added, raw[len(row) :]
         _write_text(parts, self._output)
 
     def finish(self) -> None:
@@ -243,6 +308,8 @@ class _CsvWriter:
 
 class _JsonLines:
     """A table of objects, one a line, each with fields of its own."""
+
+    names = None
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self.name, self._file = name, file
@@ -274,9 +341,20 @@ class _JsonLines:
             )
         return as_json(cell)
 
+    def contents(self, column: str) -> Contents:
+        names: dict[str, None] = {}
+        found: list[tuple[int, str | None, dict[str, Any]]] = []
+        for cells, _, (lines, _, contents) in self.blocks(column):
+            objects = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
+            for (line, content), cell in zip(objects, cells, strict=True):
+                names.update(dict.fromkeys(content))
+                found.append((line, cell, content))
+        rows = [Row(line, cell, [*map(content.get, names)]) for line, cell, content in found]
+        return Contents(list(names), rows)
+
     @contextmanager
-    def writer(self, output: BinaryIO, names: Sequence[str]) -> Iterator[_JsonLinesWriter]:
-        yield _JsonLinesWriter(self.name, output, names)
+    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_JsonLinesWriter]:
+        yield _JsonLinesWriter(self.name, output, added)
 
     def progress(self) -> tuple[int, int] | None:
         return _bytes_read(self._file)
@@ -285,22 +363,26 @@ class _JsonLines:
 class _JsonLinesWriter:
     """Writes lines as they were, each object with more fields; a blank line stays so."""
 
-    def __init__(self, name: str, output: BinaryIO, names: Sequence[str]) -> None:
-        self._name, self._output, self._names = name, output, names
+    def __init__(self, name: str, output: BinaryIO, added: Sequence[Added]) -> None:
+        self._name, self._output, self._added = name, output, added
+        self._names = {one.name for one in added}
 
     def beside(self, cells: Sequence[Any]) -> str:
-        return as_json(dict(zip(self._names, cells, strict=True)))[1:]
+        names = (one.name for one in self._added)
+        return as_json(dict(zip(names, cells, strict=True)))[1:]
 
-    def write(self, block: CellBlock, beside: list[str]) -> None:
+    def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, new = list[str](), iter(beside)
         for line, raw, content in zip(*block.rows, strict=True):
             if content is BLANK:
                 parts.append(raw)
                 continue
             if not content.keys().isdisjoint(self._names):
-                _check_names(content, self._names, f"{self._name}: line {line}")
-            text = raw.rstrip()
-            parts += text[:-1].rstrip(), ", " * bool(content), next(new), raw[len(text) :]
+                _check_names(content, self._added, f"{self._name}: line {line}")
+            if (added := next(new)) is not None:
+                text = raw.rstrip()
+                comma = ", " if content and self._names else ""
+                parts += text[:-1].rstrip(), comma, added, raw[len(text) :]
         _write_text(parts, self._output)
 
 
@@ -343,12 +425,12 @@ class _Parquet:
 
     def __init__(self, table: Any, name: str, arrow: Any) -> None:
         self.name, self._table, self._arrow = name, table, arrow
+        self.names: list[str] = table.schema_arrow.names
         self._done = 0
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
-        names = self._table.schema_arrow.names
-        if names.count(column) != 1:
-            raise no_column(column, names, self.name)
+        if self.names.count(column) != 1:
+            raise no_column(column, self.names, self.name)
         return self._blocks(column)
 
     def _blocks(self, column: str) -> Iterator[CellBlock]:
@@ -374,17 +456,33 @@ class _Parquet:
         texts = [None if cell is None else str(cell) for cell in cells]
         return self._arrow.array(texts, self._arrow.string())
 
+    def contents(self, column: str) -> Contents:
+        rows = list[Row]()
+        for cells, _, (batch, indices) in self.blocks(column):
+            columns = [array.to_pylist() for array in batch.columns]
+            for place, *values in zip(indices.to_pylist(), *columns, strict=True):
+                rows.append(Row(len(rows) + 1, cells[place], values))
+        return Contents(self.names, rows)
+
     @contextmanager
-    def writer(self, output: BinaryIO, names: Sequence[str]) -> Iterator[_ParquetWriter]:
+    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_ParquetWriter]:
         from pyarrow.parquet import ParquetWriter
 
-        arrow, schema = self._arrow, self._table.schema_arrow
-        _check_names(schema.names, names, self.name)
-        types = (arrow.string(), arrow.string(), arrow.float64())
-        for new, kind in zip(names, types, strict=True):
-            schema = schema.append(arrow.field(new, kind))
+        _check_names(self.names, added, self.name)
+        schema, types = self._table.schema_arrow, [self._type(one.values) for one in added]
+        for new, kind in zip(added, types, strict=True):
+            schema = schema.append(self._arrow.field(new.name, kind))
         with ParquetWriter(output, schema, compression=self._compression()) as writer:
-            yield _ParquetWriter(writer, types, arrow)
+            yield _ParquetWriter(writer, types, self._arrow)
+
+    def _type(self, values: Sequence[Any]) -> Any:
+        """Return the type of a new column: text, if its values have no type in common."""
+        arrow = self._arrow
+        try:
+            found = arrow.infer_type(values)
+        except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
+            return arrow.string()
+        return arrow.string() if arrow.types.is_null(found) else found
 
     def _compression(self) -> str:
         """Return the compression of the first column, or the usual one if there are no rows.
@@ -410,7 +508,7 @@ class _ParquetWriter:
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(
-            cell if cell is None or kind == self._arrow.float64() else self._text(cell)
+            self._text(cell) if cell is not None and self._arrow.types.is_string(kind) else cell
             for cell, kind in zip(cells, self._types, strict=True)
         )
 
@@ -418,12 +516,83 @@ class _ParquetWriter:
     def _text(cell: Any) -> str:
         return encoded(as_cell(cell)).decode()
 
-    def write(self, block: CellBlock, beside: list[tuple[Any, ...]]) -> None:
+    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
         batch, indices = block.rows
+        if None in beside:
+            kept = self._arrow.array([cells is not None for cells in beside]).take(indices)
+            batch, indices = batch.filter(kept), indices.filter(kept)
         added = [
-            self._arrow.array([cells[part] for cells in beside], kind).take(indices)
+            self._arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
             for part, kind in enumerate(self._types)
         ]
         arrays = [*batch.columns, *added]
         rows = self._arrow.record_batch(arrays, schema=self._writer.schema)
         self._writer.write_batch(rows, _PARQUET_ROWS)
+
+
+# ---- workbooks ----------------------------------------------------------------------------
+
+
+class _Xlsx:
+    """A sheet of a workbook, whose first row names the columns. It is one block."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.name, self._sheet = sheet.name, sheet
+        self.names: list[str] = sheet.names
+
+    def blocks(self, column: str) -> Iterator[CellBlock]:
+        rows = self._rows(column)
+        return iter([CellBlock([row.text for row in rows], None, rows)])
+
+    def contents(self, column: str) -> Contents:
+        rows = self._rows(column)
+        self._sheet.check_formulas(range(len(self.names)))
+        return Contents(self.names, rows)
+
+    def _rows(self, column: str) -> list[Row]:
+        if self.names.count(column) != 1:
+            raise no_column(column, [*filter(None, self.names)], self.name)
+        index = self.names.index(column)
+        self._sheet.check_formulas([index])
+        return [
+            Row(line, cell_text(values[index]), values)
+            for line, _, values in self._sheet.rows()
+            if values
+        ]
+
+    @contextmanager
+    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_XlsxWriter]:
+        _check_names(self.names, added, self.name)
+        writer = _XlsxWriter(self._sheet, output, [one.name for one in added])
+        yield writer
+        writer.finish()
+
+    def progress(self) -> tuple[int, int] | None:
+        return None
+
+
+class _XlsxWriter:
+    """Writes new cells into the workbook; or its rows into a new one, if some are left out."""
+
+    def __init__(self, sheet: Sheet, output: BinaryIO, names: Sequence[str]) -> None:
+        self._sheet, self._output, self._names = sheet, output, names
+        self._rows: list[tuple[Row, Sequence[Any] | None]] = []
+
+    def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
+        return cells
+
+    def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
+        self._rows = [*zip(block.rows, beside, strict=True)]
+
+    def finish(self) -> None:
+        kept = [(row, cells) for row, cells in self._rows if cells is not None]
+        if len(kept) < len(self._rows):
+            rows = [[*row.values, *cells] for row, cells in kept]
+            self._sheet.save_rows(
+                self._output, [[*self._sheet.header.content, *self._names], *rows]
+            )
+            return
+        self._sheet.write(1, self._names)
+        for row, cells in kept:
+            self._sheet.write(row.line, cells)
+        self._sheet.save(self._output)

@@ -197,14 +197,15 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("t.xlsx", [], "names no table format; give --table-format"),
-        ("t.parquet", [], "a Parquet table needs a file to be written to (-o)"),
+        ("t.xls", [], "names no table format; give --table-format"),
+        ("t.parquet", [], "parquet needs a file to be written to (-o)"),
+        ("t.xlsx", [], "xlsx needs a file to be written to (-o)"),
         ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, but its ending says otherwise"),
         ("-", [], "the ending of '-' names no table format; give --table-format"),
         (
             "-",
             ["--table-format", "parquet", "-o", "o.parquet"],
-            "cannot be read from standard input",
+            "parquet cannot be read from standard input",
         ),
         ("t.csv", ["--review", "r.csv", "--sure", "nan"], "'--sure': expected a number, got NaN"),
         ("t.csv", ["--cutoff", "nan"], "'--cutoff': expected a number, got NaN"),
@@ -225,6 +226,8 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
         ("t.csv", ["--review", "no/r.csv"], "no: No such file or directory"),
         ("no.csv", ["-o", "o.csv"], "no.csv: No such file or directory"),
         ("t.csv", ["--column", "land"], "has no column 'land'; its columns are 'n', 'country'"),
+        ("t.csv", ["--column", "cuontry"], "has no column 'cuontry' (did you mean 'country'?)"),
+        ("t.csv", ["--sheet", "A"], "t.csv is csv, which has no sheets; leave it out"),
         ("t.csv", ["--prefix", "", "--column", "n", "--key", "x"], "has no column 'x'"),
     ],
 )

@@ -286,9 +286,9 @@ def test_a_review_comes_with_its_table_or_not_at_all(
 
 
 def test_a_format_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.xlsx").write_bytes(b"PK")
-    with pytest.raises(OptionError, match=r"t.xlsx: expected a table of format csv, tsv, jsonl"):
-        cleaned(tmp_path / "t.xlsx")
+    (tmp_path / "t.xls").write_bytes(b"PK")
+    with pytest.raises(OptionError, match=r"t.xls: expected a table of format csv, tsv, jsonl"):
+        cleaned(tmp_path / "t.xls")
 
 
 # ---- which keys ---------------------------------------------------------------------------

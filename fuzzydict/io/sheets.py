@@ -1,0 +1,312 @@
+"""Sheets of .xlsx workbooks, read and written by openpyxl (extra ``excel``).
+
+The first row of a sheet names its columns. Cells that are merged downwards have the value of the
+first; formulas have the values that the program computed that saved the file. Workbooks are read
+as a whole, so what they may hold is bounded, before openpyxl reads them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+import zlib
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+from fuzzydict.errors import (
+    FileFormatError,
+    FuzzyDictError,
+    MissingExtraError,
+    OptionError,
+    printable,
+    quoted,
+)
+from fuzzydict.io.records import Record, as_cell, as_json, encoded
+from fuzzydict.mapping import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_MAX_BYTES = 2**28  # of a workbook's parts, unpacked
+_MAX_TAGS = 2**24  # in them; a cell has four
+_MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
+_MAX_TEXT = 32_767  # characters of a cell
+_MAX_EXACT = 10**15  # integers of more digits are rounded in cells
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+#: What openpyxl repeats for each cell of a range.
+_RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"']([^\"'<>]*)")
+
+
+class Sheet:
+    """A sheet of a workbook.
+
+    Attributes:
+        name: of the file in messages.
+        names: those of the columns; "" for one without a name.
+        header: the first row.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, sheet: str | None = None) -> None:
+        """Read a workbook.
+
+        Args:
+            file: the workbook.
+            name: of the file in messages.
+            sheet: the name of the sheet; by default the first one that is not hidden.
+
+        Raises:
+            FileFormatError: it is no workbook, is encrypted or too large, has no sheet of this
+                name, or one without names of columns.
+            MissingExtraError: openpyxl is not installed.
+        """
+        self.name, self._file = name, file
+        self._unknown: dict[int, str] = {}  # columns, and a formula in each that has no value
+        _check_workbook(file, name)
+        with _telling_what_is_lost(name), _workbook_errors(name):
+            self._book = _load(file, rich_text=True)
+        self._sheet = _sheet_of(self._book, name, sheet)
+        place = f"{name}: sheet {quoted(self._sheet.title)}"
+        if self._sheet.max_row * self._sheet.max_column > _MAX_CELLS:
+            raise FileFormatError(
+                f"{place} has cells in {self._sheet.max_row} rows and {self._sheet.max_column} "
+                f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
+            )
+        with _workbook_errors(name):
+            self._values = self._computed()
+        self._fill_merged(place)
+        self.header = Record(1, "", self._values[0] if self._values else [])
+        self.names = [cell_text(value) or "" for value in self.header.content]
+        if not any(self.names):
+            raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
+
+    def _computed(self) -> list[list[Any]]:
+        """Return the values of all rows, up to the last that is not empty, as wide as the table."""
+        sheet, formulas = self._sheet, list[Any]()
+        for row in sheet.iter_rows():
+            formulas += [cell for cell in row if cell.data_type == "f"]
+        if formulas:
+            with warnings.catch_warnings(action="ignore"):
+                sheet = _load(self._file, data_only=True)[sheet.title]
+        for cell in formulas:
+            computed = sheet.cell(cell.row, cell.column)
+            if computed.value is None and computed.data_type == "n":  # "" is a text
+                self._unknown.setdefault(cell.column - 1, cell.coordinate)
+        rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()]
+        while rows and all(value is None for value in rows[-1]):
+            del rows[-1]
+        filled = [place for row in rows for place, value in enumerate(row) if value is not None]
+        return [row[: max(filled) + 1] for row in rows]
+
+    def _fill_merged(self, place: str) -> None:
+        """Give cells that are merged downwards the value of the first."""
+        for merged in self._sheet.merged_cells.ranges:
+            if merged.min_row == 1 and merged.max_row > 1:
+                raise FileFormatError(
+                    f"{place}: {merged.coord} is merged; expected the names of the columns in row "
+                    f"1, and the first row of the table in row 2"
+                )
+            for row in self._values[merged.min_row : merged.max_row]:
+                if merged.min_col <= len(row):
+                    row[merged.min_col - 1] = self._values[merged.min_row - 1][merged.min_col - 1]
+
+    def rows(self) -> Iterator[Record]:
+        """Yield the rows below the first; the content of an empty row is an empty list."""
+        for number, row in enumerate(self._values[1:], 2):
+            yield Record(number, "", row if any(value is not None for value in row) else [])
+
+    def check_formulas(self, columns: Iterable[int]) -> None:
+        """Check that all formulas in some columns, given by their places, have values.
+
+        Raises:
+            FileFormatError: one has not been computed by the program that saved the file.
+        """
+        for cell in filter(None, map(self._unknown.get, columns)):
+            raise FileFormatError(
+                f"{self.name}: the file has no value of the formula in {cell}; open it in a "
+                f"spreadsheet program and save it again"
+            )
+
+    def write(self, row: int, cells: Sequence[Any]) -> None:
+        """Write values beside a row. Texts are written as texts, whatever they begin with.
+
+        Raises:
+            FileFormatError: a text is too long for a cell.
+        """
+        self._write(self._sheet, row, len(self.names), cells)
+
+    def _write(self, sheet: Any, row: int, after: int, cells: Sequence[Any]) -> None:
+        for column, value in enumerate(cells, after + 1):
+            if value is not None:
+                self._set(sheet.cell(row, column), _for_cell(value))
+
+    def _set(self, cell: Any, value: Any) -> None:
+        if isinstance(value, str) and len(value) > _MAX_TEXT:
+            raise FileFormatError(
+                f"{self.name}: {cell.coordinate} would have a text of {len(value)} characters, "
+                f"and a cell can have {_MAX_TEXT}; save the table as CSV"
+            )
+        cell.value = value
+        if isinstance(value, str):
+            cell.data_type = "s"  # openpyxl takes "=..." for a formula
+
+    def save(self, output: BinaryIO) -> None:
+        """Write the workbook, with what was written beside the rows."""
+        with _workbook_errors(self.name):
+            self._book.save(output)
+
+    def save_rows(self, output: BinaryIO, rows: Sequence[Sequence[Any]]) -> None:
+        """Write a new workbook that has a sheet of this name with these rows."""
+        from openpyxl import Workbook
+
+        book = Workbook()
+        book.active.title = self._sheet.title
+        for number, row in enumerate(rows, 1):
+            self._write(book.active, number, 0, row)
+        book.save(output)
+
+
+def cell_text(value: Any) -> str | None:
+    """Return a cell's value as a text to match: a number without needless digits, dates in ISO.
+
+    >>> cell_text(5.0), cell_text(datetime(2024, 2, 29)), cell_text(" ok ")
+    ('5', '2024-02-29', ' ok ')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_EXACT:
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    return value.isoformat() if isinstance(value, date | time) else as_json(value)
+
+
+def _for_cell(value: Any) -> Any:
+    """Return a value as a cell can hold it: what is no number, date or time becomes a text."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if isinstance(value, bool) or (type(value) is int and abs(value) < _MAX_EXACT):
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    if isinstance(value, date | time) and getattr(value, "tzinfo", None) is None:
+        return value
+    text = encoded(as_cell(value)).decode()
+    return ILLEGAL_CHARACTERS_RE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _value(cell: Any) -> Any:
+    """Return the value of a cell; None if it is empty, or holds an error such as #N/A."""
+    value = None if cell.data_type == "e" else cell.value
+    if isinstance(value, str | None) and type(value) is not str:
+        return None if value is None else str(value)
+    return str(value) if isinstance(value, list) else value  # text in several fonts
+
+
+# ---- the workbook -------------------------------------------------------------------------
+
+
+def _check_workbook(file: BinaryIO, name: str) -> None:
+    """Check what a file is and how much it holds, before it is read."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
+            "pip install 'fuzzydict[excel]'"
+        ) from error
+    if file.read(len(_OLE)) == _OLE:
+        what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
+        raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
+    with _workbook_errors(name), ZipFile(file) as archive:
+        _check_size(archive, name)
+
+
+def _check_size(archive: ZipFile, name: str) -> None:
+    """Refuse a workbook of too many bytes, tags, or merged cells; or in another encoding."""
+    parts, tags, cells = archive.infolist(), 0, 0
+    too_large = FileFormatError(
+        f"{name} holds more than is read of a workbook ({_MAX_BYTES} bytes when unpacked, "
+        f"{_MAX_TAGS} tags, {_MAX_CELLS} merged cells); save the table as CSV or Parquet"
+    )
+    if sum(part.file_size for part in parts) > _MAX_BYTES:
+        raise too_large
+    for part in parts:
+        if not part.filename.lower().endswith((".xml", ".rels", ".vml")):
+            continue
+        data = archive.read(part)
+        if b"\0" in data:
+            raise FileFormatError(f"{name}: {part.filename} is not in UTF-8; save it again")
+        tags += data.count(b"<")
+        cells += sum(map(_area, _RANGE.findall(data)))
+        if tags > _MAX_TAGS or cells > _MAX_CELLS:
+            raise too_large
+
+
+def _area(reference: bytes) -> int:
+    """Return the number of cells of a range such as A1:C3; 0 if it is none."""
+    from openpyxl.utils import range_boundaries
+
+    try:
+        left, top, right, bottom = range_boundaries(reference.decode())
+        return int((right - left + 1) * (bottom - top + 1))
+    except (TypeError, ValueError):  # as of a whole column
+        return _MAX_CELLS + 1 if b":" in reference else 0
+
+
+def _load(file: BinaryIO, **options: bool) -> Any:
+    from openpyxl import load_workbook
+
+    file.seek(0)
+    return load_workbook(file, **options)
+
+
+def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:
+    titles = {one.title: one for one in book.worksheets}
+    if sheet in titles:
+        return titles[sheet]
+    if sheet is not None:
+        raise OptionError(
+            f"{name}: has no sheet {quoted(sheet)}{suggestion(sheet, titles)}; its sheets are "
+            f"{', '.join(map(quoted, titles))}"
+        )
+    if not titles:
+        raise FileFormatError(f"{name}: has no sheet of cells")
+    shown = [one for one in book.worksheets if one.sheet_state == "visible"]
+    return (shown or book.worksheets)[0]
+
+
+#: What zipfile, the parser of XML and openpyxl raise for files that are damaged.
+_MISTAKES = (
+    *(ArithmeticError, AttributeError, BadZipFile, EOFError, LookupError, OSError, RuntimeError),
+    *(SyntaxError, TypeError, ValueError, zlib.error),
+)
+
+
+@contextmanager
+def _workbook_errors(name: str) -> Iterator[None]:
+    """Report a workbook that openpyxl cannot read or write; errors of the disk pass through."""
+    try:
+        yield
+    except FuzzyDictError:
+        raise
+    except _MISTAKES as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FileFormatError(
+            f"{name} is damaged, or not an .xlsx workbook: {error}; save it again"
+        ) from error
+
+
+@contextmanager
+def _telling_what_is_lost(name: str) -> Iterator[None]:
+    """Warn of what openpyxl does not read, and so will not write."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(one.message) for one in caught):
+        if "removed" in text or "lost" in text:
+            warnings.warn(printable(f"{name}: {text}"), stacklevel=4)

@@ -1,0 +1,307 @@
+"""Tables in .xlsx workbooks: what was there stays, what is written is data, bad files are told."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from openpyxl.styles import Font
+
+from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
+from fuzzydict.io import sheets
+from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.dict_files import open_dict, read_dict
+
+COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "5": 5.5, "2024-02-29": date(2024, 2, 29)})
+
+
+def workbook(path: Path, *rows: Sequence[Any], change: Callable[[Any], Any] | None = None) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    if change:
+        change(book)
+    book.save(path)
+    return path
+
+
+def cells(path: Path, sheet: str = "Sheet") -> list[list[Any]]:
+    return [[*row] for row in openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True)]
+
+
+def with_values(path: Path, **values: str) -> Path:
+    """Put values into formulas, as programs that compute them do: openpyxl writes none."""
+    parts = {}
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.namelist():
+            parts[part] = archive.read(part)
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    for cell, value in values.items():
+        begin = sheet.index(f'<c r="{cell}"')
+        end = sheet.index("</c>", begin)
+        computed = (
+            sheet[begin:end].replace("<v />", f"<v>{value}</v>").replace("<v/>", f"<v>{value}</v>")
+        )
+        sheet = sheet[:begin] + computed.replace("><f>", ' t="str"><f>') + sheet[end:]
+    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, data in parts.items():
+            archive.writestr(part, data)
+    return path
+
+
+# ---- what is written ------------------------------------------------------------------------
+
+
+def test_new_columns_are_written_and_all_else_stays(tmp_path: Path) -> None:
+    def change(book: Any) -> None:
+        sheet = book.active
+        sheet["B1"].font = Font(bold=True)
+        sheet["C2"] = "=A2*2"
+        sheet.column_dimensions["B"].width = 33
+        other = book.create_sheet("Other")
+        other["A1"], other["B2"] = "=Sheet!A2", "text"
+        other["B2"].font = Font(italic=True)
+
+    table = workbook(
+        tmp_path / "t.xlsx",
+        ["n", "country", "twice"],
+        [1, "Germny", None],
+        [2, None, None],
+        [],
+        [3, "qwzzt", datetime(2024, 2, 29)],
+        change=change,
+    )
+    counts = clean_column(COUNTRIES, table, "country", table)
+    assert counts == Cleaned(matched=1, unmatched=1, blank=1)
+    header, first, *_, last = cells(table)
+    assert header == ["n", "country", "twice", "country_key", "country_value", "country_score"]
+    assert first == [1, "Germny", "=A2*2", "Germany", "DE", pytest.approx(1, abs=0.1)]
+    assert last == [3, "qwzzt", datetime(2024, 2, 29), None, None, None]
+    book = openpyxl.load_workbook(table)
+    assert book["Sheet"]["B1"].font.b
+    assert book["Sheet"].column_dimensions["B"].width == 33
+    assert book["Other"]["A1"].value == "=Sheet!A2"
+    assert book["Other"]["B2"].font.i
+
+
+def test_texts_that_begin_as_formulas_are_written_as_texts(tmp_path: Path) -> None:
+    texts = ["=1+1", "=cmd|' /C calc'!A0", "#N/A", "+1", "=", "\x07bell", "lone \udfff"]
+    d = FuzzyDict(dict(zip(["a1", "b2", "c3", "d4", "e5", "f6", "g7"], texts, strict=True)))
+    table = workbook(tmp_path / "t.xlsx", ["c"], *([key] for key in d))
+    clean_column(d, table, "c", table)
+    sheet = openpyxl.load_workbook(table).active
+    assert {cell.data_type for cell in sheet["C"]} == {"s"}
+    assert [cell.value for cell in sheet["C"]][1:] == [*texts[:5], "\\x07bell", "lone \\udfff"]
+    # They are still texts when the workbook is written once more.
+    clean_column(d, table, "c", table, prefix="again_")
+    assert {cell.data_type for cell in openpyxl.load_workbook(table).active["C"]} == {"s"}
+
+
+def test_numbers_and_dates_are_asked_as_texts_and_written_as_themselves(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx", ["c"], [5], [5.0], [datetime(2024, 2, 29)], [True])
+    counts = clean_column(COUNTRIES, table, "c", table)
+    assert (counts.matched, counts.unmatched) == (3, 1)
+    assert [row[2] for row in cells(table)[1:4]] == [5.5, 5.5, datetime(2024, 2, 29)]
+
+
+def test_a_text_that_no_cell_can_hold_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx", ["c"], ["Germany"])
+    before = table.read_bytes()
+    with pytest.raises(FileFormatError, match=r"C2 would have a text of 40000 characters"):
+        clean_column(FuzzyDict({"Germany": "x" * 40_000}), table, "c", table)
+    assert table.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["t.xlsx"]
+
+
+# ---- what is read ---------------------------------------------------------------------------
+
+
+def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:
+    table = workbook(tmp_path / "t.xlsx", ["c", "d"], ['="Ger"&"many"', "=1+1"], ["France", 1])
+    with_values(table, A2="Germany")
+    counts = clean_column(COUNTRIES, table, "c", tmp_path / "out.xlsx")
+    assert counts.matched == 2
+    assert cells(tmp_path / "out.xlsx")[1][:3] == ['="Ger"&"many"', "=1+1", "Germany"]
+    with pytest.raises(FileFormatError, match=r"has no value of the formula in B2; open it in"):
+        clean_column(COUNTRIES, table, "d", tmp_path / "out.xlsx")
+    with pytest.raises(FileFormatError, match=r"has no value of the formula in B2"):
+        read_dict(table, key="c", value="d")
+    with_values(table, B2="")
+    assert read_dict(table, key="c", value="d") == {"Germany": None, "France": 1}
+
+
+def test_cells_that_are_merged_downwards_have_the_value_of_the_first(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["n", "c"], [1, "Germny"], [2, None], [3, "x"]]
+    table = workbook(
+        tmp_path / "t.xlsx", *rows, change=lambda book: book.active.merge_cells("B2:B3")
+    )
+    assert clean_column(COUNTRIES, table, "c", table).matched == 2
+    assert [row[2] for row in cells(table)] == ["c_key", "Germany", "Germany", None]
+    wide = workbook(
+        tmp_path / "w.xlsx", *rows, change=lambda book: book.active.merge_cells("A4:B4")
+    )
+    assert clean_column(COUNTRIES, wide, "c", wide).blank == 2
+    header = workbook(
+        tmp_path / "h.xlsx", *rows, change=lambda book: book.active.merge_cells("B1:B2")
+    )
+    with pytest.raises(FileFormatError, match=r"B1:B2 is merged; expected the names of the col"):
+        clean_column(COUNTRIES, header, "c", header)
+
+
+def test_a_sheet_is_named_or_the_first_that_is_shown(tmp_path: Path) -> None:
+    def change(book: Any) -> None:
+        book.active.sheet_state = "hidden"
+        for name in ("Orders", "Prices"):
+            book.create_sheet(name).append(["key", "value"])
+            book[name].append([name, 1])
+
+    table = workbook(tmp_path / "t.xlsx", ["key", "value"], ["hidden", 1], change=change)
+    assert [*read_dict(table)] == ["Orders"]
+    assert [*read_dict(table, sheet="Prices")] == ["Prices"]
+    assert [*read_dict(table, sheet="Sheet")] == ["hidden"]
+    with pytest.raises(OptionError, match=r"no sheet 'Prizes' \(did you mean 'Prices'\?\); its s"):
+        read_dict(table, sheet="Prizes")
+    (tmp_path / "t.csv").write_text("key,value\na,b\n")
+    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
+        read_dict(tmp_path / "t.csv", sheet="Prices")
+    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
+        clean_column(COUNTRIES, tmp_path / "t.csv", "key", io.BytesIO(), sheet="Prices")
+
+
+def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["price", "item"], [5, "brand"], [], [date(2024, 2, 29), 2024]]
+    table = workbook(tmp_path / "t.xlsx", *rows)
+    d = open_dict(table, key="item", value="price")
+    assert {**d} == {"brand": 5, "2024": datetime(2024, 2, 29)}
+    assert d["brnd"] == 5
+    pairs = workbook(tmp_path / "p.xlsx", ["brand", "Porsche"], ["color", "black"])
+    assert read_dict(pairs) == {"brand": "Porsche", "color": "black"}
+    priced = workbook(tmp_path / "q.xlsx", ["item", "price"], ["brand", 5])
+    with pytest.warns(UserWarning, match=r"line 1 looks like a header, .* --key item --value pri"):
+        assert read_dict(priced) == {"item": "price", "brand": 5}
+    twice = workbook(tmp_path / "d.xlsx", ["key", "value"], ["a", 1], ["a", 2])
+    with pytest.raises(FileFormatError, match=r"the key 'a' comes twice, on lines 2 and 3"):
+        read_dict(twice)
+    blank = workbook(tmp_path / "b.xlsx", ["key", "value"], [None, 1])
+    with pytest.raises(FileFormatError, match=r"line 2 has null as key; fill it in"):
+        read_dict(blank)
+
+
+# ---- files that are refused -------------------------------------------------------------------
+
+
+def refused(path: Path, message: str) -> None:
+    before = path.read_bytes()
+    output = path.with_name("out.xlsx")
+    for read in (
+        lambda: clean_column(COUNTRIES, path, "c", output),
+        lambda: read_dict(path, format="xlsx"),
+    ):
+        with pytest.raises(FileFormatError, match=message) as caught:
+            read()
+        assert str(path) in str(caught.value)
+    assert path.read_bytes() == before
+    assert not output.exists()
+
+
+def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", ["c"], ["x"])
+    whole = path.read_bytes()
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500
+    for data, message in [
+        (b"", "is damaged, or not an .xlsx workbook"),
+        (b"c\nx\n", "is damaged, or not an .xlsx workbook"),
+        (whole[:-30], "is damaged, or not an .xlsx workbook"),
+        (whole[:200] + b"\0" * 90 + whole[290:], "is damaged, or not an .xlsx workbook"),
+        (ole, "is an old .xls workbook; save it as .xlsx"),
+        (ole + "EncryptedPackage".encode("utf-16-le"), "is encrypted; save it as .xlsx, without"),
+    ]:
+        path.write_bytes(data)
+        refused(path, message)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "no workbook")
+    refused(path, "is damaged, or not an .xlsx workbook")
+    workbook(path, ["c"], ["x"])
+    refused(repacked(path, SHEET, lambda data: data[:300]), "is damaged, or not an .xlsx")
+
+
+def test_sheets_without_names_of_columns_are_refused(tmp_path: Path) -> None:
+    for rows in ([], [[None, None], ["c", "d"]], [[None], [None]]):
+        refused(workbook(tmp_path / "t.xlsx", *rows), "sheet 'Sheet': row 1 is empty; expected")
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = workbook(tmp_path / "t.xlsx", ["c", "d"], ["x", "y"])
+    merge = b'<mergeCells count="1"><mergeCell ref="A3:XFD1048576"/></mergeCells><pageMargins'
+    repacked(path, SHEET, lambda data: data.replace(b"<pageMargins", merge))
+    refused(path, "holds more than is read of a workbook")
+    far = workbook(tmp_path / "far.xlsx", ["c", "d"])
+    repacked(
+        far,
+        SHEET,
+        lambda data: data.replace(b'r="B1"', b'r="XFD1"').replace(
+            b"</sheetData>", b'<row r="1048576"><c r="A1048576"><v>1</v></c></row></sheetData>'
+        ),
+    )
+    refused(far, "has cells in 1048576 rows and 16384 columns, more than")
+    bomb = workbook(tmp_path / "bomb.xlsx", ["c"])
+    repacked(
+        bomb,
+        SHEET,
+        lambda data: data.replace(b"</sheetData>", b"<row/>" * 99_999 + b"</sheetData>"),
+    )
+    monkeypatch.setattr(sheets, "_MAX_TAGS", 50_000)
+    refused(bomb, "holds more than is read of a workbook")
+    monkeypatch.undo()
+    monkeypatch.setattr(sheets, "_MAX_BYTES", 200_000)
+    refused(bomb, "holds more than is read of a workbook")
+
+
+def test_without_openpyxl_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = workbook(tmp_path / "t.xlsx", ["c"], ["x"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[excel\]'"):
+        clean_column(COUNTRIES, path, "c", path)
+
+
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    class Changing(FuzzyDict[Any]):
+        def most_similar(self, query: Any, topn: int | None = 10) -> Any:
+            with table.open("ab") as file:
+                file.write(b"\n")
+            return super().most_similar(query, topn)
+
+    output = tmp_path / "out"
+    for name in ("t.xlsx", "t.csv", "t.jsonl"):
+        table = tmp_path / name
+        table.write_text("c\nGermny\n" if name == "t.csv" else '{"c": "Germny"}\n')
+        if name == "t.xlsx":
+            workbook(table, ["c"], ["Germny"])
+        with pytest.raises(FileFormatError, match=f"{name} has changed while it was read; start"):
+            clean_column(Changing(COUNTRIES), table, "c", output)
+        assert not output.exists()
