@@ -34,7 +34,7 @@ const count = (many, name) => `${number(many)} ${name}${many === 1 ? "" : "s"}`;
 
 const body = element("tbody");
 const heads = ["Text", "Key", "Decided"].map((name) => element("th", { scope: "col" }, name));
-const table = element("table", { className: "cells" });
+const table = element("table", { className: "cells", "aria-labelledby": "cells-title" });
 table.append(element("thead", {}, element("tr", {}, ...heads)), body);
 
 const back = element("button", { type: "button" }, "Earlier");

@@ -1,0 +1,174 @@
+"""The page for everybody: keyboard alone, names for screen readers, any width, light and dark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzydict import FuzzyDict
+from tests.browser.pages import Page
+
+pytestmark = pytest.mark.more
+Opened = Callable[..., Page]
+COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
+RENTS = {"studio flat": 650, "detached house": 1900, "parking space": 90}
+LINES = "navvy\ngreenish\nqwzzt\nred\ndark see green"
+
+# Texts whose contrast to what is behind them is too low.
+FAINT = Path(__file__).with_name("faint.js").read_text("utf-8")
+
+
+def show_several(page: Page) -> None:
+    page.click("#tab-several")
+    page.type("#queries", LINES)
+    page.wait(lambda: len(page.rows(".heat")) == 5)
+
+
+def show_column(page: Page) -> None:
+    page.click("#tab-column")
+    page.script(
+        "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+        *(page.find("#lines"), LINES),
+    )
+    page.click_button("Match")
+    page.wait(lambda: len(page.rows(".cells")) == 5)
+
+
+def views(page: Page) -> Any:
+    """Yield the name of each view once it is shown."""
+    yield "nothing typed"
+    page.ask("crimson")
+    page.wait(lambda: page.texts("#map circle") != [])
+    yield "one"
+    page.click_button("None is right")
+    page.wait(lambda: page.texts("#taught-list li") != [])
+    yield "taught"
+    show_several(page)
+    yield "several"
+    show_column(page)
+    yield "column"
+    page.click_button("Decide all shown")
+    page.click_button("Match")
+    yield "decided"
+
+
+@pytest.mark.parametrize("values", [COLORS, RENTS], ids=["colors", "numbers"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_contrast(opened: Opened, scheme: str, values: dict[str, Any]) -> None:
+    page = opened(FuzzyDict(values), prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+    grounds = page.script("return getComputedStyle(document.body).backgroundColor")
+    assert (grounds == "rgb(20, 22, 26)") == (scheme == "dark")
+    for view in views(page):
+        assert page.script(FAINT) == [], view
+
+
+@pytest.mark.parametrize("width", [320, 768, 1400])
+def test_no_view_is_wider_than_the_window(opened: Opened, width: int) -> None:
+    page = opened(FuzzyDict(COLORS), width=width)
+    wide = (
+        "return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()"
+        " && !e.closest('.scroll > *, .unseen, .keys thead, .cells thead')"
+        " && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML)"
+    )
+    for view in views(page):
+        assert page.script("return document.documentElement.scrollWidth") <= width, view
+        assert page.script(wide) == [], view
+        small = page.script(
+            "return [...document.querySelectorAll('button, select, input')].filter((e) =>"
+            " e.checkVisibility() && e.getBoundingClientRect().height < 19).map((e) => e.outerHTML)"
+        )
+        assert small == [], view
+
+
+def test_every_control_has_a_name_and_headings_are_in_order(opened: Opened) -> None:
+    page = opened(FuzzyDict(COLORS))
+    roles = {
+        *("button", "checkbox", "combobox", "listbox", "option", "searchbox", "slider", "tab"),
+        *("textbox", "region", "form", "search", "table", "image", "tabpanel", "tablist", "group"),
+    }
+    for view in views(page):
+        tree = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        nodes = [node for node in tree if not node["ignored"]]
+        named = [(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes]
+        assert [role for role, name in named if role in roles and not name] == [], view
+        assert {"main", "banner", "tablist", "tabpanel"} <= {role for role, _ in named}
+        levels = page.script(
+            "return [...document.querySelectorAll('h1, h2, h3')].filter((e) => e.checkVisibility())"
+            ".map((e) => Number(e.tagName[1]))"
+        )
+        assert levels[0] == 1
+        assert all(after - before <= 1 for before, after in pairwise(levels))
+        ids = page.script("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+        assert len(ids) == len(set(ids))
+
+
+def test_the_keyboard_alone_reaches_everything(opened: Opened) -> None:
+    page = opened(FuzzyDict(COLORS), "crimson")
+    page.wait(lambda: page.texts("#map circle") != [])
+    page.click("#query")
+    order = []
+    for _ in range(6):
+        order.append(page.focused())
+        outline = page.script("return getComputedStyle(document.activeElement).outlineStyle")
+        stroke = page.script("return getComputedStyle(document.activeElement).strokeWidth")
+        assert outline == "solid" or stroke == "3px", order  # the focus can be seen
+        page.press("TAB")
+    assert order[:5] == ["Query", "The right key", "Teach", "None is right", "Temperature"]
+    assert "red" in order[5]  # on the map, from where arrow keys lead on
+    page.click("#tab-one")
+    page.press("ARROW_RIGHT")
+    assert page.focused() == "Several queries"
+    assert page.visible("#several")
+    page.press("TAB", "navy blue")
+    page.wait(lambda: page.rows(".heat") != [])
+    page.press("TAB", "ARROW_LEFT", "TAB", "TAB")
+    assert page.focused() == "Heat map"
+    page.click("#tab-several")
+    page.press("END")
+    assert page.focused() == "A column"
+    page.press("TAB", "TAB", "navvy", "TAB", "ENTER")
+    page.wait(lambda: page.focused() == "Matched texts")
+    page.press("TAB", "TAB", "ARROW_DOWN")
+    assert page.focused() == "Key of navvy"
+    page.press("TAB", "SPACE")
+    page.press("TAB")
+    assert page.focused() == "Decide all shown"
+
+
+def test_colors_that_a_person_forces_leave_the_page_readable(opened: Opened) -> None:
+    page = opened(FuzzyDict(COLORS), "crimson", forced_colors="active")
+    body = "return getComputedStyle(document.querySelector('.swatch')).backgroundColor"
+    assert page.script(body) == "rgb(255, 0, 0)"  # a swatch is its colour
+    assert page.script(FAINT) == []
+
+
+def test_nothing_moves_for_those_who_want_less_motion(opened: Opened) -> None:
+    page = opened(FuzzyDict(COLORS), "crimson", prefers_reduced_motion="reduce")
+    body = (
+        "return [...document.querySelectorAll('*')].map((e) =>"
+        " getComputedStyle(e).transitionDuration).filter((d) => d !== '0s')"
+    )
+    assert page.script(body) == []
+
+
+def test_an_answer_is_said_once_the_typing_rests(opened: Opened) -> None:
+    page = opened(FuzzyDict(COLORS))
+    said = (
+        "window.said = []; new MutationObserver(() => window.said.push("
+        "document.querySelector('#said').textContent))"
+        ".observe(document.querySelector('#said'), { childList: true, characterData: true })"
+    )
+    page.script(said)
+    for letter in "crimson":
+        page.press(letter)
+    page.answered("crimson")
+    page.wait(lambda: page.script("return window.said"))
+    time.sleep(0.3)
+    assert [text.partition(" ")[2][:9] for text in page.script("return window.said")] == [
+        "'crimson'"
+    ]

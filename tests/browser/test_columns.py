@@ -1,0 +1,144 @@
+"""A column of texts: uploaded or pasted, matched, decided on, downloaded and taught."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzydict import FuzzyDict
+from tests.browser.pages import Page
+
+pytestmark = pytest.mark.more
+Opened = Callable[..., Page]
+COUNTRIES = {"Germany": "DE", "France": "FR", "Great Britain": "GB", "Netherlands": "NL"}
+TABLE = "id,country\n1,germny\n2,Germany\n3,Holland\n4,germny\n5,\n6,qwzzt\n"
+
+
+def upload(page: Page, path: Path, column: str | None = None) -> None:
+    page.click("#tab-column")
+    page.find("#file").send_keys(str(path))
+    if column is not None:
+        page.wait(lambda: page.visible("#which-column"))
+        page.choose("#which-column", column)
+    page.click_button("Match")
+
+
+def paste(page: Page, lines: str) -> None:
+    page.click("#tab-column")
+    field = page.find("#lines")
+    page.script("arguments[0].value = arguments[1]", field, lines)
+    page.script("arguments[0].dispatchEvent(new Event('input'))", field)
+    page.click_button("Match")
+
+
+def line_of(page: Page, text: str) -> Any:
+    rows = page.driver.find_elements("css selector", ".cells tbody tr")
+    return next(row for row in rows if row.text.startswith(text))
+
+
+def decisions(page: Page) -> dict[str, str]:
+    file = page.driver.downloads / "decisions.csv"
+    file.unlink(missing_ok=True)
+    page.click_button("Download decisions")
+    page.wait(lambda: file.exists() and file.stat().st_size > 0)
+    with file.open(encoding="utf-8", newline="") as opened:
+        return {row["query"]: row["target"] for row in csv.DictReader(opened)}
+
+
+def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
+    opened: Opened, tmp_path: Path
+) -> None:
+    d, table = FuzzyDict(COUNTRIES), tmp_path / "typed.csv"
+    table.write_text(TABLE, "utf-8")
+    page = opened(d)
+    upload(page, table, "country")
+    page.wait(lambda: page.visible("#cells"))
+    assert page.focused() == "Matched texts"
+    assert page.text("#counts").startswith("6 rows, ")
+    assert "1 blank" in page.text("#counts")
+    assert {row[0].split("\n")[0].split(" \u00d7")[0] for row in page.rows(".cells")} == {
+        *("germny", "Germany", "Holland", "qwzzt")
+    }
+    assert page.rows(".cells")[0][0] == "qwzzt"  # what needs a decision comes first
+    assert "\u00d7 2" in line_of(page, "germny").text
+    assert "is a key" in line_of(page, "Germany").text
+    assert not page.find("#cells .main").is_enabled()
+
+    line_of(page, "germny").find_element("css selector", "[type=checkbox]").click()
+    select = line_of(page, "qwzzt").find_element("css selector", "select")
+    assert select.accessible_name == "Key of qwzzt"
+    line_of(page, "qwzzt").find_element("css selector", "[type=checkbox]").click()
+    page.script(
+        "arguments[0].value = 'other'; arguments[0].dispatchEvent(new Event('change'))",
+        line_of(page, "Holland").find_element("css selector", "select"),
+    )
+    assert page.focused() == "Another key for Holland"
+    page.press("nether")
+    page.wait(lambda: page.visible(".cells .options"))
+    page.press("ARROW_DOWN", "ENTER")
+    assert page.focused() == "Key of Holland"
+    assert "3 texts decided." in page.texts("#cells-table [role=status]")
+    assert decisions(page) == {"germny": "Germany", "qwzzt": "", "Holland": "Netherlands"}
+
+    page.click_button("Teach these")
+    page.wait(lambda: len(page.texts("#taught-list li")) == 3)
+    assert (d["Holland"], d.get("qwzzt")) == ("NL", None)
+
+
+def test_a_decision_can_be_taken_back_and_the_decided_can_be_shown_alone(opened: Opened) -> None:
+    page = opened(FuzzyDict(COUNTRIES))
+    paste(page, "germny\nfrankreich\nqwzzt")
+    page.wait(lambda: page.visible("#cells"))
+    page.click_button("Decide all shown")
+    assert "3 texts decided." in page.texts("#cells-table [role=status]")
+    line_of(page, "germny").find_element("css selector", "[type=checkbox]").click()
+    page.choose("#cells-table label select", "Decided")
+    assert sorted(row[0] for row in page.rows(".cells")) == ["frankreich", "qwzzt"]
+    assert set(decisions(page)) == {"frankreich", "qwzzt"}
+
+
+def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("Frannce\n", "utf-8")
+    page = opened(FuzzyDict(COUNTRIES))
+    upload(page, names)
+    page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["Frannce"])
+    paste(page, "germny")
+    page.wait(lambda: [row[0] for row in page.rows(".cells")] == ["germny"])
+    assert page.find("#file").get_attribute("value") == ""
+
+
+def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
+    page = opened(FuzzyDict(COUNTRIES))
+    paste(page, "\n".join(f"Germany {number} x" for number in range(5000)))
+    page.wait(lambda: page.visible("#cells"))
+    assert len(page.rows(".cells")) == 50
+    assert not page.find("#cells-table .row button").is_enabled()
+    page.click_button("Later")
+    assert "51\u2013100 of 5,000 texts" in page.text("#cells-table")
+    paste(page, "\n".join(f"Germany {number} x" for number in range(5001)))
+    page.expected = "400 (Bad Request)"
+    page.wait(lambda: "5000 different texts" in page.text("#column-error"))
+
+
+def test_what_cannot_be_read_is_refused_beside_the_field(opened: Opened, tmp_path: Path) -> None:
+    page = opened(FuzzyDict(COUNTRIES))
+    page.expected = "400 (Bad Request)"
+    page.click("#tab-column")
+    page.click_button("Match")
+    assert "Choose a file, or paste texts" in page.text("#column-error")
+    for name, content, said in [
+        ("picture.png", b"\x89PNG", "expected a table"),
+        ("latin.csv", b"country\nM\xe9xico\n", "UTF-8"),
+        ("empty.csv", b"", "empty"),
+        ("large.csv", b"country\n" + b"x\n" * 2_500_000, "more than 4 MB"),
+    ]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        page.find("#file").send_keys(str(path))
+        page.wait(lambda said=said: said in page.text("#column-error"), said)  # type: ignore[misc]
+    assert not page.visible("#cells")

@@ -1,0 +1,101 @@
+"""Keys, values, queries, titles and files that try to be more than text do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuzzydict import FuzzyDict
+from tests.browser.pages import Page
+
+pytestmark = pytest.mark.more
+Opened = Callable[..., Page]
+IMAGE = "<img src=x onerror='window.hit = 1'>"
+ATTACKS = [
+    IMAGE,
+    "<script>window.hit = 1</script>",
+    "</title></textarea></script><svg onload='window.hit = 1'>",
+    "javascript:window.hit=1//",
+    "\"'><iframe srcdoc='<script>parent.hit=1</script>'>",
+    "{{constructor.constructor('window.hit=1')()}}",
+]
+ODD = {
+    "مرحبا بالعالم": "שלום",
+    "🎉 party time 🎈": "👩‍👩‍👧‍👦",
+    "\u202egreen\u202c": "right to left by a mark",
+    "Donaudampfschifffahrt" * 30: "x" * 5000,
+    "a very long key of many words " * 30: "a value " * 500,
+    "e" + "\u0301" * 40: "marks",
+}
+
+
+def nothing_ran(page: Page) -> None:
+    assert page.script("return window.hit") is None
+    assert page.script("return document.querySelectorAll('img, iframe, body script').length") == 0
+
+
+def test_hostile_keys_values_titles_and_queries_are_text(opened: Opened) -> None:
+    page = opened(FuzzyDict(dict(zip(ATTACKS, reversed(ATTACKS), strict=True))), title=IMAGE)
+    assert page.text("h1") == IMAGE
+    for attack in ATTACKS:
+        page.type("#query", attack)
+        page.wait(lambda attack=attack: page.text(".keys tbody th") == attack)  # type: ignore[misc]
+    page.wait(lambda: page.texts("#map circle") != [])
+    page.type("#query", f"image {IMAGE}")
+    page.wait(lambda: page.visible("#teach"))
+    page.wait(lambda: "image" in page.text("#verdict"))
+    page.type("#teach input", "onerror")
+    page.wait(lambda: page.visible(".options"))
+    page.press("ARROW_DOWN", "ENTER", "ENTER")
+    page.wait(lambda: len(page.texts("#taught-list li")) == 1)
+    page.click("#tab-several")
+    page.type("#queries", "\n".join(ATTACKS))
+    page.wait(lambda: len(page.rows(".heat")) == len(ATTACKS))
+    nothing_ran(page)
+
+
+def test_hostile_queries_in_the_address_are_text(opened: Opened) -> None:
+    page = opened(FuzzyDict({"red": 1}))
+    for attack in ATTACKS:
+        page.driver.get("about:blank")
+        page.driver.get(f"{page.server.url}#query={attack}&query=<b>")
+        page.wait(lambda: page.text("#verdict") != "")
+    nothing_ran(page)
+
+
+def test_hostile_files_columns_and_cells_are_text(opened: Opened, tmp_path: Path) -> None:
+    table = tmp_path / "<img src=x onerror=hit()>.csv"
+    header, cells = (",".join(f'"{text.replace(chr(34), "")}"' for text in ATTACKS) for _ in "ab")
+    table.write_text(f"{header}\n{cells}\n", "utf-8")
+    page = opened(FuzzyDict({IMAGE: IMAGE, "red": 1}))
+    page.click("#tab-column")
+    page.find("#file").send_keys(str(table))
+    page.wait(lambda: page.visible("#which-column"))
+    page.click_button("Match")
+    page.wait(lambda: page.visible("#cells"))
+    page.click_button("Match")
+    page.expected = "400 (Bad Request)"
+    bad = tmp_path / "<img src=x onerror=hit()>.csv.exe"
+    bad.write_bytes(b"MZ")
+    page.find("#file").send_keys(str(bad))
+    page.wait(lambda: "<img src=x onerror=hit()>" in page.text("#column-error"))
+    nothing_ran(page)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_odd_and_long_texts_are_shown_and_keep_to_the_page(opened: Opened, width: int) -> None:
+    page = opened(FuzzyDict(ODD), "party", width=width, title="a title of many words " * 20)
+    assert sorted(page.texts(".keys tbody th")) == sorted(ODD)
+    assert page.script("return document.documentElement.scrollWidth") <= width
+    page.click("#tab-several")
+    page.type("#queries", "مرحبا\nparty\n" + "w" * 400)
+    page.wait(lambda: len(page.rows(".heat")) == 3)
+    assert page.script("return document.documentElement.scrollWidth") <= width
+    assert (
+        page.script(
+            "return getComputedStyle(document.querySelector('.heat tbody th > *')).direction"
+        )
+        == "rtl"
+    )

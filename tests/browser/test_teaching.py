@@ -1,0 +1,97 @@
+"""Teaching by the page: the right key, or none; what was taught, undone; where it is saved."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuzzydict import FuzzyDict
+from tests.browser.pages import Page
+
+pytestmark = pytest.mark.more
+Opened = Callable[..., Page]
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
+
+
+def saved(output: Path) -> dict[str, str]:
+    rows = csv.DictReader(output.read_text("utf-8").splitlines())
+    return {row["query"]: row["target"] for row in rows}
+
+
+def test_a_key_is_taught_by_keyboard_saved_and_undone(opened: Opened, tmp_path: Path) -> None:
+    d, output = FuzzyDict(CAR), tmp_path / "decisions.csv"
+    page = opened(d, "thirst", output=output)
+    assert "decisions.csv" in page.text("#saves")
+    page.press("TAB")
+    assert page.focused() == "The right key"
+    page.press("to")
+    page.wait(lambda: page.visible(".options"))
+    assert page.find("#teach input").get_attribute("aria-expanded") == "true"
+    page.press("ARROW_DOWN", "ENTER")
+    assert page.find("#teach input").get_attribute("value") == "top speed"
+    assert not page.visible(".options")
+    page.press("ENTER")
+    page.wait(lambda: page.text("#badge") == "Taught")
+    assert page.rows(".keys")[0][0] == "top speed"
+    assert d["thirst"] == 260
+    assert saved(output) == {"thirst": "top speed"}
+    assert page.texts("#taught-list li")[0].startswith("thirst is top speed")
+
+    page.click_button("Undo: thirst")
+    page.wait(lambda: page.texts("#taught-list li") == [])
+    page.wait(lambda: page.text("#badge") != "Taught")
+    assert "thirst" not in d.aliases
+    assert saved(output) == {}
+    assert page.focused() == "Taught here"
+
+
+def test_none_is_right_can_be_taught_and_undone_beside_the_answer(opened: Opened) -> None:
+    d = FuzzyDict(CAR)
+    page = opened(d, "colour")
+    assert "holds until the command ends" in page.text("#saves")
+    assert not page.visible("#teach-undo")
+    page.click_button("None is right")
+    page.wait(lambda: page.text("#badge") == "Taught")
+    assert d.get("colour") is None
+    assert "thirst" not in page.text("#taught-list")
+    page.click_button("Undo", "#teach")
+    page.wait(lambda: page.text("#badge") == "Match")
+    assert d["colour"] == "black"
+    page.wait(lambda: not page.visible("#teach-undo"))
+
+
+def test_what_is_no_key_is_refused_where_it_was_typed(opened: Opened) -> None:
+    page = opened(FuzzyDict(CAR), "thirst")
+    page.expected = "400 (Bad Request)"
+    page.click_button("Teach")
+    assert "Choose the right key" in page.text("#teach-error")
+    page.type("#teach input", "colr")
+    page.press("ENTER")
+    page.wait(lambda: "did you mean" in page.text("#teach-error"))
+    assert page.texts("#taught-list li") == []
+    page.ask("brand")
+    assert page.text("#teach-error") == ""
+
+
+def test_the_nearest_keys_are_listed_first_and_escape_closes_the_list(opened: Opened) -> None:
+    page = opened(FuzzyDict(CAR), "thirst")
+    nearest = [row[0] for row in page.rows(".keys")]
+    field = page.find("#teach input")
+    field.click()
+    page.wait(lambda: page.visible(".options"))
+    assert page.texts(".options li") == nearest
+    page.press("ESCAPE")
+    assert not page.visible(".options")
+    page.press("ARROW_DOWN")
+    page.wait(lambda: page.visible(".options"))
+    page.press("ARROW_UP")
+    chosen = page.find(".options [aria-selected='true']")
+    assert chosen.get_attribute("id") == field.get_attribute("aria-activedescendant")
+    assert chosen.text == nearest[-1]
+    page.press("ENTER")
+    assert field.get_attribute("value") == nearest[-1]
+    page.press("ESCAPE")
+    assert field.get_attribute("value") == ""
