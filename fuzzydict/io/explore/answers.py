@@ -118,17 +118,25 @@ class Answers:
         try:
             attention = at_temperature(self.dict.attend(query), temperature)
         except NoMatchError as error:  # an equal key may be found all the same
-            keys = [self._row(one, 1.0) for one in nearest if one.key == query]
+            found = explanation.best.key if explanation.matches else None
+            keys = [self._row(one, float(one.key == found), None) for one in nearest]
             return told | {"keys": keys, "not_pooled": error.message}
-        weights = dict(zip(attention.names, attention.weights.tolist(), strict=True))
-        keys = [self._row(one, weights.get(one.key, 0.0)) for one in nearest]
-        told |= {"keys": keys, "others": max(len(weights) - len(keys), 0)}
-        told |= {"none": attention.none, "at": self._place(attention)}
+        told |= {"none": attention.none, **self._weighed(nearest, attention)}
         if explanation.taught and not explanation.matches:
             return told | {"not_pooled": "it was taught that no key is right"}
         return told | self._pooled(attention)
 
-    def _row(self, match: Match, weight: float) -> dict[str, Any]:
+    def _weighed(self, nearest: Sequence[Match], attention: Attention) -> dict[str, Any]:
+        """Return the nearest keys with their weights, and the places of them and the query."""
+        slots = dict(zip(attention.names, range(len(attention.names)), strict=True))
+        of_keys = [slots.get(one.key) for one in nearest]
+        weights = [0.0 if slot is None else float(attention.weights[slot]) for slot in of_keys]
+        places = self._places(attention, of_keys)
+        rows = zip(nearest, weights, places[1:], strict=True)
+        keys = [self._row(*row) for row in rows]
+        return {"keys": keys, "others": max(len(slots) - len(keys), 0), "at": places[0]}
+
+    def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
         return {
             "key": match.key if isinstance(match.key, str) else shown(match.key),
             "value": shown(match.value),
@@ -136,6 +144,7 @@ class Answers:
             "weight": weight,
             "color": self._color(match.value),
             "number": self._number(match.value),
+            "at": at,
         }
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
@@ -235,11 +244,16 @@ class Answers:
             raise OptionError("no key is a text with letters or digits")
         return Plane.of(self.dict, _spread(self._names, _MAPPED))
 
-    def _place(self, attention: Attention) -> list[float] | None:
+    def _places(
+        self, attention: Attention, slots: Sequence[int | None]
+    ) -> list[list[float] | None]:
+        """Return the place of the query on the map, and those of some keys."""
         try:
-            return self._plane.places(attention.query[None])[0]
+            plane = self._plane
         except FuzzyDictError:
-            return None
+            return [None] * (len(slots) + 1)
+        (at,) = plane.places(attention.query[None])
+        return [at, *(None if i is None else plane.places(attention.keys[[i]])[0] for i in slots)]
 
 
 class Plane(NamedTuple):

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -42,6 +43,7 @@ _FEW, _SOME, _MANY = 2**11, 2**16, 2**22  # bytes of a body
 _PARAMETERS = 10  # of an address
 _CONNECTIONS = 64  # at a time
 _PATIENCE = 30  # seconds for which a silent client is kept
+_DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
 
 
 class Posted(NamedTuple):
@@ -234,11 +236,12 @@ class _Handler(BaseHTTPRequestHandler):
         except _RefusedError as error:
             self._send_error(error.code, str(error), **error.headers)
         except NotSavedError as error:
-            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+            told = {"error": str(error), "taught": len(self.server.teaching), "saved": None}
+            self._send_json(told, HTTPStatus.INTERNAL_SERVER_ERROR)
         except FuzzyDictError as error:
             self._send_error(HTTPStatus.BAD_REQUEST, str(error))
         except (ConnectionError, TimeoutError):  # nobody waits for the answer
-            self.close_connection = True
+            pass
         except Exception as error:  # of an encoder, or a value, that is somebody else's
             message = f"this failed: {type(error).__name__}: {error}"
             self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, message)
@@ -320,9 +323,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_error(code, message or HTTPStatus(code).phrase)
 
     def _send_error(self, code: int, message: str, **headers: str) -> None:
-        self.close_connection = True
-        with suppress(ConnectionError, TimeoutError):
+        with suppress(OSError):
             self._send_json({"error": message}, code, **headers)
+            self._discard()
+
+    def _discard(self) -> None:
+        """Read what is left of a refused body: who is still sending it would not read why."""
+        self.connection.shutdown(socket.SHUT_WR)
+        self.connection.settimeout(_LAST_WAIT)
+        left, end = _DISCARDED, monotonic() + _LAST_WAIT
+        while left > 0 and monotonic() < end and (data := self.rfile.read1(_SOME)):
+            left -= len(data)
 
     def _send_json(self, told: dict[str, Any], code: int = HTTPStatus.OK, **headers: str) -> None:
         # A lone surrogate, which a key may hold, has no UTF-8.

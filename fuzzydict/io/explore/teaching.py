@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fuzzydict._files import replacing
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, OptionError, quoted
 from fuzzydict.io.explore.answers import check_query
-from fuzzydict.io.records import ROW_FORMATS, format_by_ending
+from fuzzydict.io.records import DELIMITERS, ROW_FORMATS, format_by_ending
 from fuzzydict.io.review import Decided, DecidedFile, decision_lines
 from fuzzydict.mapping import suggestion
 from fuzzydict.text.words import plain, same_text
@@ -70,7 +71,7 @@ class Teaching:
         self.dict, self.output, self._lock = d, output, Lock()
         self._taught: dict[str, Lesson] = {}  # by the words of the queries
         self._before: DecidedFile | None = None
-        self._is_closed = False
+        self._is_closed, self._form = False, ""
         if output is None:
             return
         self._form = saved_as(output)
@@ -111,6 +112,8 @@ class Teaching:
             NotSavedError: it was taught, but could not be saved.
         """
         self._check(query, key)
+        if self._form in DELIMITERS:
+            _check_cells(query, key)
         with self._changing():
             text = same_text(query)
             before = self._taught.get(text)
@@ -194,6 +197,14 @@ class Teaching:
         self._state = _state_of(self.output)
 
 
+def _check_cells(*texts: str | None) -> None:
+    """Refuse what a CSV or TSV file could hold and nobody could read."""
+    for text in texts:
+        if text is not None and ("\0" in text or len(text) > csv.field_size_limit()):
+            why = "holds a zero byte" if "\0" in text else "is too long"
+            raise OptionError(f"{quoted(text)} cannot be a cell of a table: it {why}")
+
+
 def _why(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
@@ -230,6 +241,7 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
                 f"decisions: {quoted(target)} cannot be the target of {quoted(query)}; choose a "
                 f"key of the dict, or none"
             )
+        _check_cells(query, target)
         found[same_text(query)] = query, target
     return b"".join(decision_lines("csv", dict(found.values())))
 

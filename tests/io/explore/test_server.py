@@ -1,151 +1,34 @@
-"""The page that asks a dict, over real requests: who is let in, and what is answered."""
+"""The server of the page, over real requests: who is let in, and what a browser is given."""
 
 from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
-from http.client import HTTPConnection, HTTPResponse
+import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fuzzydict
-from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.io.explore.answers import LONGEST_QUERY, Answers
-from fuzzydict.io.explore.reasons import reasons
+from fuzzydict import FuzzyDict
+from fuzzydict.io.explore.answers import LONGEST_QUERY
 from fuzzydict.io.explore.server import ExploreServer
-from fuzzydict.nn.softmax import softmax
+from tests.support.exploring import BYTES, JSON, asked, posted, request, sent, serving
 
 PAGE = Path(str(fuzzydict.__file__)).parent / "io" / "explore" / "page"
 COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
 HOSTILE = "<script>alert(1)</script>"
-
-
-@contextmanager
-def serving(d: FuzzyDict[Any], title: str = "a dict") -> Iterator[ExploreServer]:
-    with ExploreServer(d, title=title) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+TEACH = json.dumps({"query": "the sky", "key": "navy"}).encode()
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ExploreServer]:
     with serving(FuzzyDict(COLORS), "<i>colours</i>") as running:
         yield running
-
-
-def request(
-    server: ExploreServer, path: str, method: str = "GET", headers: Mapping[str, str] | None = None
-) -> tuple[HTTPResponse, str]:
-    """Ask for an absolute path, or one below the page's address."""
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=20)
-    full = path if path.startswith("/") else f"{urlsplit(server.url).path}{path}"
-    connection.request(method, full, headers=headers or {})
-    response = connection.getresponse()
-    body = response.read().decode()
-    connection.close()
-    return response, body
-
-
-def asked(server: ExploreServer, **parameters: Any) -> Any:
-    response, body = request(server, f"answer?{urlencode(parameters)}")
-    assert response.status == 200, body
-    return json.loads(body)
-
-
-# ---- what is answered ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("query", ["navvy", "see green", "red", "a dark sea"])
-def test_the_answer_is_that_of_the_dict(server: ExploreServer, query: str) -> None:
-    told, d = asked(server, query=query), FuzzyDict(COLORS)
-    attention = d.attend(query)
-    assert [row["key"] for row in told["keys"]] == [key for key, _, _ in d.most_similar(query)]
-    for row, (key, value, score) in zip(told["keys"], d.most_similar(query), strict=True):
-        assert row["value"] == str(list(value))
-        assert row["score"] == pytest.approx(score)
-        assert row["weight"] == pytest.approx(attention.weights[attention.names.index(key)])
-    explanation = d.explain(query)
-    assert told["verdict"] == str(explanation).partition("\n")[0]
-    assert told["why"].splitlines() == reasons(explanation)
-    assert told["matches"] == d.explain(query).matches
-    assert json.loads(told["pooled"]["text"]) == pytest.approx(attention.output.tolist(), abs=1e-3)
-
-
-def test_a_temperature_is_for_one_request(server: ExploreServer) -> None:
-    before = asked(server, query="navy")
-    told = asked(server, query="navy", temperature=50)
-    attention = FuzzyDict(COLORS).attend("navy")
-    weights = softmax(attention.scores.astype(float), 50)
-    by_key = dict(zip(attention.names, weights.tolist(), strict=True))
-    assert {row["key"]: row["weight"] for row in told["keys"]} == pytest.approx(by_key)
-    output = replace(attention, weights=weights).output
-    assert json.loads(told["pooled"]["text"]) == pytest.approx(output.tolist(), abs=1e-3)
-    assert asked(server, query="navy") == before
-
-
-def test_the_page_is_told_of_the_dict() -> None:
-    for scorer, temperature in ((None, 1.0), ("cosine", 0.05)):
-        with serving(FuzzyDict(COLORS, scorer=scorer), "mine") as server:
-            about = json.loads(request(server, "about")[1])
-        assert about == {
-            "title": "mine",
-            "keys": 3,
-            "temperature": temperature,
-            "cutoff": 0.5 if scorer is None else None,
-            "mode": "nearest",
-            "scorer": scorer or "spelling and meaning",
-            "embedding": "Brown",
-            "values": "colors",
-            "sample": list(COLORS),
-            "saves_to": None,
-            "taught": 0,
-        }
-
-
-def test_values_that_cannot_be_pooled_are_told_of() -> None:
-    mixed = Answers(FuzzyDict({"doors": 4, "color": "black"})).answer("colour")
-    assert mixed["pooled"] is None
-    assert "the value of 'color' cannot be pooled" in mixed["not_pooled"]
-    texts = Answers(FuzzyDict({"brand": "Porsche", "color": "black"})).answer("colour")
-    assert texts["pooled"] is None
-    assert "the values are texts" in texts["not_pooled"]
-
-
-@pytest.mark.parametrize("query", ["", "?!", "  "])
-def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer, query: str) -> None:
-    told = asked(server, query=query)
-    assert "no letters or digits" in told["verdict"]
-    assert (told["matches"], told["keys"]) == (False, [])
-
-
-def test_a_key_of_no_letters_is_found_if_it_is_equal() -> None:
-    told = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
-    assert told["matches"]
-    assert "is a key" in told["verdict"]
-
-
-def test_no_more_than_some_keys_are_listed_and_the_others_counted() -> None:
-    told = Answers(FuzzyDict({f"{word} sea": 1 for word in "abcdefghijklmnopqrst"})).answer("sea")
-    assert len(told["keys"]) + told["others"] == 20
-    assert told["others"] > 0
-
-
-def test_scores_that_json_has_no_numbers_for_are_null() -> None:
-    d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [1, 0], "b": [0, 1]}, scorer="cosine")
-    d.scorer = fuzzydict.Boxcar(0.5)
-    with serving(d) as server:
-        scores = {row["key"]: row["score"] for row in asked(server, query="a")["keys"]}
-    assert scores == {"a": 0.0, "b": None}
 
 
 # ---- who is let in ------------------------------------------------------------------------
@@ -169,6 +52,10 @@ def test_scores_that_json_has_no_numbers_for_are_null() -> None:
         ("answer?query=red&temperature=warm", 400),
         ("answer?query=red&temperature=0", 400),
         ("answer?query=red&temperature=nan", 400),
+        ("answer?query=red&query=navy", 400),
+        (f"answer?query=red{'&a=b' * 20}", 400),
+        ("teach", 405),
+        ("teach/", 404),
     ],
 )
 def test_what_is_refused_is_a_line_of_json(server: ExploreServer, path: str, status: int) -> None:
@@ -180,7 +67,7 @@ def test_what_is_refused_is_a_line_of_json(server: ExploreServer, path: str, sta
 
 
 def test_a_query_as_long_as_can_be_is_answered(server: ExploreServer) -> None:
-    assert asked(server, query="é" * LONGEST_QUERY)["verdict"]
+    assert asked(server, "answer", query="é" * LONGEST_QUERY)["verdict"]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "evil.example:{port}", ""])
@@ -192,10 +79,11 @@ def test_another_host_is_refused(server: ExploreServer, host: str) -> None:
     assert request(server, "", headers=local)[0].status == 200
 
 
-def test_other_methods_are_refused(server: ExploreServer) -> None:
-    for method, status in (("POST", 403), ("PUT", 501), ("OPTIONS", 501), ("DELETE", 501)):
-        response, body = request(server, "answer?query=red", method=method)
-        assert (response.status, list(json.loads(body))) == (status, ["error"])
+@pytest.mark.parametrize("method", ["PUT", "OPTIONS", "DELETE", "TRACE", "HEAD", "BREW"])
+def test_other_methods_are_refused(server: ExploreServer, method: str) -> None:
+    response, body = request(server, "answer?query=red", method)
+    assert response.status == 501
+    assert body == "" if method == "HEAD" else list(json.loads(body)) == ["error"]
 
 
 def test_the_server_is_of_this_machine_and_each_has_a_token_of_its_own() -> None:
@@ -205,14 +93,217 @@ def test_the_server_is_of_this_machine_and_each_has_a_token_of_its_own() -> None
         assert len(one.token) > 20
 
 
+# ---- what is posted -----------------------------------------------------------------------
+
+
+def test_what_the_page_posts_is_taken() -> None:
+    with serving(FuzzyDict(COLORS)) as server:
+        response, body = posted(server, "teach", TEACH, "application/json; charset=UTF-8")
+        assert (response.status, json.loads(body)) == (200, {"taught": 1, "saved": None})
+        assert server.dict["the sky"] == COLORS["navy"]
+        host = f"localhost:{server.server_port}"
+        local = {"Host": host, "Origin": f"http://{host}"}
+        assert posted(server, "teach", TEACH, **local)[0].status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": ""}, 403),
+        ({"Origin": "http://localhost:{port}"}, 403),  # not the Host that was asked
+        ({"Origin": "https://127.0.0.1:{port}"}, 403),
+        ({"Origin": "http://127.0.0.1"}, 403),
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": BYTES}, 415),
+        ({"Content-Type": ""}, 415),
+        ({"Content-Length": "-1"}, 411),
+        ({"Content-Length": "+5"}, 411),
+        ({"Content-Length": "5, 5"}, 411),
+        ({"Content-Length": "5_0"}, 411),
+        ({"Content-Length": "\u0665"}, 411),
+        ({"Content-Length": "2049"}, 413),
+        ({"Content-Length": "9" * 5000}, 413),
+        ({"Transfer-Encoding": "chunked"}, 411),
+        ({"Transfer-Encoding": "identity"}, 411),
+    ],
+)
+def test_a_body_is_refused_by_its_headers(
+    server: ExploreServer, headers: dict[str, str], status: int
+) -> None:
+    given = {name: value.format(port=server.server_port) for name, value in headers.items()}
+    given = {name: value.encode().decode("latin-1") for name, value in given.items()}
+    response, body = posted(server, "teach", TEACH, **given)
+    assert (response.status, list(json.loads(body))) == (status, ["error"])
+    assert not server.dict.aliases
+
+
+def test_a_body_needs_a_known_sender(server: ExploreServer) -> None:
+    response, _ = request(server, "teach", "POST", {"Content-Type": JSON}, TEACH)
+    assert response.status == 403
+    for path, status in (("/wrong/teach", 403), ("nowhere", 404), ("answer", 405)):
+        response, body = posted(server, path, TEACH)
+        assert (response.status, list(json.loads(body))) == (status, ["error"])
+        assert response.headers.get("Allow") == ("GET" if status == 405 else None)
+    assert not server.dict.aliases
+
+
+@pytest.mark.parametrize(("path", "most"), [("teach", 2**11), ("heat", 2**16), ("table", 2**22)])
+def test_why_a_long_body_is_refused_can_be_read(
+    server: ExploreServer, path: str, most: int
+) -> None:
+    kind = BYTES if path == "table" else JSON
+    for length in (most + 1, 6 * 2**20):
+        response, body = posted(server, f"{path}?name=a.csv", b" " * length, kind)
+        assert response.status == 413
+        assert f"at most {most:,} bytes" in json.loads(body)["error"]
+    assert posted(server, f"{path}?name=a.csv", b" " * most, kind)[0].status == 400
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"null", b"[]", b"{}", b'"text"', b"\xff", b'{"query": "a"}', b"[" * 2000),
+        *(b'{"query": 1, "key": "red"}', b'{"query": "a", "key": ["red"]}'),
+        *(b'{"query": "a", "query": "b", "key": "red"}', b'{"query": "a", "key": ' + b"9" * 1990),
+        *(b'{"query": "a", "key": NaN}', b'{"query": "a", "key": "none of them"}'),
+        *(b'{"query": "", "key": "red"}', b'{"query": "?!", "key": "red"}'),
+        *(b'{"query": "red", "key": "navy"}', b'{"query": "%s", "key": "red"}' % (b"a" * 501)),
+    ],
+)
+@pytest.mark.parametrize("path", ["teach", "forget", "heat", "decisions"])
+def test_a_body_of_anything_else_is_refused(server: ExploreServer, path: str, body: bytes) -> None:
+    response, text = posted(server, path, body)
+    assert (response.status, list(json.loads(text))) == (400, ["error"])
+    assert not server.dict.aliases
+
+
+def raw(server: ExploreServer, text: str) -> bytes:
+    """Send bytes as they are, and return all that comes back until the connection ends."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as client:
+        client.sendall(text.replace("\n", "\r\n").encode("latin-1"))
+        client.shutdown(socket.SHUT_WR)
+        parts = []
+        while part := client.recv(65_536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def head(server: ExploreServer, request_line: str, *more: str) -> str:
+    host = f"127.0.0.1:{server.server_port}"
+    own = (f"Host: {host}", f"Origin: http://{host}", f"Content-Type: {JSON}")
+    return "\n".join([request_line, *own, *more, "", ""])
+
+
+def test_no_request_hides_behind_another(server: ExploreServer) -> None:
+    path = urlsplit(server.url).path
+    hidden = head(server, f"POST {path}teach HTTP/1.1", f"Content-Length: {len(TEACH)}")
+    hidden += TEACH.decode()
+    lengths = ("Content-Length: 2", f"Content-Length: {len(hidden) + 2}")
+    for headers, status in {
+        ("Content-Length: 2",): 400,  # the body is {}, and the rest is not read
+        ("Content-Length: 2", "Connection: keep-alive"): 400,
+        lengths: 411,
+        ("Content-Length: 2", "Transfer-Encoding: chunked"): 411,
+        ("Transfer-Encoding: chunked",): 411,
+        ("Content-Length : 2",): 411,
+        (): 411,
+    }.items():
+        answer = raw(server, head(server, f"POST {path}teach HTTP/1.1", *headers) + "{}" + hidden)
+        assert answer.startswith(f"HTTP/1.0 {status} ".encode()), headers
+        assert answer.count(b"HTTP/1.") == 1
+    get = raw(server, head(server, f"GET {path}about HTTP/1.1", "Connection: keep-alive") + hidden)
+    assert get.count(b"HTTP/1.") == 1
+    assert not server.dict.aliases
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\x00\xff\n\n", "GET /\n\n"),
+        *("GET / HTTP/1.1\nHost\n\n", "POST / HTTP/1.1\n" + "a: b\n" * 200 + "\n"),
+        "GET http://127.0.0.1/ HTTP/1.1\nHost: evil.example\n\n",
+        "GET / HTTP/1.1\n" + "a" * 70_000 + "\n\n",
+    ],
+)
+def test_what_is_no_request_is_refused(server: ExploreServer, text: str) -> None:
+    answer = raw(server, text)
+    assert b" 200 " not in answer
+    assert answer == b"" or b'{"error": ' in answer
+    assert asked(server, "about")["keys"] == 3
+
+
+def test_a_second_host_or_origin_is_refused(server: ExploreServer) -> None:
+    path = urlsplit(server.url).path
+    get = head(server, f"GET {path}about HTTP/1.1", "Host: evil.example")
+    assert raw(server, get).startswith(b"HTTP/1.0 403 ")
+    lines = (f"Content-Length: {len(TEACH)}", "Origin: http://evil.example")
+    answer = raw(server, head(server, f"POST {path}teach HTTP/1.1", *lines) + TEACH.decode())
+    assert answer.startswith(b"HTTP/1.0 403 ")
+
+
+def test_a_body_that_ends_early_changes_nothing(server: ExploreServer) -> None:
+    line = f"POST {urlsplit(server.url).path}teach HTTP/1.1"
+    answer = raw(server, head(server, line, "Content-Length: 1000") + TEACH.decode())
+    assert answer.startswith(b"HTTP/1.0 400 ")
+    assert not server.dict.aliases
+
+
+def test_clients_that_say_nothing_keep_nobody_out(server: ExploreServer) -> None:
+    address = ("127.0.0.1", server.server_port)
+    silent = [socket.create_connection(address, timeout=20) for _ in range(100)]
+    try:
+        assert asked(server, "about")["keys"] == 3
+        assert silent[0].recv(1) == b""  # the oldest was closed
+    finally:
+        for one in silent:
+            one.close()
+
+
+# ---- what goes wrong ----------------------------------------------------------------------
+
+
+def test_what_an_encoder_raises_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def encode(texts: list[str]) -> list[list[float]]:
+        if "broken" in texts:
+            raise RuntimeError("no such model")
+        return [[1.0, len(text)] for text in texts]
+
+    with serving(FuzzyDict({"red": 1, "blue": 2}, embedding=encode)) as server:
+        response, body = request(server, "answer?query=broken")
+        assert response.status == 500
+        assert "RuntimeError: no such model" in json.loads(body)["error"]
+        assert asked(server, "answer", query="redd")["keys"]
+    assert capsys.readouterr() == ("", "")
+
+
+@given(st.text(max_size=60), st.one_of(st.none(), st.text(max_size=20), st.just("navy")))
+def test_any_text_is_answered_as_json(query: str, key: str | None) -> None:
+    with serving(FuzzyDict(COLORS)) as server:
+        asked_as = query.encode("utf-8", "replace").decode()
+        assert asked(server, "answer", query=asked_as)["query"] == asked_as
+        assert set(asked(server, "keys", like=asked_as)["keys"]) <= set(COLORS)
+        response, body = posted(server, "teach", json.dumps({"query": query, "key": key}).encode())
+        if response.status == 200:
+            assert json.loads(body)["taught"] == 1
+            assert sent(server, "forget", query=query)["taught"] == 0
+        else:
+            assert (response.status, list(json.loads(body))) == (400, ["error"])
+        assert not server.dict.aliases
+
+
 # ---- what a browser is given --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["", "page.css", "page.js", "about", "answer?query=red", "/"])
+@pytest.mark.parametrize("path", ["", "page.css", "page.js", "about", "map", "nowhere", "/"])
 def test_every_response_forbids_what_comes_from_elsewhere(server: ExploreServer, path: str) -> None:
     headers = request(server, path)[0].headers
     policy = headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
@@ -240,9 +331,3 @@ def test_hostile_keys_and_values_come_as_json_alone() -> None:
             response, body = request(server, path)
             assert response.headers["Content-Type"].startswith("application/json")
             assert HOSTILE in str(json.loads(body))
-
-
-@pytest.mark.parametrize("temperature", [0, -1, float("inf"), float("nan")])
-def test_a_temperature_that_is_not_above_zero_is_refused(temperature: float) -> None:
-    with pytest.raises(OptionError, match="temperature"):
-        Answers(FuzzyDict(COLORS)).answer("red", temperature)

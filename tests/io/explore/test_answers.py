@@ -1,0 +1,326 @@
+"""What a dict tells its page: nearest keys, weights, pooled values, places on a map."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fuzzydict
+from fuzzydict import FuzzyDict, OptionError
+from fuzzydict.io.explore.answers import Answers
+from fuzzydict.io.explore.reasons import reasons
+from fuzzydict.io.explore.server import ExploreServer
+from fuzzydict.nn.scorers import SCORERS
+from fuzzydict.nn.softmax import softmax
+from tests.support.exploring import asked, sent, serving
+
+COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
+NARROW = ("boxcar", "triangular", "epanechnikov")  # what is farther has no weight at all
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ExploreServer]:
+    with serving(FuzzyDict(COLORS)) as running:
+        yield running
+
+
+# ---- one query ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["navvy", "see green", "red", "a dark sea"])
+def test_the_answer_is_that_of_the_dict(server: ExploreServer, query: str) -> None:
+    told, d = asked(server, "answer", query=query), FuzzyDict(COLORS)
+    attention = d.attend(query)
+    assert [row["key"] for row in told["keys"]] == [key for key, _, _ in d.most_similar(query)]
+    for row, (key, value, score) in zip(told["keys"], d.most_similar(query), strict=True):
+        assert row["value"] == str(list(value))
+        assert row["score"] == pytest.approx(score)
+        assert row["weight"] == pytest.approx(attention.weights[attention.names.index(key)])
+    explanation = d.explain(query)
+    assert told["verdict"] == str(explanation).partition("\n")[0]
+    assert told["why"].splitlines() == reasons(explanation)
+    assert told["matches"] == d.explain(query).matches
+    assert json.loads(told["pooled"]["text"]) == pytest.approx(attention.output.tolist(), abs=1e-3)
+
+
+def test_a_temperature_is_for_one_request(server: ExploreServer) -> None:
+    before = asked(server, "answer", query="navy")
+    told = asked(server, "answer", query="navy", temperature=50)
+    attention = FuzzyDict(COLORS).attend("navy")
+    weights = softmax(attention.scores.astype(float), 50)
+    by_key = dict(zip(attention.names, weights.tolist(), strict=True))
+    assert {row["key"]: row["weight"] for row in told["keys"]} == pytest.approx(by_key)
+    output = replace(attention, weights=weights).output
+    assert json.loads(told["pooled"]["text"]) == pytest.approx(output.tolist(), abs=1e-3)
+    assert asked(server, "answer", query="navy") == before
+
+
+def test_the_page_is_told_of_the_dict() -> None:
+    for scorer, temperature in ((None, 1.0), ("cosine", 0.05)):
+        with serving(FuzzyDict(COLORS, scorer=scorer), "mine") as server:
+            about = asked(server, "about")
+        assert about == {
+            "title": "mine",
+            "keys": 3,
+            "temperature": temperature,
+            "cutoff": 0.5 if scorer is None else None,
+            "mode": "nearest",
+            "scorer": scorer or "spelling and meaning",
+            "embedding": "Brown",
+            "values": "colors",
+            "sample": list(COLORS),
+            "saves_to": None,
+            "taught": 0,
+        }
+
+
+def test_values_that_cannot_be_pooled_are_told_of() -> None:
+    mixed = Answers(FuzzyDict({"doors": 4, "color": "black"})).answer("colour")
+    assert mixed["pooled"] is None
+    assert "the value of 'color' cannot be pooled" in mixed["not_pooled"]
+    texts = Answers(FuzzyDict({"brand": "Porsche", "color": "black"})).answer("colour")
+    assert texts["pooled"] is None
+    assert "the values are texts" in texts["not_pooled"]
+
+
+@pytest.mark.parametrize("query", ["", "?!", "  "])
+def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer, query: str) -> None:
+    told = asked(server, "answer", query=query)
+    assert "no letters or digits" in told["verdict"]
+    assert (told["matches"], told["keys"]) == (False, [])
+
+
+def test_a_key_of_no_letters_is_found_if_it_is_equal() -> None:
+    told = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
+    assert told["matches"]
+    assert "is a key" in told["verdict"]
+
+
+def test_no_more_than_some_keys_are_listed_and_the_others_counted() -> None:
+    told = Answers(FuzzyDict({f"{word} sea": 1 for word in "abcdefghijklmnopqrst"})).answer("sea")
+    assert len(told["keys"]) + told["others"] == 20
+    assert told["others"] > 0
+
+
+def test_scores_that_json_has_no_numbers_for_are_null() -> None:
+    d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [1, 0], "b": [0, 1]}, scorer="cosine")
+    d.scorer = fuzzydict.Boxcar(0.5)
+    with serving(d) as server:
+        scores = {row["key"]: row["score"] for row in asked(server, "answer", query="a")["keys"]}
+    assert scores == {"a": 0.0, "b": None}
+
+
+@pytest.mark.parametrize("temperature", [0, -1, float("inf"), float("nan")])
+def test_a_temperature_that_is_not_above_zero_is_refused(temperature: float) -> None:
+    with pytest.raises(OptionError, match="temperature"):
+        Answers(FuzzyDict(COLORS)).answer("red", temperature)
+
+
+def test_a_query_that_is_too_long_is_refused() -> None:
+    for ask in (Answers(FuzzyDict(COLORS)).answer, Answers(FuzzyDict(COLORS)).keys_like):
+        with pytest.raises(OptionError, match="shorten it to 500"):
+            ask("a" * 501)
+
+
+# ---- every kind of dict -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling", *SCORERS])
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+def test_every_scorer_and_mode_is_answered(scorer: str | None, mode: str) -> None:
+    d = FuzzyDict(COLORS, scorer=scorer, mode=mode)
+    query = "navy" if scorer in NARROW else "navvy blue"
+    with serving(d) as server:
+        answer = asked(server, "answer", query=query)
+        places = asked(server, "map")
+        heat = sent(server, "heat", queries=["navy", "sea green"], temperature=0.5)
+        about = asked(server, "about")
+    attention = d.attend(query)
+    weights = dict(zip(attention.names, attention.weights.tolist(), strict=True))
+    assert {row["key"]: row["weight"] for row in answer["keys"]} == pytest.approx(weights)
+    assert answer["none"] == pytest.approx(attention.none)
+    assert json.loads(answer["pooled"]["text"]) == pytest.approx(attention.output, abs=1e-3)
+    assert answer["pooled"]["color"] == hexadecimal(attention.output)
+    assert np.sum(heat["weights"], axis=1) == pytest.approx([1, 1])
+    assert (about["scorer"], about["mode"]) == (scorer or "spelling and meaning", mode)
+    if scorer == "spelling":
+        assert (places["points"], answer["at"]) == ([], None)
+        assert "no vectors" in places["why"]
+    else:
+        assert {point["key"] for point in places["points"]} == set(COLORS)
+        assert all(0 <= answer["at"][axis] <= 1 for axis in (0, 1))
+
+
+def hexadecimal(color: Any) -> str:
+    return "#" + "".join(f"{round(part):02x}" for part in color)
+
+
+def test_an_encoder_of_ones_own_is_asked_for_all() -> None:
+    axes = {"red": [1.0, 0.0, 0.0], "blue": [0.0, 1.0, 0.0], "green": [0.0, 0.0, 1.0]}
+    for embedding in (axes, lambda texts: [axes.get(text, [0.5, 0.5, 0]) for text in texts]):
+        answers = Answers(FuzzyDict(dict.fromkeys(axes, 1.5), embedding=embedding, scorer="dot"))
+        answer, places = answers.answer("violet"), answers.map()["points"]
+        assert {row["key"] for row in answer["keys"]} == set(axes)
+        assert answer["none"] is None
+        assert answer["pooled"] == {"text": "1.5", "color": None, "number": pytest.approx(1.5)}
+        assert len({(point["x"], point["y"]) for point in places}) == 3
+        assert [row["at"] for row in answer["keys"]] == [
+            [point["x"], point["y"]]
+            for row in answer["keys"]
+            for point in places
+            if point["key"] == row["key"]
+        ]
+
+
+def test_a_dict_that_can_answer_nothing_says_so() -> None:
+    several: list[FuzzyDict[Any]] = [
+        FuzzyDict(),
+        FuzzyDict({1: "one", None: 0, (1, 2): 2, "?!": 3}),
+    ]
+    for d in several:
+        answers = Answers(d)
+        answer = answers.answer("red")
+        assert "no key" in answer["verdict"]
+        assert (answer["keys"], answer["matches"], answer["at"]) == ([], False, None)
+        assert answers.keys_like("r") == {"keys": []}
+        assert answers.map() == {"points": [], "why": "no key is a text with letters or digits"}
+        assert answers.about()["sample"] == []
+        with pytest.raises(fuzzydict.NoMatchError):
+            answers.heat(["red"])
+
+
+def test_keys_that_are_no_texts_stand_beside_those_that_are() -> None:
+    d = FuzzyDict({1: "one", "color": "black", None: "none"})
+    d.aliases["first"] = 1
+    answers = Answers(d)
+    assert answers.about()["keys"] == 3
+    assert [row["key"] for row in answers.answer("colour")["keys"]] == ["color"]
+    first = answers.answer("first")
+    assert (first["matches"], first["taught"]) == (True, True)
+    assert [(row["key"], row["value"], row["weight"]) for row in first["keys"]] == [("1", "one", 1)]
+    assert answers.keys_like("") == {"keys": ["color"]}
+
+
+def test_a_key_outside_the_width_of_a_scorer_has_no_weight() -> None:
+    embedding = {"a": [1, 0], "b": [0, 1], "c": [9, 9]}
+    d = FuzzyDict({"a": 1, "b": 2}, embedding=embedding, scorer=fuzzydict.Boxcar(0.5))
+    answer = Answers(d).answer("c")
+    assert not answer["matches"]
+    assert [row["weight"] for row in answer["keys"]] == [0, 0]
+    assert "nothing to attend to" in answer["not_pooled"]
+
+
+def test_what_was_taught_to_have_no_key_is_not_pooled() -> None:
+    d = FuzzyDict(COLORS)
+    d.aliases["nvy"] = None
+    answer = Answers(d).answer("nvy")
+    assert (answer["matches"], answer["taught"], answer["pooled"]) == (False, True, None)
+    assert answer["not_pooled"] == "it was taught that no key is right"
+
+
+def test_a_match_below_the_sure_score_is_doubtful() -> None:
+    d = FuzzyDict(dict.fromkeys(["brand", "color", "top speed", "price", "engine power"]))
+    for query in ("colour", "power", "kolr", "speeed", "cost", "qwzzt"):
+        match, answer = d.most_similar(query, 1)[0], Answers(d).answer(query)
+        assert answer["doubtful"] == (match.matches and match.score < 0.8), query
+        assert answer["matches"] == match.matches
+    d.aliases["kolr"] = "color"
+    assert not Answers(d).answer("kolr")["doubtful"]
+
+
+# ---- values -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "first"),
+    [
+        ([(255, 0, 16), [0, 0, 128]], "colors", "#ff0010"),
+        ([np.array([255, 0, 16]), (0.0, 1.0, 2.0)], "colors", "#ff0010"),
+        (["#F01", "#00ff7f"], "colors", "#ff0011"),
+        ([(255, 0, 16), (0, 0, 256)], "other", None),
+        ([(255, 0, 16), (0.5, 0, 1)], "other", None),
+        ([(255, 0, 16), (0, 1)], "other", None),
+        ([[1, [2], 3], [1, 2, 3]], "other", None),
+        (["#ff0", "red"], "texts", None),
+        ([1, 2.5], "numbers", None),
+        ([1, np.float32(2.5)], "numbers", None),
+        ([1, float("nan")], "other", None),
+        ([1, True], "other", None),
+        ([1, 10**400], "other", None),
+        ([1, None], "other", None),
+        ([], "other", None),
+    ],
+)
+def test_values_of_a_kind_are_shown_as_such(
+    values: list[Any], kind: str, first: str | None
+) -> None:
+    answers = Answers(FuzzyDict(zip(["red", "blue"], values, strict=False)))
+    assert answers.about()["values"] == kind
+    if values:
+        (row,) = [row for row in answers.answer("red")["keys"] if row["key"] == "red"]
+        assert row["color"] == first
+        assert row["number"] == (1.0 if kind == "numbers" else None)
+        assert answers.map()["points"][0]["color"] == first
+
+
+# ---- several queries, and keys to choose --------------------------------------------------------
+
+
+def test_a_heat_map_has_the_best_keys_of_each_query() -> None:
+    things = ("car", "boat", "plane", "train", "bus", "tram", "lorry", "van", "bicycle", "ferry")
+    keys = [f"{color} {thing}" for color in ("red", "blue", "green") for thing in things]
+    d = FuzzyDict(dict.fromkeys(keys, 1.0))
+    queries = ["blue ship", "lorries", "a green bike"]
+    heat = Answers(d).heat(queries, 0.7)
+    assert heat["queries"] == queries
+    assert len(heat["keys"]) == len(set(heat["keys"])) == 24
+    for query, weights, others in zip(queries, heat["weights"], heat["others"], strict=True):
+        attention = d.attend(query)
+        rows = dict(zip(attention.names, softmax(attention.scores.astype(float), 0.7), strict=True))
+        assert weights == pytest.approx([rows[key] for key in heat["keys"]], abs=1e-5)
+        assert others == pytest.approx(1 - sum(weights), abs=1e-9)
+        assert max(rows, key=rows.__getitem__) in heat["keys"]
+    one = Answers(FuzzyDict(COLORS)).heat(["navy"])
+    assert (set(one["keys"]), one["others"]) == (set(COLORS), [pytest.approx(0, abs=1e-9)])
+
+
+@pytest.mark.parametrize(
+    "queries", [[], ["a"] * 21, "text", None, [1], [None], {"a": 1}, ["navy", "?!"], ["a" * 501]]
+)
+def test_queries_of_a_heat_map_are_texts(queries: Any) -> None:
+    with pytest.raises(fuzzydict.FuzzyDictError):
+        Answers(FuzzyDict(COLORS)).heat(queries)
+
+
+def test_keys_to_choose_begin_with_a_text_then_contain_it_then_are_like_it() -> None:
+    keys = ["speed", "Top Speed", "speedometer", "velocity", "price", "Speed limit"]
+    d = FuzzyDict(dict.fromkeys(keys, 1))
+    found = Answers(d).keys_like("SPEE")["keys"]
+    assert found[:4] == ["speed", "speedometer", "Speed limit", "Top Speed"]
+    assert Answers(d).keys_like("velocty")["keys"][0] == "velocity"
+    many = Answers(FuzzyDict(dict.fromkeys(f"{i} key" for i in range(50))))
+    assert many.keys_like("")["keys"] == [f"{i} key" for i in range(20)]
+
+
+# ---- many keys ---------------------------------------------------------------------------------
+
+
+def test_a_large_dict_shows_a_sample_on_its_map() -> None:
+    d = FuzzyDict({f"{place} words": float(place) for place in range(3000)})
+    answers = Answers(d)
+    places = answers.map()
+    assert (len(places["points"]), places["total"]) == (500, 3000)
+    assert len({point["key"] for point in places["points"]}) == 500
+    answer = answers.answer("17 word")
+    assert answer["others"] == 3000 - len(answer["keys"])
+    assert all(0 <= one["at"][axis] <= 1 for one in (answer, *answer["keys"]) for axis in (0, 1))
+
+
+def test_one_key_is_in_the_middle_of_the_map() -> None:
+    (point,) = Answers(FuzzyDict({"red": 1})).map()["points"]
+    assert (point["x"], point["y"]) == (0.5, 0.5)

@@ -1,0 +1,303 @@
+"""What the page teaches: at once, saved at once, forgotten again, by one page or by several."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
+from fuzzydict.io.columns import clean_column
+from fuzzydict.io.examples import read_examples, read_table
+from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
+from fuzzydict.text.words import same_text
+from tests.support.exploring import asked, posted, sent, serving
+
+KEYS = {"brand": "Porsche", "color": "black", "top speed": 260, "=price": 109000}
+
+
+def car() -> FuzzyDict[Any]:
+    return FuzzyDict(KEYS)
+
+
+def cleaned(d: FuzzyDict[Any], texts: list[str], decisions: Path) -> list[str]:
+    """Return the keys that ``fuzzydict map --decisions`` finds for some texts."""
+    table, output = decisions.with_name("cells.jsonl"), decisions.with_name("found.jsonl")
+    table.write_text("".join(f"{json.dumps({'cell': text})}\n" for text in texts), "utf-8")
+    clean_column(d, table, "cell", output, decisions=decisions)
+    return [json.loads(line)["cell_key"] for line in output.read_text("utf-8").splitlines()]
+
+
+# ---- what is taught ---------------------------------------------------------------------------
+
+
+def test_what_is_taught_is_answered_at_once_and_can_be_forgotten() -> None:
+    with serving(car()) as server:
+        before = asked(server, "answer", query="swiftness")
+        assert sent(server, "teach", query="swiftness", key="top speed")["taught"] == 1
+        answer = asked(server, "answer", query="Swiftness!")
+        assert (answer["keys"][0]["key"], answer["taught"]) == ("top speed", True)
+        assert server.dict["swiftness"] == 260
+        assert sent(server, "teach", query="SWIFTNESS", key=None)["taught"] == 1
+        assert not asked(server, "answer", query="swiftness")["matches"]
+        assert asked(server, "taught") == {"taught": [{"query": "SWIFTNESS", "key": None}]}
+        assert sent(server, "forget", query="swiftness") == {"taught": 0, "saved": None}
+        assert asked(server, "answer", query="swiftness") == before
+        assert not server.dict.aliases
+
+
+def test_to_forget_is_to_make_it_what_it_was_before() -> None:
+    d = car()
+    d.aliases["Swiftness"] = "brand"
+    d.aliases["zip"] = None
+    teaching = Teaching(d)
+    for query in ("swiftness", "zip"):
+        teaching.teach(query, "color")
+        teaching.teach(query, "top speed")
+        teaching.forget(query)
+    assert dict(d.aliases) == {"Swiftness": "brand", "zip": None}
+    with pytest.raises(OptionError, match="was not taught on this page"):
+        teaching.forget("zip")
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "why"),
+    [
+        ("swift", "topspeed", "is no key of the dict (did you mean 'top speed'?)"),
+        ("swift", "", "is no key"),
+        ("color", "brand", "is a key of the dict, and always finds itself"),
+        ("color", None, "is a key of the dict, and always finds itself"),
+        ("", "color", "has no letters or digits"),
+        (" \t", None, "has no letters or digits"),
+        ("?!", "color", "has no letters or digits"),
+        ("a" * 501, "color", "shorten it to 500"),
+        (None, "color", "expected a text"),
+        (7, "color", "expected a text"),
+        ("swift", 7, "expected a text or null"),
+        ("swift", ["color"], "expected a text or null"),
+    ],
+)
+def test_what_cannot_be_taught_is_refused(query: Any, key: Any, why: str) -> None:
+    teaching = Teaching(car())
+    with pytest.raises((OptionError, ArgumentTypeError)) as refused:
+        teaching.teach(query, key)
+    assert why in str(refused.value)
+    assert (len(teaching), dict(teaching.dict.aliases)) == (0, {})
+
+
+# ---- the file ---------------------------------------------------------------------------------
+
+
+def test_a_dict_is_saved_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "car.fuzzydict"
+    with serving(car(), output=path) as server:
+        assert asked(server, "about")["saves_to"] == "car.fuzzydict"
+        assert not path.exists()
+        told = sent(server, "teach", query="swiftness", key="top speed")
+        assert told == {"taught": 1, "saved": "car.fuzzydict"}
+        assert FuzzyDict.load(path)["swiftness"] == 260
+        sent(server, "teach", query="seats", key=None)
+        assert dict(FuzzyDict.load(path).aliases) == {"swiftness": "top speed", "seats": None}
+        sent(server, "forget", query="swiftness")
+        assert dict(FuzzyDict.load(path).aliases) == {"seats": None}
+    assert [one.name for one in tmp_path.iterdir()] == ["car.fuzzydict"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_decisions_are_saved_at_once_as_map_reads_them(tmp_path: Path, ending: str) -> None:
+    path, d = tmp_path / f"decisions.{ending}", car()
+    teaching = Teaching(d, path)
+    queries = {"swiftness": "top speed", "=1+1": None, 'a "b",\tc': "=price", "hue\nor so": "color"}
+    for query, key in queries.items():
+        assert teaching.teach(query, key)["saved"] == path.name
+    assert dict(read_examples(path)) == queries
+    assert cleaned(car(), list(queries), path) == list(queries.values())
+    teaching.forget("=1+1")
+    assert "=1+1" not in dict(read_examples(path))
+    if ending != "jsonl":
+        assert "\n=" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_was_decided_in_a_file_holds_and_stays(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "decisions.csv"
+    lines = [
+        *("query,note,count,key,score,target", "hue,my own,3,color,0.5,color"),
+        *("swiftness,,2,brand,0.1,? brand", "maker,,1,brand,0.9,brand", "?!,,1,,,color"),
+    ]
+    path.write_bytes(end.join(lines).encode())
+    d = car()
+    teaching = Teaching(d, path)
+    assert (d["hue"], len(teaching)) == ("black", 0)
+    teaching.teach("swiftness", "top speed")
+    teaching.teach("Maker", "color")
+    saved = path.read_bytes().decode()
+    kept = [line for line in lines if not line.startswith(("swiftness", "maker"))]
+    assert saved.split(end) == [*kept, "swiftness,,,,,top speed", "Maker,,,,,color", ""]
+    teaching.forget("maker")
+    assert d["maker"] == "Porsche"
+    assert "maker,,1,brand,0.9,brand" in path.read_text("utf-8")
+    teaching.forget("swiftness")
+    assert path.read_bytes().decode().rstrip() == end.join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("car.json", "{}", "expected a file that ends in .fuzzydict"),
+        ("car", "", "expected a file that ends in .fuzzydict"),
+        ("car.csv", "a,b\n1,2\n", "has no column 'query'"),
+        ("car.csv", "", "is empty"),
+        ("car.csv", "query,target\nhue,colour\n", "is not a key of the dict"),
+        ("car.csv", "query,target\nhue,color\nHue,brand\n", "keep one row"),
+        ("car.jsonl", "{", "not JSON"),
+        ("car.csv", "query,target\nbrand,color\n", "always finds itself"),
+    ],
+)
+def test_a_file_that_cannot_be_saved_to_is_refused_at_once(
+    tmp_path: Path, name: str, content: str, why: str
+) -> None:
+    path, d = tmp_path / name, car()
+    path.write_text(content, "utf-8")
+    with pytest.raises((FileFormatError, OptionError)) as refused:
+        Teaching(d, path)
+    assert why in str(refused.value)
+    assert path.read_text("utf-8") == content
+    assert not d.aliases
+
+
+def _removed(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def _written(path: Path) -> None:
+    path.write_bytes(b"query,target\nhue,color\n")
+
+
+@pytest.mark.parametrize("ending", ["fuzzydict", "csv"])
+@pytest.mark.parametrize("change", [_removed, _written])
+def test_what_cannot_be_saved_is_told_and_holds(
+    tmp_path: Path, ending: str, change: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "folder" / f"taught.{ending}"
+    path.parent.mkdir()
+    with serving(car(), output=path) as server:
+        sent(server, "teach", query="swiftness", key="top speed")
+        change(path)
+        content = path.read_bytes() if path.exists() else None
+        body = json.dumps({"query": "hue", "key": "color"}).encode()
+        response, text = posted(server, "teach", body)
+        told = json.loads(text)
+        assert (response.status, told["taught"], told["saved"]) == (500, 2, None)
+        assert f"taught.{ending} was not saved" in told["error"]
+        assert "what was taught holds until fuzzydict ends" in told["error"]
+        assert asked(server, "answer", query="hue")["taught"]
+        assert (path.read_bytes() if path.exists() else None) == content
+
+
+def test_what_was_not_saved_is_saved_later(tmp_path: Path) -> None:
+    path, aside = tmp_path / "a" / "decisions.csv", tmp_path / "b"
+    path.parent.mkdir()
+    teaching = Teaching(car(), path)
+    path.parent.rename(aside)
+    with pytest.raises(NotSavedError, match="No such file or directory"):
+        teaching.teach("swiftness", "top speed")
+    aside.rename(path.parent)
+    teaching.teach("hue", "color")
+    assert dict(read_examples(path)) == {"swiftness": "top speed", "hue": "color"}
+
+
+# ---- several at once --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["fuzzydict", "jsonl"])
+def test_several_pages_teach_in_turn(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"taught.{ending}"
+    with serving(car(), output=path) as server, ThreadPoolExecutor(8) as pool:
+
+        def teach(place: int) -> Any:
+            sent(server, "teach", query=f"name {place}", key=("color", "brand", None)[place % 3])
+            if place % 4 == 0:
+                sent(server, "forget", query=f"name {place}")
+            return asked(server, "answer", query=f"name {place}")["taught"]
+
+        assert list(pool.map(teach, range(24))) == [place % 4 != 0 for place in range(24)]
+        taught = {one["query"]: one["key"] for one in asked(server, "taught")["taught"]}
+    assert taught == {
+        f"name {place}": ("color", "brand", None)[place % 3] for place in range(24) if place % 4
+    }
+    saved = FuzzyDict.load(path).aliases if ending == "fuzzydict" else dict(read_examples(path))
+    assert dict(saved) == taught
+
+
+def test_nothing_is_taught_after_the_end() -> None:
+    with serving(car()) as server:
+        pass
+    with pytest.raises(OptionError, match="has ended"):
+        server.teaching.teach("hue", "color")
+    assert not server.dict.aliases
+
+
+# ---- decisions to download --------------------------------------------------------------------
+
+
+def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
+    decisions = [
+        *({"query": "swiftness", "target": "top speed"}, {"query": "@home", "target": None}),
+        *({"query": "SWIFTNESS", "target": "=price"}, {"query": "color", "target": "color"}),
+    ]
+    path = tmp_path / "decisions.csv"
+    with serving(car()) as server:
+        response, text = posted(server, "decisions", json.dumps({"decisions": decisions}).encode())
+        assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+        assert not server.dict.aliases
+    path.write_text(text, "utf-8", newline="")
+    assert "\n@" not in text
+    assert cleaned(car(), ["swiftness", "@home", "color"], path) == ["=price", None, "color"]
+
+
+@pytest.mark.parametrize(
+    "decisions",
+    [
+        *(None, {}, "text", [1], [None], [{}], [{"query": "", "target": None}]),
+        *([{"query": "a", "target": 1}], [{"query": "a", "target": "colour"}]),
+        *([{"query": "color", "target": "brand"}], [{"query": "color", "target": None}]),
+    ],
+)
+def test_decisions_that_map_would_refuse_are_refused(decisions: Any) -> None:
+    with pytest.raises((OptionError, ArgumentTypeError), match="decisions: "):
+        decisions_table(car(), decisions)
+
+
+_texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
+
+
+@given(st.dictionaries(_texts.filter(str.strip), st.sampled_from([*KEYS, None])))
+def test_any_decisions_are_read_again(decisions: dict[str, str | None]) -> None:
+    decisions = {query: query if query in KEYS else key for query, key in decisions.items()}
+    table = [{"query": query, "target": key} for query, key in decisions.items()]
+    if any("\0" in query for query in decisions):
+        with pytest.raises(OptionError, match="holds a zero byte"):
+            decisions_table(car(), table)
+        return
+    rows = read_table(decisions_table(car(), table), Path("decisions.csv")).rows()
+    by_text = {same_text(query): (query, key) for query, key in decisions.items()}
+    assert {row.query: row.target for row in rows} == dict(by_text.values())
+
+
+def test_what_a_table_cannot_hold_is_not_taught_to_one(tmp_path: Path) -> None:
+    for query, why in {"zero \0 byte": "holds a zero byte", "x" * 200_000: "is too long"}.items():
+        with pytest.raises(OptionError, match=why):
+            decisions_table(car(), [{"query": query, "target": None}])
+    with pytest.raises(OptionError, match="zero byte"):
+        Teaching(car(), tmp_path / "taught.csv").teach("zero \0 byte", "color")
+    teaching = Teaching(car(), path := tmp_path / "taught.jsonl")
+    teaching.teach("zero \0 byte", "color")
+    assert dict(read_examples(path)) == {"zero \0 byte": "color"}
