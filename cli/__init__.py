@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -50,6 +51,13 @@ class _Commands(Reporting, click.Group):
         super().format_epilog(ctx, formatter)
         with formatter.section("For example"):
             formatter.write("  fuzzydict lookup data/car.json colour topSpeed\n")
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        if "_FUZZYDICT_COMPLETE" in os.environ:
+            from ._shells import register
+
+            register()
+        return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _exiting_on_signals():

@@ -16,6 +16,7 @@ from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
+from ._completion import columns_of
 from ._problems import FILE, Choice
 
 __all__ = [
@@ -67,9 +68,17 @@ _OPTIONS = [
         "d.save are recognized.",
     ),
     click.option(
-        "--key", metavar="NAME", help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file."
+        "--key",
+        metavar="NAME",
+        shell_complete=columns_of(0, form="format"),
+        help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
     ),
-    click.option("--value", metavar="NAME", help="Column of the values."),
+    click.option(
+        "--value",
+        metavar="NAME",
+        shell_complete=columns_of(0, form="format"),
+        help="Column of the values.",
+    ),
     click.option(
         "--vectors",
         type=FILE,

@@ -13,6 +13,7 @@ from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.io.tables import FILES_ONLY, TABLES, table_format
 
+from ._completion import columns_of
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
 from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
@@ -29,7 +30,13 @@ _STANDARD = Path("-")  # standard input
 )
 @dict_argument
 @click.argument("table", type=FILE)
-@click.option("--column", metavar="NAME", required=True, help="The column to match.")
+@click.option(
+    "--column",
+    metavar="NAME",
+    required=True,
+    shell_complete=columns_of(1, form="form"),
+    help="The column to match.",
+)
 @click.option(
     "-o",
     "--output",

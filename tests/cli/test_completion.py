@@ -33,6 +33,103 @@ def test_commands_options_and_their_values_are_completed(tmp_path: Path) -> None
     completed("fuzzydict unknown ", tmp_path)
 
 
+HEADER = 'First name,Größe,First date,"x,y",$USD,it\'s,back\\slash\n'
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """Return a folder with tables, and with files that are none."""
+    (tmp_path / "t.csv").write_text(HEADER + "1,2,3,4,5,6,7\n", "utf-8")
+    (tmp_path / "t.tsv").write_text("a b\tc\n", "utf-8")
+    (tmp_path / "t.txt").write_text("a,b\n")
+    (tmp_path / "t.jsonl").write_text('{"name": 1, "Größe": 2}\n\n{"other": 3}\n{"cut', "utf-8")
+    (tmp_path / "my dict.csv").write_text("land,code\nGermany,DE\n", "utf-8")
+    (tmp_path / "long.csv").write_text("x" * 2**20)
+    (tmp_path / "broken.csv").write_bytes(b"\xff\xfe\0,b\n")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    (tmp_path / "list.jsonl").write_text('["a"]\n"b"\n3\n')
+    (tmp_path / "lines.csv").write_text('"two\nlines",b\n1,2\n')
+    return tmp_path
+
+
+def offered(folder: Path, *words: str, shell: str = "bash") -> list[str]:
+    """Return what is offered in place of the last word."""
+    variables = {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
+    if shell == "fish":
+        variables["COMP_CWORD"] = words[-1]
+    variables["_FUZZYDICT_COMPLETE"] = f"{shell}_complete"
+    done = run(cwd=folder, env={**os.environ, **variables})
+    assert (done.returncode, done.stderr) == (0, b"")
+    if shell == "zsh":
+        return done.stdout.decode().splitlines()[1::3]
+    return [line.split(",", 1)[1] for line in done.stdout.decode().splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["t.csv", "--column", "G"], ["Größe"]),
+        (["t.csv", "--column", "g"], ["Größe"]),
+        (["t.csv", "--column", "=", "G"], ["Größe"]),
+        (["t.csv", "--sure", "0.9", "--column", "G"], ["Größe"]),
+        (["t.csv", "--column", "x"], ["x,y"]),
+        (["t.csv", "--column", "z"], []),
+        (["t.csv", "--column", "First\\ n"], [r"First\\ name"]),
+        (["t.csv", "--column", "'First n"], ["First name"]),
+        (["t.csv", "--column", '"First n'], ["First name"]),
+        (["t.csv", "--column", "\\$"], [r"\\$USD"]),
+        (["t.csv", "--column", "it"], [r"it\\'s"]),
+        (["t.csv", "--column", "'it"], [r"it'\\''s"]),
+        (["t.csv", "--column", "back"], [r"back\\\\slash"]),
+        (["t.tsv", "--column", ""], [r"a\\ b", "c"]),
+        (["t.jsonl", "--column", ""], ["name", "Größe", "other"]),
+        (["t.txt", "--table-format", "csv", "--column", ""], ["a", "b"]),
+        (["t.csv", "--table-format", "tsv", "--key", "l"], ["land"]),
+        (["t.csv", "--column", "x", "--value", ""], ["land", "code"]),
+        (["lines.csv", "--column", ""], ["b"]),
+        (["long.csv", "--column", ""], []),
+        (["broken.csv", "--column", ""], []),
+        (["broken.parquet", "--column", ""], []),
+        (["list.jsonl", "--column", ""], []),
+        (["none.csv", "--column", ""], []),
+        ([".", "--column", ""], []),
+        (["--column", ""], []),
+    ],
+)
+def test_names_of_columns_are_read_from_the_file(
+    tables: Path, words: list[str], expected: list[str]
+) -> None:
+    assert offered(tables, "fuzzydict", "map", "my\\ dict.csv", *words) == expected
+
+
+def test_each_shell_gets_names_as_it_takes_them(tables: Path) -> None:
+    words = ("fuzzydict", "map", "d.json", "t.csv")
+    for shell in ("zsh", "fish"):
+        assert offered(tables, *words, "--column", "First", shell=shell) == [
+            "First name",
+            "First date",
+        ]
+        assert offered(tables, *words, "--column=G", shell=shell) == ["--column=Größe"]
+    assert offered(tables, *words, "--column", "x", shell="zsh") == ["x,y"]
+    assert offered(tables, *words, "--column", "x", shell="fish") == []  # it would take "x"
+
+
+def test_the_header_of_parquet_is_completed(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
+    parquet.write_table(arrow.table({"Größe": [1], "name": ["a"]}), tmp_path / "t.parquet")
+    assert offered(tmp_path, "fuzzydict", "map", "d", "t.parquet", "--column", "") == [
+        "Größe",
+        "name",
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.csv")
+    assert offered(tmp_path, "fuzzydict", "map", "d.json", "t.csv", "--column", "") == []
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -> None:
     script = run(env={**os.environ, "_FUZZYDICT_COMPLETE": f"{shell}_source"})
@@ -49,7 +146,19 @@ def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -
 
 @posix
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_completes_once_the_line_of_its_page_is_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "reply"),
+    [
+        (["loo"], ["lookup"]),
+        (["map", "d.json", "t.csv", "--column", "G"], ["Größe"]),
+        (["map", "d.json", "t.csv", "--column", "F"], [r"First\ name", r"First\ date"]),
+        (["map", "d.json", "t.csv", "--column", "'First n"], ["First name"]),
+        (["map", "d.json", "t.csv", "--column", "ba"], [r"back\\slash"]),
+    ],
+)
+def test_bash_completes_once_the_line_of_its_page_is_run(
+    tables: Path, words: list[str], reply: list[str]
+) -> None:
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
     (line,) = {
         line
@@ -57,16 +166,16 @@ def test_bash_completes_once_the_line_of_its_page_is_run(tmp_path: Path) -> None
         if line.startswith('eval "$(') and "bash" in line
     }
     program = f"""{line.split("#")[0]}
-    COMP_WORDS=(fuzzydict loo); COMP_CWORD=1; COMP_LINE="fuzzydict loo"; COMP_POINT=13
-    $(complete -p fuzzydict | sed 's/.*-F \\([^ ]*\\).*/\\1/') fuzzydict loo fuzzydict
-    echo "${{COMPREPLY[@]}}"
+    COMP_WORDS=(fuzzydict "$@"); COMP_CWORD=$#
+    $(complete -p fuzzydict | sed 's/.*-F \\([^ ]*\\).*/\\1/') fuzzydict
+    printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     path = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", program],
+        ["bash", "-c", program, "bash", *words],
         env={**os.environ, "PATH": path},
-        cwd=tmp_path,
+        cwd=tables,
         capture_output=True,
         timeout=60,
     )
-    assert (done.stdout, done.stderr) == (b"lookup\n", b"")
+    assert (done.stdout.decode().splitlines(), done.stderr) == (reply, b"")
