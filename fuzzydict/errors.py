@@ -23,7 +23,9 @@ DoubtfulPoolWarning       UserWarning       a query was pooled for which probabl
 from __future__ import annotations
 
 import re
+from itertools import islice
 from reprlib import Repr
+from typing import Any
 
 #: What a terminal obeys and does not show: control characters, ends of lines, and marks that
 #: reorder text; and lone surrogates, which cannot be encoded.
@@ -139,7 +141,7 @@ def quoted(value: object, width: int = 80) -> str:
     >>> quoted("colour"), quoted("x" * 100, 20), quoted(10**5000)
     ("'colour'", "'xxxxxxx...xxxxxxxx'", 'int of 16610 bits')
     """
-    if type(value) is str and len(shown := repr(value)) <= width:  # as most are
+    if type(value) is str and len(value) <= width >= len(shown := repr(value)):  # as most are
         return shown
     shortening = _Shortening()
     shortening.maxstring = shortening.maxother = shortening.maxlong = width
@@ -149,8 +151,24 @@ def quoted(value: object, width: int = 80) -> str:
         return f"an object of {_name_of_type(value)}"
 
 
+_LARGE = 1000  # items of a container from which on the others are not looked at
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+
+
 class _Shortening(Repr):
-    """Shortened ``repr``, of every value inside a list, too."""
+    """Shortened ``repr``, of every value inside a list, too; of large containers at once."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        """Return what is shown of any value; of a subclass as of the container that it is."""
+        for kind in _CONTAINERS:
+            if isinstance(x, kind) and type(x).__repr__ is kind.__repr__:
+                if type(x) is not kind or len(x) > _LARGE:  # which would be sorted
+                    items = dict.items(x) if isinstance(x, dict) else x
+                    x = kind(islice(items, _LARGE))
+                return super().repr1(x, level)
+        if isinstance(x, bytes | bytearray) and len(x) > _LARGE:
+            return f"{_name_of_type(x)} of length {len(x)}"
+        return super().repr1(x, level)
 
     def repr_int(self, x: int, level: int) -> str:
         """Return the digits of a number, or how long it is if Python refuses to write them."""

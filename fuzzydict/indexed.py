@@ -17,8 +17,9 @@ from weakref import WeakValueDictionary
 
 from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import quoted
-from fuzzydict.options import OPTIONS, Configured, after_fork, declared_class, empty_of
+from fuzzydict.options import DEFAULTS, OPTIONS, Configured, after_fork, declared_class, empty_of
 from fuzzydict.results.answers import NO_KEY
+from fuzzydict.results.tables import dict_html
 from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.lookup import lookup_by
@@ -157,6 +158,10 @@ class IndexedDict(Configured, dict[Any, V]):
     @aliases.setter
     def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         self.aliases.replace(aliases)
+
+    def _repr_html_(self) -> str:
+        with self._lock:
+            return dict_html(self, DEFAULTS, self._aliases or {})
 
     # ---- writes: exact, and noted for the index -------------------------------------------
 

@@ -26,8 +26,10 @@ from fuzzydict.options import (
 from fuzzydict.results.answers import (
     NO_KEY,
     Attention,
+    Attentions,
     Match,
     Matches,
+    MatchLists,
     as_queries,
     compared_texts,
     has_words,
@@ -40,7 +42,7 @@ from fuzzydict.results.answers import (
     require_texts,
     taught_none,
 )
-from fuzzydict.results.explanation import Explanation, words_of
+from fuzzydict.results.explanation import Explanation, Explanations, words_of
 from fuzzydict.results.pooling import (
     PooledBlock,
     StackedValues,
@@ -369,7 +371,7 @@ class FuzzyDict(IndexedDict[V]):
 
         with naming_the_place(queries):
             found = self._of_different(queries, most_similar)
-        return [Matches(one) for one in found] if isinstance(query, list) else found[0]
+        return MatchLists(map(Matches, found)) if isinstance(query, list) else found[0]
 
     def explain(self, query: Any) -> Any:
         """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
@@ -407,7 +409,7 @@ class FuzzyDict(IndexedDict[V]):
 
         with naming_the_place(queries):
             found = self._of_blocks(queries, explain)
-        return found if isinstance(query, list) else found[0]
+        return Explanations(found) if isinstance(query, list) else found[0]
 
     def attend(self, query: Any, *, attn_mask: AttnMask | None = None) -> Any:
         """Return the `Attention` of a query over the keys, with every intermediate.
@@ -448,7 +450,7 @@ class FuzzyDict(IndexedDict[V]):
                 Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, *told)
                 for q, scores, row, told in rows
             ]
-        return found if isinstance(query, list) else found[0]
+        return Attentions(found) if isinstance(query, list) else found[0]
 
     def pool(
         self,

@@ -85,6 +85,8 @@ OPTIONS: Mapping[str, Option] = {
     "index": Option(EXACT, check_engine),
 }
 
+#: The options where none are given.
+DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
 #: The options that `fit` sets.
 LEARNED = tuple(name for name, option in OPTIONS.items() if option.is_learned)
 

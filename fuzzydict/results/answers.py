@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from fuzzydict._arrays import whole_number
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, quoted
 from fuzzydict.results.pooling import StackedValues, as_output, pooled
+from fuzzydict.results.tables import (
+    MOST_QUERIES,
+    MOST_ROWS,
+    Cell,
+    Number,
+    Results,
+    Shade,
+    and_more,
+    html_table,
+)
 from fuzzydict.search.key_index import exact_text
-from fuzzydict.text.words import plain, shortened
+from fuzzydict.text.words import label, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +40,8 @@ _SHOWN = 10  # bars of a chart
 _NAMED = 20  # keys of a map
 _MISSES = 50  # queries that match nothing, in a message
 _BAR = 30  # characters of the longest bar
-_LABEL = 24  # characters of a key or value
+_BEST = 3  # matches of each of several queries, in a table
+_COLUMNS = 8  # keys of a table of weights
 
 
 #: What a query is read as that was taught to have no key.
@@ -210,7 +222,7 @@ class Match(_Item):
         return Matches([self])._repr_html_()
 
 
-class Matches(list[Match]):
+class Matches(Results[Match]):
     """A list of matches, which notebooks show as a table. It equals a plain list of them.
 
     Attributes:
@@ -219,39 +231,70 @@ class Matches(list[Match]):
 
     unmatched: tuple[Any, ...] = ()
 
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> Match: ...
-    @overload
-    def __getitem__(self, place: slice) -> Matches: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Match | Matches:
+    def __getitem__(self, place: Any) -> Any:
         """Return a `Match`, or `Matches` for a slice."""
         found = super().__getitem__(place)
-        return Matches(found) if isinstance(found, list) else found
+        if isinstance(place, slice) and self.unmatched:
+            asked = zip(found, self._queries()[place], strict=True)
+            found.unmatched = tuple(query for one, query in asked if not isinstance(one, Match))
+        return found
+
+    def _queries(self) -> list[Any]:
+        """Return the query of each match, and of each default; None if it is not known."""
+        defaults = sum(not isinstance(one, Match) for one in self)
+        unmatched = iter(self.unmatched if defaults == len(self.unmatched) else ())
+        return [one.query if isinstance(one, Match) else next(unmatched, None) for one in self]
 
     def _repr_html_(self) -> str:
-        notes = [f"no match: {', '.join(map(_short, self.unmatched))}"] if self.unmatched else []
-        found = [match for match in self if isinstance(match, Match)]  # or a default
-        from html import escape
+        if not self:
+            return "<p>no matches</p>"
+        queries, shown = self._queries()[:MOST_ROWS], self[:MOST_ROWS]
+        header: list[Cell] = ["key", Number("score"), "value"]
+        rows, caption = _rows(shown), ""
+        if any(query != queries[0] for query in queries):
+            header = ["query", *header]
+            rows = [[label(query), *row] for query, row in zip(queries, rows, strict=True)]
+        elif queries[0] is not None:
+            caption = f"matches of {quoted(queries[0])}"
+        notes = and_more(len(self) - len(shown), "matches")
+        return html_table(rows, header=header, caption=caption, notes=notes)
 
-        from fuzzydict.results.tables import Cell, Number, html_table
 
-        if not found:
-            return "".join(f"<p>{escape(note)}</p>" for note in notes or ["no matches"])
-
-        # The scores of a named scorer may be on any scale, which bars cannot show.
-        shares = all(0 <= match.score <= 1 for match in found)
-        several = any(match.query != found[0].query for match in found)
-        rows: list[tuple[Cell, ...]] = [
-            (
-                *([_short(match.query)] if several else []),
-                _short(match.key),
-                Number(f"{match.score:.3f}", match.score if shares else 0.0),
-                _short(match.value),
-            )
-            for match in found
+def _rows(found: Sequence[Any]) -> list[list[Cell]]:
+    """Return the key, score and value of matches as cells; a default stands for no match."""
+    # The scores of a named scorer may be on any scale, which bars cannot show.
+    shares = all(0 <= one.score <= 1 for one in found if isinstance(one, Match))
+    return [
+        [
+            label(one.key),
+            Number(f"{one.score:.3f}", one.score if shares else 0.0),
+            label(one.value),
         ]
-        header: list[Cell] = [*(["query"] if several else []), "key", Number("score"), "value"]
-        return html_table(rows, header=header, notes=notes)
+        if isinstance(one, Match)
+        else ["no match", Number(""), "" if one is None else label(one)]
+        for one in found
+    ]
+
+
+class MatchLists(Results[Matches]):
+    """The best matches of each of several queries, which notebooks show as one table."""
+
+    def _repr_html_(self) -> str:
+        shown = [matches[:_BEST] for matches in self[:MOST_QUERIES]]
+        names = ["" if i else label(one.query) for some in shown for i, one in enumerate(some)]
+        rows = _rows([one for some in shown for one in some])
+        return html_table(
+            [[name, *row] for name, row in zip(names, rows, strict=True)],
+            header=["query", "key", Number("score"), "value"],
+            notes=[
+                *and_more(len(self) - len(shown), "queries"),
+                *(
+                    [f"the best {_BEST} of each query"]
+                    if any(len(one) > _BEST for one in self)
+                    else []
+                ),
+            ],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,11 +387,11 @@ class Attention:
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""
         rows = self.top(n)
-        width = max((len(_short(key)) for key, _, _ in rows), default=0)
+        width = max((len(label(key)) for key, _, _ in rows), default=0)
         scale = _BAR / max((weight for _, weight, _ in rows), default=1.0)
         lines = [
-            f"  {_short(key):{width}}  {weight:6.1%} {'█' * round(weight * scale):{_BAR}} "
-            f"{_short(value)}".rstrip()
+            f"  {label(key):{width}}  {weight:6.1%} {'█' * round(weight * scale):{_BAR}} "
+            f"{label(value)}".rstrip()
             for key, weight, value in rows
         ]
         return "\n".join([f"attention of {self.text!r}", *lines, *self._notes(n)])
@@ -361,10 +404,8 @@ class Attention:
 
     def chart_html(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as an HTML table; notebooks show ten."""
-        from fuzzydict.results.tables import Number, html_table
-
         rows = [
-            (_short(key), Number(f"{weight:.1%}", weight), _short(value))
+            (label(key), Number(f"{weight:.1%}", weight), label(value))
             for key, weight, value in self.top(n)
         ]
         return html_table(rows, caption=f"attention of {self.text!r}", notes=self._notes(n))
@@ -388,5 +429,21 @@ class Attention:
         return [*lines, f"  {self._how_sure()}"]
 
 
-def _short(value: Any) -> str:
-    return shortened(value if isinstance(value, str) else repr(value), _LABEL)
+class Attentions(Results[Attention]):
+    """The attention of several queries, which notebooks show as a table of weights."""
+
+    def _repr_html_(self) -> str:
+        shown, sums = self[:MOST_QUERIES], Counter[str]()
+        for one in shown:
+            sums.update({name: weight for name, weight, _ in one.top(_COLUMNS)})
+        names = [name for name, _ in sums.most_common(_COLUMNS)]
+        tells_none = all(one.none is not None for one in shown)
+        rows: list[list[Cell]] = []
+        for one in shown:
+            weight_of = dict(zip(one.names, one.weights.tolist(), strict=True))
+            weights = [weight_of.get(name, 0.0) for name in names]
+            shares = [*weights, max(0.0, 1 - sum(weights)), *([one.none] if tells_none else [])]
+            rows.append([label(one.text), *(Shade(f"{share:.1%}", share) for share in shares)])
+        titles = [*map(label, names), "other keys", *(["none is right"] if tells_none else [])]
+        notes = and_more(len(self) - len(shown), "queries")
+        return html_table(rows, header=["query", *map(Number, titles)], notes=notes)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict.errors import quoted
-from fuzzydict.text.words import shortened
+from fuzzydict.results.tables import (
+    MOST_ROWS,
+    Cell,
+    Number,
+    Results,
+    and_more,
+    html_table,
+    paragraph,
+)
+from fuzzydict.text.words import label, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,10 +120,6 @@ class Explanation:
         return f"<Explanation of {quoted(self.query)}: best {quoted(self.best.key)}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        from fuzzydict.results.tables import Cell, Number, html_table
-
         header, *rows = self._key_rows()
         cells: list[list[Cell]] = []
         for name, *numbers in rows:  # with bars for probabilities
@@ -125,7 +130,12 @@ class Explanation:
             cells.append([name, *map(Number, numbers, shares)])
         words = html_table(self._word_rows(), notes=self._notes()) if self.words else ""
         keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
-        return f"<div><p>{escape(self._verdict())}</p>{words}{keys}</div>"
+        return f"<div>{paragraph(self._verdict())}{words}{keys}</div>"
+
+    def _what_it_finds(self) -> str:
+        if self.equal:
+            return "equal key"
+        return ("taught: " if self.taught else "") + ("match" if self.matches else "no match")
 
     def _verdict(self) -> str:
         """Return the line that says what matches, and why."""
@@ -167,12 +177,37 @@ class Explanation:
             if match:
                 of_parts = [getattr(parts, name) for name in names] if parts else []
                 numbers = of_parts or [match.score]
-                rows.append([_label(match.key), *map(_number, numbers)])
+                rows.append([label(match.key), *map(_number, numbers)])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
         if self.margin is not None and not (self.equal or (self.taught and self.matches)):
             rows.append(["margin", _number(self.margin)])
         return [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
+
+
+class Explanations(Results[Explanation]):
+    """The explanations of several queries, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        shown, score, none = self[:MOST_ROWS], Number("score"), Number("none of the keys")
+        rows = [
+            [
+                *(
+                    label(one.query),
+                    one._what_it_finds(),
+                    *_scored(one.best),
+                    *_scored(one.runner_up),
+                ),
+                Number(_number(one.none), one.none or 0.0),
+            ]
+            for one in shown
+        ]
+        header: list[Cell] = ["query", "", "best key", score, "runner-up", score, none]
+        return html_table(rows, header=header, notes=and_more(len(self) - len(shown), "queries"))
+
+
+def _scored(match: Match | None) -> list[Cell]:
+    return ["", Number("")] if match is None else [label(match.key), Number(_number(match.score))]
 
 
 def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
@@ -213,10 +248,6 @@ def _what_is_known(word: Word, *, tells_words: bool) -> str:
         if weight >= _LEAST
     )
     return f"never seen; for it {shares} (likeness {word.likeness:.2f}, trust {word.trust:.2f})"
-
-
-def _label(key: Any) -> str:
-    return shortened(key if isinstance(key, str) else quoted(key), _LABEL)
 
 
 def _number(value: float | None) -> str:

@@ -1,13 +1,25 @@
-"""HTML tables, which notebooks show."""
+"""HTML tables, which notebooks show: of results, of lists of them, and of a dict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, Self, SupportsIndex, TypeAlias, TypeVar, overload
+
+from fuzzydict.errors import quoted
+from fuzzydict.text.words import label
+
+T = TypeVar("T")
 
 # Half transparent, so that text of any colour stays legible on it.
-_BAR = "rgba(0,114,178,0.4)"
+_SHADE = "rgba(0,114,178,{:.2f})"
+_BAR = _SHADE.format(0.4)
+_DARKEST = 0.5
+_DEFAULTS = {"embedding": "the default (Brown vectors and English words)"}
+_ITEMS = 8  # items of a dict, and as many aliases
+
+#: Rows of a table, and queries of one with several rows each, that are shown.
+MOST_ROWS, MOST_QUERIES = 50, 20
 
 
 class Number(NamedTuple):
@@ -17,8 +29,29 @@ class Number(NamedTuple):
     share: float = 0.0
 
 
-#: A cell of a table: a text or a number. Both are escaped.
-Cell: TypeAlias = str | Number
+class Shade(NamedTuple):
+    """A number in a table: its text, on a shade that is the darker the larger ``share`` is."""
+
+    text: str
+    share: float = 0.0
+
+
+#: A cell of a table: a text or a number. They are escaped.
+Cell: TypeAlias = str | Number | Shade
+
+
+class Results(list[T]):
+    """A list of what reads return, which notebooks show as a table. It equals a plain list."""
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> T | Self:
+        """Return a result, or for a slice such a list."""
+        if isinstance(place, slice):
+            return type(self)(super().__getitem__(place))
+        return super().__getitem__(place)
 
 
 def html_table(
@@ -31,24 +64,73 @@ def html_table(
     """Return an HTML table, whose first column names the rows, and notes below it.
 
     Titles in the header are aligned left, or right if they are a `Number`.
-
     >>> html_table([["<b>"]], notes=["that is all"])
     "<table><tr><th style='text-align:left'>&lt;b&gt;</th></tr></table><p>that is all</p>"
     """
     titles = "".join(_cell(name, "th") for name in header)
-    lines = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    lines = [f"<caption>{_escaped(caption)}</caption>"] if caption else []
     lines += [f"<tr>{titles}</tr>"] if header else []
     lines += [f"<tr>{_cell(row[0], 'th')}{''.join(map(_cell, row[1:]))}</tr>" for row in rows]
-    below = "".join(f"<p>{escape(note.strip())}</p>" for note in notes)
-    return f"<table>{''.join(lines)}</table>{below}"
+    return f"<table>{''.join(lines)}</table>{''.join(map(paragraph, notes))}"
+
+
+def paragraph(text: str) -> str:
+    """Return a text as a paragraph of HTML."""
+    return f"<p>{_escaped(text.strip())}</p>"
+
+
+def and_more(count: int, what: str) -> list[str]:
+    """Return a note that counts what is not shown, if that is anything.
+
+    >>> and_more(1200, "keys"), and_more(0, "keys")
+    (['and 1,200 more keys'], [])
+    """
+    return [f"and {count:,} more {what}"] if count > 0 else []
+
+
+def dict_html(
+    d: dict[Any, Any], defaults: Mapping[str, Any], aliases: Mapping[str, str | None]
+) -> str:
+    """Return HTML that shows a dict: its size, some of its items, its options, and its aliases.
+
+    Args:
+        d: the dict, which has the options as attributes.
+        defaults: what options are by default. Others are shown, and the first two in any case.
+        aliases: other names of keys, or of none (None).
+    """
+    size = f"{type(d).__name__} of {len(d):,} item{'' if len(d) == 1 else 's'}"
+    some = [(label(key), label(value)) for key, value in islice(dict.items(d), _ITEMS)]
+    told = [
+        f"{name}: {_DEFAULTS.get(name) if value is None else quoted(value)}"
+        for place, (name, default) in enumerate(defaults.items())
+        if (value := getattr(d, name)) is not default or place < 2
+    ]
+    taught = [
+        f"{label(text)} → {'no key' if key is None else label(key)}"
+        for text, key in islice(aliases.items(), _ITEMS)
+    ]
+    if taught:
+        more = and_more(len(aliases) - _ITEMS, "aliases")
+        told.append(f"aliases: {', '.join([*taught, *more])}")
+    told = [*and_more(len(d) - _ITEMS, "items"), *told]
+    items = html_table(some, header=["key", "value"]) if some else ""
+    return f"<div>{paragraph(size)}{items}{''.join(map(paragraph, told))}</div>"
 
 
 def _cell(cell: Cell, tag: str = "td") -> str:
     if isinstance(cell, str):
-        return f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>"
+        return f"<{tag} style='text-align:left'>{_escaped(cell)}</{tag}>"
     style = "text-align:right"
-    if cell.share > 0:
+    if isinstance(cell, Shade):
+        style += f";background:{_SHADE.format(_DARKEST * cell.share)}" if cell.share > 0 else ""
+    elif cell.share > 0:
         end = f"{min(cell.share, 1.0):.1%}"
         bar = f"linear-gradient(to right,{_BAR} {end},transparent {end})"
         style += f";min-width:8em;background:{bar}"
-    return f"<{tag} style='{style}'>{escape(cell.text)}</{tag}>"
+    return f"<{tag} style='{style}'>{_escaped(cell.text)}</{tag}>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # it is not loaded before something is shown
+
+    return escape(text)

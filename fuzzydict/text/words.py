@@ -7,6 +7,8 @@ import unicodedata
 from functools import lru_cache
 from importlib import resources
 
+from fuzzydict.errors import quoted
+
 #: Characters of a key or query that are compared, as it is given and in its plain form; what
 #: follows them makes no difference. (One character, such as U+FDFA, may be 18 in the plain form.)
 LONGEST = 1024
@@ -115,8 +117,17 @@ def shortened(text: str, width: int) -> str:
     >>> shortened("top speed", 5)
     'top …'
     """
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = "".join(c if c.isprintable() else " " for c in text[: width + 1])
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def label(value: object, width: int = 24) -> str:
+    """Return a key or value for a chart or table: a text as it is, all else as its ``repr``.
+
+    >>> label("top speed"), label(260), label(list(range(1000)))
+    ('top speed', '260', '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    return shortened(value if isinstance(value, str) else quoted(value), width)
 
 
 def word_list(name: str) -> list[list[str]]:

@@ -145,6 +145,71 @@ def test_reads_of_several_give_tables_too() -> None:
     assert shown(d.nearest([])) == shown(FuzzyDict().most_similar("a"))
 
 
+def test_matches_of_one_query_are_titled_with_it() -> None:
+    d = FuzzyDict({"color": "black", "top speed": 260})
+    for found in (d.most_similar("colour"), d.nearest("colour"), d.nearest(["colour"])):
+        assert "<caption>matches of &#x27;colour&#x27;</caption>" in shown(found)
+
+
+def test_a_query_that_matches_nothing_has_a_row() -> None:
+    d = FuzzyDict({"color": "black", "top speed": 260})
+    queries = ["qwzzt", "colour", "?!", "topSpeed", "xqq"]
+    found = d.nearest(queries, default=None)
+    keys = ["no match", "color", "no match", "top speed", "no match"]
+    expected = [list(row) for row in zip(queries, keys, strict=True)]
+    assert [row[:2] for row in Table(shown(found)).rows[1:]] == expected
+    for part in (slice(2), slice(1, 4), slice(None, None, -1)):
+        assert [row[:2] for row in Table(shown(found[part])).rows[1:]] == expected[part]
+    assert found[2:].unmatched == ("?!", "xqq")
+    found.pop(0)  # the queries of the others are not known any more
+    assert [row[:2] for row in Table(shown(found)).rows[1:3]] == [
+        ["colour", "color"],
+        ["None", "no match"],
+    ]
+    assert Table(shown(d.nearest(["qwzzt"], default="?"))).rows[1] == ["no match", "", "?"]
+
+
+def test_the_best_matches_of_several_queries_are_one_table() -> None:
+    d = FuzzyDict({"color": "black", "top speed": 260, "price": 1, "brand": "Porsche"})
+    found = d.most_similar(["colour", "topSpeed"])
+    rows = Table(shown(found)).rows
+    assert rows[0] == ["query", "key", "score", "value"]
+    assert [row[0] for row in rows[1:]] == ["colour", "", "", "topSpeed", "", ""]
+    assert [rows[1][1], rows[4][1]] == ["color", "top speed"]
+    assert "the best 3 of each query" in shown(found)
+    assert "of each query" not in shown(d.most_similar(["colour", "topSpeed"], topn=3))
+    assert found == [d.most_similar("colour"), d.most_similar("topSpeed")]
+
+
+def test_the_attention_of_several_queries_is_a_table_of_weights() -> None:
+    d = FuzzyDict(dict.fromkeys(["red", "navy", *(f"key {i}" for i in range(20))], 1.0))
+    rows = Table(shown(d.attend(["rde", "nvy"]))).rows
+    assert [row[0] for row in rows] == ["query", "rde", "nvy"]
+    assert rows[0][-2:] == ["other keys", "none is right"]
+    assert len(rows[0]) == 11
+    for row in rows[1:]:
+        (attention,) = d.attend([row[0]])
+        weight_of = dict(zip(attention.names, attention.weights, strict=True))
+        expected = [weight_of[name] for name in rows[0][1:9]]
+        expected += [1 - sum(expected), attention.none]
+        assert row[1:] == [f"{max(share, 0):.1%}" for share in expected]
+    of_vectors = FuzzyDict({"red": 1.0, "navy": 2.0}, scorer="cosine").attend(["red", "navy"])
+    assert Table(shown(of_vectors)).rows[0][-1] == "other keys"
+
+
+def test_of_very_many_results_the_first_are_shown() -> None:
+    d = FuzzyDict({"color": 1.0, "top speed": 2.0})
+    queries = [f"colour {i}" for i in range(60)]
+    for found, rows, note in (
+        (d.nearest(queries, default=None), 50, "and 10 more matches"),
+        (d.most_similar(queries, topn=1), 20, "and 40 more queries"),
+        (d.attend(queries), 20, "and 40 more queries"),
+        (d.explain(queries), 50, "and 10 more queries"),
+    ):
+        assert len(Table(shown(found)).rows) == 1 + rows
+        assert f"<p>{note}</p>" in shown(found)
+
+
 def test_scores_that_are_no_probabilities_have_no_bars() -> None:
     d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [3.0, 0], "b": [0, 1.0]}, scorer="dot")
     assert "gradient" not in shown(d.most_similar("a"))

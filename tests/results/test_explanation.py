@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from fuzzydict import Boxcar, Brown, Explanation, FuzzyDict, Match, NoMatchError
 from fuzzydict.embedding.base import background_of
 from fuzzydict.text.similarity import likeness
+from tests.results.test_tables import Table
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000, 5: "five", "?!": 0}
 AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}
@@ -293,3 +294,25 @@ def test_it_can_be_pickled_and_not_be_changed() -> None:
     assert repr(e) == "<Explanation of 'colour': best 'color'>"
     with pytest.raises(AttributeError):
         e.cutoff = 0  # type: ignore[misc]
+
+
+def test_the_explanations_of_several_queries_are_one_table() -> None:
+    d = FuzzyDict({**CAR, "only": 1})
+    d.aliases.update({"hue": "color", "zip": None})
+    rows = Table(d.explain(["colour", "color", "hue", "zip", "qwzzt"])._repr_html_()).rows
+    assert rows[0] == ["query", "", "best key", "score", "runner-up", "score", "none of the keys"]
+    found = {row[0]: row[1] for row in rows[1:]}
+    assert found == {
+        "colour": "match",
+        "color": "equal key",
+        "hue": "taught: match",
+        "zip": "taught: no match",
+        "qwzzt": "no match",
+    }
+    e = d.explain("colour")
+    assert rows[1][2:] == [
+        *(e.best.key, f"{e.best.score:.3f}"),
+        *(e.runner_up.key, f"{e.runner_up.score:.3f}", f"{e.none:.3f}"),
+    ]
+    of_one = FuzzyDict({"color": 1}, scorer="cosine").explain(["colour"])
+    assert Table(of_one._repr_html_()).rows[1][4:] == ["", "", "-"]

@@ -1,11 +1,16 @@
-"""HTML tables are whole and escaped, and their bars have the right lengths."""
+"""HTML tables are whole and escaped, and bars have the right lengths; a dict in a notebook."""
 
 from __future__ import annotations
 
 import re
+import time
 from html.parser import HTMLParser
+from typing import Any
 
-from fuzzydict.results.tables import Number, html_table
+import pytest
+
+from fuzzydict import FuzzyDict
+from fuzzydict.results.tables import Number, Results, Shade, html_table
 
 
 class Table(HTMLParser):
@@ -47,3 +52,93 @@ def test_bars_are_as_long_as_the_shares() -> None:
         ("25.0%", "25.0%"),
         ("100.0%", "100.0%"),
     ]
+
+
+def test_shades_are_the_darker_the_larger_the_share() -> None:
+    page = html_table([["a", Shade("1", 1.0), Shade("1/2", 0.5), Shade("0")]])
+    assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
+
+
+def test_results_are_a_list_whose_slices_are_of_its_kind() -> None:
+    found = Results([1, 2, 3])
+    assert found == [1, 2, 3]
+    assert (found[0], found[1:]) == (1, [2, 3])
+    assert type(found[1:]) is Results
+
+
+# ---- a dict --------------------------------------------------------------------------------
+
+
+def shown(d: FuzzyDict[Any]) -> str:
+    return d._repr_html_()
+
+
+def test_a_dict_shows_its_size_and_a_sample_of_its_items() -> None:
+    page = shown(FuzzyDict({f"key {i}": i for i in range(1200)}))
+    assert "<p>FuzzyDict of 1,200 items</p>" in page
+    assert Table(page).rows == [["key", "value"], *([f"key {i}", str(i)] for i in range(8))]
+    assert "<p>and 1,192 more items</p>" in page
+    assert "FuzzyDict of 1 item<" in shown(FuzzyDict({5: None}))
+    assert not Table(shown(FuzzyDict())).rows
+
+
+def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_defaults() -> None:
+    page = shown(FuzzyDict({"a": 1}))
+    assert "<p>mode: &#x27;nearest&#x27;</p>" in page
+    assert "<p>embedding: the default" in page
+    assert not re.search("scorer|temperature|score_cutoff|projections|index|aliases", page)
+    d = FuzzyDict({"a": 1}, mode="pool", embedding={"a": [1.0, 0]}, scorer="dot", score_cutoff=2)
+    d.temperature = 0.5
+    page = shown(d).replace("&#x27;", "'")
+    for line in ("mode: 'pool'", "embedding: {'a': [1.0, 0]}", "scorer: 'dot'"):
+        assert f"<p>{line}</p>" in page
+    for line in ("temperature: 0.5", "score_cutoff: 2.0"):
+        assert f"<p>{line}</p>" in page
+
+
+def test_a_subclass_shows_its_name_and_the_options_of_its_class() -> None:
+    class Strict(FuzzyDict[int]):
+        scorer = "spelling"
+
+    assert "Strict of 1 item" in shown(Strict({"a": 1}))
+    assert "scorer: &#x27;spelling&#x27;" in shown(Strict({"a": 1}))
+
+
+def test_a_dict_shows_what_it_was_taught() -> None:
+    d = FuzzyDict({"color": 1, "price": 2})
+    d.aliases.update({"hue": "color", "zip": None})
+    assert "<p>aliases: hue → color, zip → no key</p>" in shown(d)
+    d.aliases.update({f"cost {letter}": "price" for letter in "abcdefgh"})
+    assert "cost f → price, and 2 more aliases</p>" in shown(d)
+
+
+def test_everything_in_a_dict_is_escaped_and_short() -> None:
+    markup = "<script>alert(1)</script>"
+
+    class Hostile:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    d: FuzzyDict[Any] = FuzzyDict({markup: markup, "a": [markup], "b": Hostile(), "c" * 500: 1})
+    d.aliases[markup + "!"] = markup
+    page = shown(d)
+    assert not re.search("<(script|b)>", page)
+    assert "&lt;script&gt;" in page
+    assert "an object of Hostile" in page
+    assert all(len(cell) <= 24 for row in Table(page).rows for cell in row)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "pool"])
+def test_large_dicts_and_values_are_shown_at_once(mode: str) -> None:
+    large = list(range(10**6))
+    values: list[Any] = ["x" * 10**7, b"x" * 10**7, large, dict.fromkeys(large), set(large)]
+    d = FuzzyDict(enumerate([*values, FuzzyDict(dict.fromkeys(large)), *large]), mode=mode)
+    began = time.process_time()
+    page = shown(d)
+    assert time.process_time() - began < 0.2  # it takes 3 ms
+    assert "1,000,006 items" in page
+    assert len(page) < 5000
+
+
+def test_the_repr_of_a_dict_is_that_of_a_plain_dict() -> None:
+    assert repr(FuzzyDict({"a": 1}, scorer="spelling")) == "{'a': 1}"
