@@ -11,7 +11,7 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned, clean_column
-from fuzzydict.io.tables import FILES_ONLY, TABLES, table_format
+from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
 from ._completion import columns_of
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
@@ -162,7 +162,7 @@ def _check(
     if output is None and form in FILES_ONLY:
         raise click.UsageError(f"{form} needs a file to be written to (-o)")
     if output is not None:
-        _check_ending(output, table, form)
+        check_output(output, table, form)
     dict_file: Path = click.get_current_context().params["dict_file"]
     if output is not None and _is_same(output, dict_file):
         raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")
@@ -181,15 +181,6 @@ def _check(
 
 def _is_same(path: Path, other: Path) -> bool:
     return path.exists() and other.exists() and path.samefile(other)
-
-
-def _check_ending(output: Path, table: Path, form: str) -> None:
-    """Refuse an ending of another format, or of none, unless TABLE has it or it is that of text."""
-    named, ending = table_format(output), output.suffix.lower()
-    if named != form and (named or ending not in ("", ".txt", table.suffix.lower())):
-        raise OptionError(
-            f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
-        )
 
 
 def _on_terminal(output: Path | None) -> bool:

@@ -1,8 +1,8 @@
-"""Match a column of a table in a file with the keys of a dict.
+"""Match a column of a table in a file with the keys of a dict, or with another table.
 
 `clean_column` copies a table (`io.tables`) and adds three columns: the key, value and score that
-match each cell. What is written beside a cell is found when the cell comes for the first time, and
-remembered.
+match each cell. `join_tables` adds the columns of another table, whose texts are the keys. What is
+written beside a cell is found when the cell comes for the first time, and remembered.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar
 
 from fuzzydict._files import replacing
-from fuzzydict.errors import NoMatchError, OptionError
+from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.io.tables import Added, checked_format, open_table
+from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fuzzydict.mapping import FuzzyDict
+    from fuzzydict.io.tables import Contents, Row, Table, Writer
 
 
 _TOGETHER = 4096  # cells that are looked up at once
@@ -33,6 +34,8 @@ _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 #: The columns that are written, with the like of what is in them.
 _NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]}
+#: Which rows of the left table a join has.
+HOWS = ("left", "inner", "anti")
 
 T = TypeVar("T")
 #: The key, value and score that match a cell, or None for each.
@@ -135,6 +138,145 @@ def clean_column(
         if doubts:
             matcher.count["undecided"] = doubts.undecided()
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def join_tables(
+    left: Path | BinaryIO,
+    right: Path,
+    output: Path | BinaryIO,
+    *,
+    on: str | None = None,
+    left_on: str | None = None,
+    right_on: str | None = None,
+    how: str = "left",
+    score_cutoff: float | None = None,
+    add_score: bool = True,
+    suffix: str = "_right",
+    left_format: str | None = None,
+    right_format: str | None = None,
+    left_sheet: str | None = None,
+    right_sheet: str | None = None,
+    sure: float = 0.8,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    **options: Any,
+) -> Cleaned:
+    """Join two tables in files: to each row of the left the row of the right that means the same.
+
+    The left table is copied as `clean_column` does it, with the columns of the right one at the
+    end of each row. The right table, which is kept in memory, may be of another format.
+
+    Args:
+        left: a table, as `clean_column` takes it.
+        right: a file with a table; the texts in its column are the keys.
+        output: a file, or a stream of bytes; in the format of the left table.
+        on: the column of texts, if it has the same name in both.
+        left_on: the column of the left table.
+        right_on: the column of the right table.
+        how: "left": all rows of the left table, with empty cells where nothing matches; "inner":
+            those that match; "anti": those that match nothing, without the columns of the right.
+        score_cutoff: the least score of a match; by default that of the options.
+        add_score: whether the score is written, too, in a column "score".
+        suffix: what is added to names of the right table that are in the left one, and to "score"
+            if that is.
+        left_format: one of `io.tables.TABLES`; by default the file's ending says.
+        right_format: the same of the right table.
+        left_sheet: the name of a sheet, if that is a workbook.
+        right_sheet: the same of the right table.
+        sure: the lowest score of a match that is not doubtful.
+        progress: called with the amount done and the total amount.
+        **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
+
+    Returns:
+        The numbers of rows of the left table.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        FileFormatError: a table is not of its format, or lacks the column; a text comes twice in
+            the column of the right table.
+        OptionError: a column was not given, or twice; ``how`` or a format is unknown; a name would
+            come twice; the output is the right table.
+        MissingExtraError: a format needs an extra that is not installed.
+    """
+    if how not in HOWS:
+        raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}")
+    if isinstance(output, Path) and os.path.realpath(output) == os.path.realpath(right):
+        raise OptionError(f"{output} is the right table; write to another file")
+    of_left, of_right = _join_column("left_on", left_on, on), _join_column("right_on", right_on, on)
+    with open_table(right, format=right_format, sheet=right_sheet) as table:
+        contents = table.contents(of_right)
+    rows = _rows_by_text(contents, of_right, right)
+    d = FuzzyDict(rows, score_cutoff=score_cutoff, **options)
+    with (
+        _written(output, None) as file,
+        open_table(left, format=left_format, sheet=left_sheet) as source,
+    ):
+        blocks = source.blocks(of_left)
+        added = [] if how == "anti" else _right_columns(source, contents, suffix, add_score)
+        with source.writer(file, added) as writer:
+            beside = _joined(writer, how, len(contents.names), add_score)
+            matcher = _ColumnMatcher[Any](d, Decided(d, []), None, sure, beside)
+            for block in blocks:
+                writer.write(block, matcher.beside(block.cells, block.counts))
+                if done := source.progress():
+                    progress(*done)
+        matcher.count_rows()
+    return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def _join_column(name: str, given: str | None, on: str | None) -> str:
+    column = on if given is None else given
+    if column is None or (given is not None and on is not None):
+        raise OptionError(f"{name}: give left_on and right_on, or on for a name of both tables")
+    return column
+
+
+def _rows_by_text(contents: Contents, column: str, right: Path) -> dict[str, list[Any]]:
+    """Return the values of each row by its text; rows without one are left out."""
+    rows: dict[str, Row] = {}
+    for row in contents.rows:
+        if row.text is None or not row.text.strip():
+            continue
+        first = rows.setdefault(row.text, row)
+        if first is not row:
+            raise FileFormatError(
+                f"{right}: {quoted(row.text)} comes twice in column {quoted(column)}, on lines "
+                f"{first.line} and {row.line}; keep one"
+            )
+    return {text: row.values for text, row in rows.items()}
+
+
+def _right_columns(left: Table, right: Contents, suffix: str, add_score: bool) -> list[Added]:
+    """Return the columns to add, of which none may have the name of another."""
+    values = [[row.values[place] for row in right.rows] for place in range(len(right.names))]
+    columns = [*zip(right.names, values, strict=True), *([("score", [0.0])] if add_score else [])]
+    taken, added = set(left.names), list[Added]()
+    for name, like in columns:
+        new = f"{name}{suffix}" if name in taken else name
+        if new in taken:
+            raise OptionError(
+                f"suffix: there are several columns {quoted(name)}, and {quoted(new)} is there as "
+                f"well; choose another suffix than {quoted(suffix)}"
+            )
+        taken.add(new)
+        added.append(Added(new, like))
+    return added
+
+
+def _joined(
+    writer: Writer[T], how: str, width: int, add_score: bool
+) -> Callable[[Answer], T | None]:
+    """Return the function that says what is written beside a row, or None if it is left out."""
+
+    def beside(answer: Answer) -> T | None:
+        key, values, score = answer
+        if how == "anti":
+            return writer.beside([]) if key is None else None
+        if key is None:
+            values = [None] * width
+        cells = [*values, score] if add_score else values
+        return None if how == "inner" and key is None else writer.beside(cells)
+
+    return beside
 
 
 @contextmanager
@@ -303,8 +445,8 @@ class _ColumnMatcher(Generic[T]):
 
 
 def _length(beside: Any) -> int:
-    """Return how many characters are kept of what is written: a text, or texts and a score."""
-    texts = [beside] if isinstance(beside, str) else beside
+    """Return how many characters are kept of what is written: a text, or values, or nothing."""
+    texts = [beside] if isinstance(beside, str) else beside or ()
     return sum(len(text) for text in texts if isinstance(text, str))
 
 

@@ -201,6 +201,8 @@ def _for_cell(value: Any) -> Any:
 def _value(cell: Any) -> Any:
     """Return the value of a cell; None if it is empty, or holds an error such as #N/A."""
     value = None if cell.data_type == "e" else cell.value
+    if isinstance(value, datetime) and "h" not in cell.number_format.lower():
+        return value.date()
     if isinstance(value, str | None) and type(value) is not str:
         return None if value is None else str(value)
     return str(value) if isinstance(value, list) else value  # text in several fonts

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
@@ -112,8 +114,8 @@ class Table(Protocol):
     name: str
 
     @property
-    def names(self) -> list[str] | None:
-        """The names of the columns; None in JSON Lines, where each line has its own."""
+    def names(self) -> list[str]:
+        """The names of the columns; in JSON Lines, of the first lines: others may have more."""
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
@@ -141,6 +143,21 @@ class Table(Protocol):
 def table_format(path: Path) -> str | None:
     """Return the one of `TABLES` that a file's ending names, or None."""
     return format_by_ending(path, TABLES)
+
+
+def check_output(output: Path, table: Path, form: str) -> None:
+    """Check that the ending of an output file is that of a table's format.
+
+    It may have none, that of a text, or that of the table.
+
+    Raises:
+        OptionError: it has another one.
+    """
+    named, ending = table_format(output), output.suffix.lower()
+    if named != form and (named or ending not in ("", ".txt", table.suffix.lower())):
+        raise OptionError(
+            f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
+        )
 
 
 @contextmanager
@@ -208,7 +225,9 @@ def name_of(table: Path | BinaryIO) -> str:
 def _check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
     taken = set(existing)
     for name in filter(taken.__contains__, (one.name for one in added)):
-        raise FileFormatError(f"{place} has a column {quoted(name)} already; choose another prefix")
+        raise FileFormatError(
+            f"{place} has a column {quoted(name)} already; choose another prefix or suffix"
+        )
 
 
 def _write_text(parts: list[str], output: BinaryIO) -> None:
@@ -309,14 +328,22 @@ class _CsvWriter:
 class _JsonLines:
     """A table of objects, one a line, each with fields of its own."""
 
-    names = None
-
     def __init__(self, file: BinaryIO, name: str) -> None:
         self.name, self._file = name, file
+        self._blocks = json_blocks(file, name)
+
+    @cached_property
+    def names(self) -> list[str]:
+        first = next(self._blocks, None)
+        if first is None:
+            return []
+        self._blocks = chain([first], self._blocks)
+        objects = (content for content in first.contents if isinstance(content, dict))
+        return list(dict.fromkeys(name for content in objects for name in content))
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
         found, fields = False, dict[str, None]()
-        for lines, raws, contents in json_blocks(self._file, self.name):
+        for lines, raws, contents in self._blocks:
             rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
             cells = [self._text(*row, column) for row in rows]
             found = found or any(column in content for _, content in rows)
@@ -374,15 +401,16 @@ class _JsonLinesWriter:
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, new = list[str](), iter(beside)
         for line, raw, content in zip(*block.rows, strict=True):
-            if content is BLANK:
+            added = "" if content is BLANK else next(new)
+            if added is None:
+                continue
+            if content is BLANK or not self._names:
                 parts.append(raw)
                 continue
             if not content.keys().isdisjoint(self._names):
                 _check_names(content, self._added, f"{self._name}: line {line}")
-            if (added := next(new)) is not None:
-                text = raw.rstrip()
-                comma = ", " if content and self._names else ""
-                parts += text[:-1].rstrip(), comma, added, raw[len(text) :]
+            text = raw.rstrip()
+            parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
         _write_text(parts, self._output)
 
 
@@ -479,7 +507,7 @@ class _Parquet:
         """Return the type of a new column: text, if its values have no type in common."""
         arrow = self._arrow
         try:
-            found = arrow.infer_type(values)
+            found = arrow.array(values).type
         except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
             return arrow.string()
         return arrow.string() if arrow.types.is_null(found) else found

@@ -180,7 +180,7 @@ def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Pa
     rows: list[list[Any]] = [["price", "item"], [5, "brand"], [], [date(2024, 2, 29), 2024]]
     table = workbook(tmp_path / "t.xlsx", *rows)
     d = open_dict(table, key="item", value="price")
-    assert {**d} == {"brand": 5, "2024": datetime(2024, 2, 29)}
+    assert {**d} == {"brand": 5, "2024": date(2024, 2, 29)}
     assert d["brnd"] == 5
     pairs = workbook(tmp_path / "p.xlsx", ["brand", "Porsche"], ["color", "black"])
     assert read_dict(pairs) == {"brand": "Porsche", "color": "black"}

@@ -1,0 +1,190 @@
+"""Two tables in files joined: each row of the left with the row of the right that it means."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzydict import FileFormatError, FuzzyDict, OptionError
+from fuzzydict.io.columns import Cleaned, join_tables
+from fuzzydict.io.tables import Added, open_table
+
+LEFT = [("1", "Germny"), ("2", "qwzzt"), ("3", ""), ("4", "FRANCE"), ("5", "Germny")]
+RIGHT: list[tuple[Any, ...]] = [("France", "FR", 33), ("Germany", "DE", 49), ("Spain", "ES", 34)]
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
+
+
+def write(path: Path, names: list[str], rows: list[tuple[Any, ...]]) -> Path:
+    """Write a table in the format that the file's ending says."""
+    match path.suffix:
+        case ".csv" | ".tsv":
+            with path.open("w", newline="") as file:
+                csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t").writerows(
+                    [names, *rows]
+                )
+        case ".jsonl":
+            lines = (json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+            path.write_text("".join(f"{line}\n" for line in lines))
+        case ".parquet":
+            arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
+            parquet = pytest.importorskip("pyarrow.parquet", reason="it needs the extra 'parquet'")
+            columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+            table = dict(zip(names, map(list, columns), strict=True))
+            parquet.write_table(arrow.table(table), path)
+        case ".xlsx":
+            import openpyxl
+
+            book = openpyxl.Workbook()
+            for row in [names, *rows]:
+                book.active.append(row)
+            book.save(path)
+    return path
+
+
+def read(path: Path) -> list[list[Any]]:
+    """Return the names and the rows of a table."""
+    with open_table(path) as table:
+        contents = table.contents("country")
+    return [contents.names, *(row.values for row in contents.rows)]
+
+
+def tables(folder: Path, left: str = "csv", right: str = "csv") -> tuple[Path, Path]:
+    return (
+        write(folder / f"left.{left}", ["n", "country"], [*LEFT]),
+        write(folder / f"right.{right}", ["country", "code", "n"], RIGHT),
+    )
+
+
+@pytest.mark.parametrize("left_form", FORMATS)
+@pytest.mark.parametrize("right_form", FORMATS)
+def test_any_format_is_joined_with_any(tmp_path: Path, left_form: str, right_form: str) -> None:
+    left, right = tables(tmp_path, left_form, right_form)
+    output = tmp_path / f"out.{left_form}"
+    d = FuzzyDict({row[0]: [*row] for row in RIGHT})
+    scores = {query: round(d.nearest(query).score, 4) for query in ("Germny", "FRANCE")}
+    text = str if "sv" in left_form or ("sv" in right_form) else lambda value: value
+    empty = "" if "sv" in left_form else None
+
+    def joined(n: str, query: str) -> list[Any]:
+        if query not in scores:
+            return [n, query or (None if left_form == "xlsx" else ""), *[empty] * 4]
+        name, code, number = d[query]
+        score = str(scores[query]) if "sv" in left_form else scores[query]
+        return [n, query, name, code, text(number), score]
+
+    assert join_tables(left, right, output, on="country") == Cleaned(3, 1, 1)
+    names, *rows = read(output)
+    assert names == ["n", "country", "country_right", "code", "n_right", "score"]
+    assert rows == [joined(*row) for row in LEFT]
+
+    assert join_tables(left, right, output, on="country", how="inner").rows == 5
+    assert read(output)[1:] == [joined(*row) for row in LEFT if row[1] in scores]
+
+    join_tables(left, right, output, on="country", how="anti")
+    assert [row[0] for row in read(output)] == ["n", "2", "3"]
+    assert read(output)[0] == ["n", "country"]
+
+
+def test_rows_that_stay_are_as_they_were_written(tmp_path: Path) -> None:
+    left, right = tmp_path / "l.csv", tables(tmp_path)[1]
+    left.write_bytes(b'\xef\xbb\xbf"country",x\r\n"Germany", 1\r\nqwzzt,"2"\r\n\r\n')
+    output = io.BytesIO()
+    join_tables(left, right, output, on="country", how="anti")
+    assert output.getvalue() == b'\xef\xbb\xbf"country",x\r\nqwzzt,"2"\r\n\r\n'
+    lines = tmp_path / "l.jsonl"
+    lines.write_text('{"country": "Germany"}\n{ "x":1.50 , "country":"qwzzt" }\n')
+    output = io.BytesIO()
+    join_tables(lines, right, output, on="country", how="anti")
+    assert output.getvalue() == b'{ "x":1.50 , "country":"qwzzt" }\n'
+
+
+def test_columns_suffix_score_and_cutoff_are_chosen(tmp_path: Path) -> None:
+    left, right = tables(tmp_path)
+    options: dict[str, Any] = {"left_on": "country", "right_on": "code", "score_cutoff": 2.0}
+    output = io.BytesIO()
+    counts = join_tables(left, right, output, add_score=False, suffix=" of B", **options)
+    assert output.getvalue().splitlines()[0] == b"n,country,country of B,code,n of B"
+    assert counts.matched == 0
+    output = io.BytesIO()
+    join_tables(left, right, output, on="country", scorer="spelling", how="inner")
+    assert len(output.getvalue().splitlines()) == 4
+
+
+def test_a_table_may_be_joined_with_itself_and_replaced(tmp_path: Path) -> None:
+    _, right = tables(tmp_path)
+    join_tables(right, right, tmp_path / "out.csv", on="country")
+    assert [row[3] for row in read(tmp_path / "out.csv")[1:]] == ["France", "Germany", "Spain"]
+    left, _ = tables(tmp_path)
+    join_tables(left, right, left, on="country", how="inner")
+    assert len(read(left)) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on": "country", "how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
+        ({}, "left_on: give left_on and right_on, or on for a name of both tables"),
+        ({"left_on": "country"}, "right_on: give left_on and right_on"),
+        ({"on": "country", "left_on": "n"}, "left_on: give left_on and right_on"),
+        ({"on": "cuontry"}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
+        ({"left_on": "land", "right_on": "country"}, "left.csv: has no column 'land'"),
+        ({"on": "country", "suffix": ""}, "'country' is there as well; choose another suffix"),
+        ({"on": "country", "right_sheet": "x"}, "right.csv is csv, which has no sheets"),
+        ({"on": "country", "left_format": "xml"}, "left.csv: expected a table of format csv"),
+    ],
+)
+def test_misuse_is_an_error_and_writes_nothing(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    left, right = tables(tmp_path)
+    with pytest.raises((OptionError, FileFormatError)) as caught:
+        join_tables(left, right, tmp_path / "out.csv", **options)
+    assert message in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
+    with pytest.raises(OptionError, match=r"right.csv is the right table; write to another file"):
+        join_tables(left, right, right, on="country")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_text_that_comes_twice_on_the_right_is_named_with_its_lines(
+    tmp_path: Path, form: str
+) -> None:
+    left, _ = tables(tmp_path)
+    names, first = ["country", "code"], 1 if form in ("jsonl", "parquet") else 2
+    twice = [("Spain", "ES"), ("France", "FR"), ("Spain", "SP")]
+    right = write(tmp_path / f"twice.{form}", names, [*twice])
+    message = f"'Spain' comes twice in column 'country', on lines {first} and {first + 2}; keep one"
+    with pytest.raises(FileFormatError, match=message):
+        join_tables(left, right, tmp_path / "out.csv", on="country")
+    blank = write(tmp_path / f"blank.{form}", names, [("France", "FR"), ("", "a"), ("", "b")])
+    assert join_tables(left, blank, tmp_path / "out.csv", on="country").matched == 1
+
+
+def test_a_later_line_of_json_with_the_name_of_a_new_field_is_refused(tmp_path: Path) -> None:
+    _, right = tables(tmp_path)
+    left = tmp_path / "l.jsonl"
+    rows = ['{"country": "France"}'] * 9_999 + ['{"country": "Spain", "code": 1}']
+    left.write_text("\n".join(rows))
+    with pytest.raises(FileFormatError, match=r"line 10000 has a column 'code' already; .*suffix"):
+        join_tables(left, right, tmp_path / "out.jsonl", on="country")
+
+
+def test_types_in_parquet_are_those_of_the_values(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
+    left, _ = tables(tmp_path, "parquet")
+    right = tmp_path / "right.jsonl"
+    right.write_text(
+        '{"country": "France", "a": 1, "b": 1.5, "c": "x", "d": 1, "e": [1], "f": null}\n'
+        '{"country": "Germany", "a": 2, "b": 2, "c": null, "d": "y", "e": [], "f": null}\n'
+    )
+    join_tables(left, right, tmp_path / "out.parquet", on="country", add_score=False)
+    schema = parquet.read_schema(tmp_path / "out.parquet")
+    kinds = [arrow.int64(), arrow.float64(), arrow.string(), arrow.string()]
+    assert schema.types[3:] == [*kinds, arrow.list_(arrow.int64()), arrow.string()]
+    assert Added("n", [1]).name == "n"
