@@ -28,6 +28,7 @@ from fuzzydict.errors import (
 )
 from fuzzydict.frames.accessors import register_accessors
 from fuzzydict.frames.join import join, match
+from fuzzydict.frames.matcher import Matcher
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.kernel_regression import KernelRegression
@@ -70,6 +71,7 @@ __all__ = [
     "Gaussian",
     "KernelRegression",
     "Match",
+    "Matcher",
     "MissingCorpusError",
     "MissingExtraError",
     "MultiHeadAttention",

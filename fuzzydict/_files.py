@@ -172,15 +172,9 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
         FileNotFoundError: there is no such file.
         FileFormatError: the file is damaged, of another kind, or of another version.
     """
+    data = _mapped(path)
+    header, end = _read_header(data, path, kind)
     try:
-        with _errors_naming(path, path):
-            data = np.asarray(np.memmap(path, np.uint8, "r"))
-    except ValueError:  # an empty file cannot be mapped
-        data = np.zeros(0, np.uint8)
-    header, end = _read_header(data, path)
-    try:
-        if header["kind"] != kind:
-            raise FileFormatError(f"{path} holds {header['kind']}, where {kind} was expected")
         mapped = {}
         for name, entry in header["arrays"].items():
             mapped[name], end = _map_array(data, entry, end, f"array {name!r} of {path}")
@@ -197,8 +191,28 @@ def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] 
     return Stored(meta, arrays, {name: mapped[name] for name in mapped if name in later})
 
 
-def _read_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, Any], int]:
-    """Return the header and the position of its end."""
+def header_digest(path: str | os.PathLike[str], kind: str) -> str:
+    """Return what tells a file of this ``kind`` from others, without reading its arrays.
+
+    It is a hash of the header, which has the checksum of each array. Errors as in `read_arrays`.
+    """
+    from hashlib import blake2b
+
+    data = _mapped(path)
+    _, end = _read_header(data, path, kind)
+    return blake2b(data[:end].tobytes(), digest_size=16).hexdigest()
+
+
+def _mapped(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
+    try:
+        with _errors_naming(path, path):
+            return np.asarray(np.memmap(path, np.uint8, "r"))
+    except ValueError:  # an empty file cannot be mapped
+        return np.zeros(0, np.uint8)
+
+
+def _read_header(data: NDArray[np.uint8], path: object, kind: str) -> tuple[dict[str, Any], int]:
+    """Return the header of a file of this ``kind``, and the position of its end."""
     if len(data) < _PREFIX.size or data[: len(MAGIC)].tobytes() != MAGIC:
         raise FileFormatError(
             f"{path} is not a fuzzydict file (or its beginning is damaged); "
@@ -215,9 +229,16 @@ def _read_header(data: NDArray[np.uint8], path: object) -> tuple[dict[str, Any],
     if len(text) != length or zlib.crc32(text) != checksum:
         raise _damaged(path, "its header does not match its checksum")
     try:
-        return parsed_json(text), end
+        header = parsed_json(text)
     except ValueError as error:
         raise _damaged(path, f"its header is not JSON ({error})") from error
+    try:
+        found = header["kind"]
+    except (KeyError, TypeError) as error:
+        raise _damaged(path, f"its header is not of this format ({error!r})") from error
+    if found != kind:
+        raise FileFormatError(f"{path} holds {found}, where {kind} was expected")
+    return header, end
 
 
 def _map_array(

@@ -29,6 +29,7 @@ from fuzzydict._files import (
     DTYPES,
     array_of,
     as_format_errors,
+    header_digest,
     json_of,
     read_arrays,
     require_finite_array,
@@ -176,6 +177,16 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         vectors = unchecked["vectors"]
         saved = SavedKeys(path, list(items), embedding, vectors, trust, texts, graph)
     return Saved(path, items, aliases, options, saved)
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """Return what tells the file of a dict from others, without reading it.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        FileFormatError: the file is of another kind, or of another version.
+    """
+    return header_digest(path, _KIND)
 
 
 def check_items(items: Mapping[Any, Any]) -> None:

@@ -123,7 +123,9 @@ def find_each(
 
 def _shown(blocks: list[slice], count: int) -> Iterable[slice]:
     """Return blocks of ``count`` texts; a terminal or notebook shows the progress of many."""
-    if count < _LONG:
+    from multiprocessing import parent_process
+
+    if count < _LONG or parent_process() is not None:  # the bars of several would overwrite others
         return blocks
     from tqdm.auto import tqdm
 

@@ -35,7 +35,7 @@ PUBLIC = {
     *("FuzzyDict", "Match", "Attention", "Explanation"),
     *("Brown", "WordVectors"),
     *("attention", "KernelRegression", "MultiHeadAttention"),
-    *("match", "join", "FuzzyKeyEncoder"),
+    *("Matcher", "match", "join", "FuzzyKeyEncoder"),
     *("DoubtfulPoolWarning", "EmptyRowWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
     *("ScaledDot", "Triangular"),

@@ -131,6 +131,13 @@ _FEW = 4096  # vectors that are all compared with a query, for a walk compares i
 _IN_TURN = 4096  # vectors that one thread adds: threads that begin a graph lose more on the way
 _LARGEST = {np.int8: 127.0, np.float16: 6e4}  # number that a graph keeps
 _LEAST = 1e-37  # length by which 32 bits can be divided
+_threads = os.cpu_count() or 1
+
+
+def use_threads(count: int) -> None:
+    """Add vectors by this many threads from now on; by default there are as many as cores."""
+    global _threads
+    _threads = count
 
 
 class UsearchIndex:
@@ -178,7 +185,7 @@ class UsearchIndex:
         return new
 
     def add(self, labels: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Add vectors to the graph, all but its first ones by as many threads as there are cores.
+        """Add vectors to the graph, all but its first ones by several threads: see `use_threads`.
 
         Vectors added at the same time may not be linked to each other, so two graphs of the same
         vectors can differ.
@@ -188,7 +195,7 @@ class UsearchIndex:
         if self._graph is None:
             self._graph = self._empty(vectors.shape[1])
         points, few = self._points(vectors), max(_IN_TURN - len(self._graph), 0)
-        many = (os.cpu_count() or 1) if len(points) - few > _IN_TURN else 1
+        many = _threads if len(points) - few > _IN_TURN else 1
         for part, threads in ((slice(few), 1), (slice(few, None), many)):
             if len(points[part]):
                 self._graph.add(labels[part].astype(np.uint64), points[part], threads=threads)

@@ -1,0 +1,288 @@
+"""A dict in a file that several processes ask: what they answer, open, encode and refuse."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from threadpoolctl import threadpool_info
+
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Match, Matcher, OptionError
+
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
+ASKED = ["colour", "qwzzt", "brnd", "colour", "TopSpeed"]
+#: Ways to start processes that this system has.
+WAYS = multiprocessing.get_all_start_methods()
+each_way = pytest.mark.parametrize("way", WAYS)
+forks_are_told = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture(autouse=True)
+def _processes_find_this_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the path, so that the installed package comes first."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2])])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    FuzzyDict(CAR).save(tmp_path / "car.fuzzydict")
+    return tmp_path / "car.fuzzydict"
+
+
+encoded: list[str] = []  # by this process
+
+
+def encode(texts: list[str]) -> Any:
+    """Return vectors (n, 8) that say nothing, as another encoder's."""
+    encoded.extend(texts)
+    seeds = [zlib.crc32(text.lower().encode()) for text in texts]
+    return np.array([np.random.default_rng(seed).normal(size=8) for seed in seeds])
+
+
+# ---- what it answers --------------------------------------------------------------------------
+
+
+def test_a_list_is_answered_by_matches(path: Path) -> None:
+    found = Matcher(path)(ASKED)
+    assert found == FuzzyDict(CAR).nearest(ASKED, default=None)
+    assert [match and match.value for match in found] == ["black", None, "Porsche", "black", 260]
+    assert Matcher(path)([]) == []
+    assert Matcher(path)([None, 3]) == [None, None]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_column_is_answered_by_a_frame_of_its_library(path: Path, library: str) -> None:
+    if library == "pyarrow" and find_spec("pyarrow") is None:
+        pytest.skip("pyarrow is not installed")
+    texts = [*ASKED, None]
+    if library == "pandas":
+        column: Any = pd.Series(texts, index=range(5, 11))
+        pd.testing.assert_frame_equal(Matcher(path)(column), FuzzyDict(CAR).match(column))
+    elif library == "polars":
+        column = pl.Series("field", texts)
+        assert Matcher(path)(column).equals(FuzzyDict(CAR).match(column))
+    else:
+        import pyarrow as pa
+
+        column = pa.chunked_array([texts])
+        assert Matcher(path)(column).equals(FuzzyDict(CAR).match(column))
+
+
+def test_the_cutoff_is_that_of_the_dict_or_its_own(path: Path) -> None:
+    (score,) = (match.score for match in Matcher(path, score_cutoff=0)(["brnd"]))
+    assert 0.5 < score < 1
+    assert Matcher(path, score_cutoff=score + 1e-6)(["brnd"]) == [None]
+    FuzzyDict(CAR, score_cutoff=score + 1e-6).save(path)
+    assert Matcher(path)(["brnd"]) == [None]
+    with pytest.raises(OptionError, match="score_cutoff"):
+        Matcher(path, score_cutoff=float("nan"))
+
+
+def test_a_pickle_is_small_and_finds_the_file_from_any_folder(
+    path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FuzzyDict({f"key {i}": i for i in range(3000)}, scorer="spelling").save(path)
+    monkeypatch.chdir(path.parent)
+    pickled = pickle.dumps(Matcher(path.name, score_cutoff=0.9))
+    assert len(pickled) < 1000
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    again = pickle.loads(pickled)
+    assert repr(again) == f"Matcher({str(path)!r}, score_cutoff=0.9)"
+    assert again(["key 17"]) == [Match("key 17", 17, 1.0)]
+
+
+# ---- several processes ------------------------------------------------------------------------
+
+CHUNKS = [ASKED, ASKED[:1], [], ASKED[::-1]]
+
+
+def by_pool(matcher: Matcher, way: str) -> list[Any]:
+    with multiprocessing.get_context(way).Pool(2) as pool:
+        return pool.map(matcher, CHUNKS, chunksize=1)
+
+
+def by_executor(matcher: Matcher, way: str) -> list[Any]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context(way)) as pool:
+        return list(pool.map(matcher, CHUNKS))
+
+
+@forks_are_told
+@each_way
+@pytest.mark.parametrize("ask", [by_pool, by_executor])
+def test_processes_answer_as_one_does(
+    path: Path, ask: Callable[[Matcher, str], list[Any]], way: str
+) -> None:
+    d = FuzzyDict(CAR)
+    assert ask(Matcher(path), way) == [d.nearest(chunk, default=None) for chunk in CHUNKS]
+
+
+def test_the_processes_of_joblib_answer_frames(path: Path) -> None:
+    columns = [pd.Series(ASKED[:2]), pd.Series(ASKED[2:])]
+    found = joblib.Parallel(n_jobs=2)(map(joblib.delayed(Matcher(path)), columns))
+    for frame, column in zip(found, columns, strict=True):
+        pd.testing.assert_frame_equal(frame, FuzzyDict(CAR).match(column))
+
+
+class Told(NamedTuple):
+    """What a process did: files opened, texts encoded, and threads of each library at the end."""
+
+    opened: int
+    encoded: list[str]
+    threads: set[int]
+
+
+def told(matchers: list[bytes]) -> Told:
+    """Ask pickled matchers, and tell what was done for it."""
+    load, opened = FuzzyDict.load, 0
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal opened
+        opened += 1
+        return load(*arguments, **options)
+
+    FuzzyDict.load = counted  # type: ignore[method-assign]
+    encoded.clear()
+    for matcher in matchers:
+        pickle.loads(matcher)(["colour", "brnd"])
+    return Told(opened, encoded, {one["num_threads"] for one in threadpool_info()})
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "fork"])
+def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thread(
+    path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    keys = [f"key {i}" for i in range(100)]
+    FuzzyDict(dict.fromkeys(keys), embedding=encode).save(path)
+    matchers = [
+        pickle.dumps(Matcher(path, score_cutoff=cutoff, embedding=encode))
+        for cutoff in (None, None, 0.7)
+    ]
+    with ProcessPoolExecutor(1, multiprocessing.get_context(way)) as pool:
+        done = pool.submit(told, matchers).result()
+    assert done.opened == 1
+    # A key shows that the embedding is that of the file.
+    assert set(keys) & set(done.encoded) <= {keys[0]}
+    assert {"colour", "brnd"} < set(done.encoded)
+    assert done.threads == {1}
+
+
+def opened_here(matcher: Matcher) -> bool:
+    """Tell whether a process has opened the file before it is asked."""
+    before = FuzzyDict.load
+    FuzzyDict.load = lambda *_, **__: pytest.fail("it was opened")  # type: ignore[method-assign]
+    try:
+        return bool(matcher(["colour"])[0].value == "black")
+    finally:
+        FuzzyDict.load = before  # type: ignore[method-assign]
+
+
+@forks_are_told
+@pytest.mark.skipif("fork" not in WAYS, reason="this system has no fork")
+def test_a_fork_has_what_was_opened_before(path: Path) -> None:
+    matcher = Matcher(path)
+    matcher(["brnd"])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(opened_here, [matcher] * 4) == [True] * 4
+
+
+def test_threads_open_the_file_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load, opened = FuzzyDict.load, list[str]()
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        opened.append(threading.current_thread().name)
+        return load(*arguments, **options)
+
+    monkeypatch.setattr(FuzzyDict, "load", counted)
+    matcher = Matcher(path)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(matcher, [ASKED] * 32))
+    assert found == [FuzzyDict(CAR).nearest(ASKED, default=None)] * 32
+    assert len(opened) == 1
+
+
+# ---- embeddings -------------------------------------------------------------------------------
+
+
+@each_way
+@forks_are_told
+def test_an_embedding_is_pickled_with_it(tmp_path: Path, way: str) -> None:
+    d = FuzzyDict(CAR, embedding=encode)
+    d.save(tmp_path / "d")
+    found = by_executor(Matcher(tmp_path / "d", embedding=encode), way)
+    scores = [[match and match.score for match in chunk] for chunk in found]
+    expected = [[m and m.score for m in d.nearest(c, default=None)] for c in CHUNKS]
+    assert scores == [pytest.approx(one) for one in expected]
+
+
+def test_an_embedding_that_no_process_gets_is_refused(tmp_path: Path) -> None:
+    FuzzyDict(CAR, embedding=encode).save(tmp_path / "d")
+    with pytest.raises(ArgumentTypeError, match=r"cannot be pickled.*at the top level of a module"):
+        Matcher(tmp_path / "d", embedding=lambda texts: encode(texts))
+    with pytest.raises(ArgumentTypeError, match="embedding: expected None"):
+        Matcher(tmp_path / "d", embedding=3)
+    for wrong in (None, "english"):
+        with pytest.raises(OptionError, match="pass the function as embedding="):
+            Matcher(tmp_path / "d", embedding=wrong)(["colour"])
+
+
+# ---- files ------------------------------------------------------------------------------------
+
+
+def test_a_file_that_changed_or_is_gone_is_one_clear_error(path: Path) -> None:
+    matcher = Matcher(path)
+    FuzzyDict({**CAR, "color": "white"}).save(path)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(OptionError, match=r"not the file that the Matcher was made with"):
+            pool.submit(matcher, ["colour"]).result()
+        assert pool.submit(Matcher(path), ["colour"]).result()[0].value == "white"
+        other = Matcher(path, score_cutoff=0.6, embedding="english")
+        path.unlink()
+        with pytest.raises(FileNotFoundError, match=r"in each process.*where every host finds it"):
+            pool.submit(other, ["colour"]).result()
+
+
+def test_what_is_open_answers_until_the_new_file_is_asked(path: Path) -> None:
+    old = Matcher(path)
+    old(["colour"])
+    FuzzyDict({**CAR, "color": "white"}).save(path)
+    assert old(["colour"])[0].value == "black"
+    assert Matcher(path)(["colour"])[0].value == "white"
+    with pytest.raises(OptionError, match="it was saved again"):
+        old(["colour"])
+
+
+def test_a_copy_of_the_file_is_the_same_file(path: Path) -> None:
+    matcher, data = Matcher(path), path.read_bytes()
+    path.unlink()
+    path.write_bytes(data)
+    os.utime(path, (0, 0))
+    assert matcher(["colour"])[0].value == "black"
+
+
+def test_what_is_no_file_of_a_dict_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="none"):
+        Matcher(tmp_path / "none")
+    (tmp_path / "text").write_text("color, black")
+    with pytest.raises(FileFormatError, match="not a fuzzydict file"):
+        Matcher(tmp_path / "text")
+
+
+@pytest.mark.parametrize("texts", ["colour", b"colour"])
+def test_a_single_text_is_refused(path: Path, texts: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="give a list of one"):
+        Matcher(path)(texts)
