@@ -142,7 +142,7 @@ class IndexedDict(Configured, dict[Any, V]):
 
     @property
     def aliases(self) -> Aliases:
-        """Texts that are other names of keys, or of none (None); they are read as that key.
+        """What was taught: texts, and the key that each is read as, or None if no key matches it.
 
         >>> d = IndexedDict({"zip": "10115", "city": "Berlin"})
         >>> d.aliases = {"postal code": "zip", "country": None}

@@ -96,7 +96,7 @@ def dict_html(
     Args:
         d: the dict, which has the options as attributes.
         defaults: what options are by default. Others are shown, and the first two in any case.
-        aliases: other names of keys, or of none (None).
+        aliases: texts, and the key that each stands for, or None if no key matches it.
     """
     size = f"{type(d).__name__} of {len(d):,} item{'' if len(d) == 1 else 's'}"
     some = [(label(key), label(value)) for key, value in islice(dict.items(d), _ITEMS)]

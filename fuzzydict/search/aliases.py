@@ -13,10 +13,9 @@ _ABSENT: Any = object()
 
 
 class Aliases(dict[str, Any]):
-    """The aliases of a dict: texts that are other names of its keys, or of none of them (None).
+    """The aliases of a dict: texts, and the key that each stands for, or None.
 
-    A query that is an alias is read as the key of which it is another name. An alias of None
-    matches nothing. A key of the dict is never read as another.
+    A query that is an alias is read as its key. An alias of None matches nothing. A key of the dict is never read as another.
 
     Texts of equal words and signs are one alias, however they are written: "Postal-Code" is
     "postal code", but "C#" is not "C++". It is listed as it was written first. The aliases of a

@@ -105,7 +105,7 @@ class Teaching:
         return {"taught": [{"query": one.query, "key": one.key} for one in lessons]}
 
     def teach(self, query: Any, key: Any) -> dict[str, Any]:
-        """Make a query another name of a key, or of none, and save that.
+        """Teach that a query means a key, or that no key matches it (None), and save that.
 
         Raises:
             OptionError: there is no such key, or the query is a key, blank, or too long.
