@@ -15,7 +15,8 @@ _ABSENT: Any = object()
 class Aliases(dict[str, Any]):
     """The aliases of a dict: texts, and the key that each stands for, or None.
 
-    A query that is an alias is read as its key. An alias of None matches nothing. A key of the dict is never read as another.
+    A query that is an alias is read as its key. An alias of None matches nothing. A key of the
+    dict is never read as another.
 
     Texts of equal words and signs are one alias, however they are written: "Postal-Code" is
     "postal code", but "C#" is not "C++". It is listed as it was written first. The aliases of a
