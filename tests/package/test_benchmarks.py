@@ -32,6 +32,7 @@ from tests.benchmarks import (
     english,
     fitting_speed,
     graded,
+    key_encoder,
     pooling,
     recipes,
     retrofits,
@@ -349,6 +350,24 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     for seconds, megabytes in list(rows.values())[1:]:
         assert float(seconds.removesuffix(" s")) > 0
         assert float(megabytes.removesuffix(" MB")) > 10
+
+
+def test_weights_as_features_beat_categories_that_were_not_seen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(key_encoder, "find_spec", lambda _: None)  # skrub takes its time
+    key_encoder.main(["--rows", "80", "--asked", "80", "--draws", "1"])
+    rows = _rows(capsys.readouterr().out)
+    right = {
+        name: [float(cell.split()[0]) for cell in cells]
+        for name, cells in rows.items()
+        if "`" in name
+    }
+    seen, given = (
+        right[f"`FuzzyKeyEncoder`, weights over {what}"]
+        for what in ("what was seen", "the right names")
+    )
+    assert min(seen[1], given[1]) > right["`OneHotEncoder`"][1]
 
 
 def test_startup_says_that_the_package_is_not_installed(
