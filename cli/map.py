@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from fuzzydict import FuzzyDict, OptionError
-from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.columns import SURE, Cleaned, clean_column
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
 from ._completion import columns_of
@@ -19,7 +19,6 @@ from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
 
-_SURE = 0.8
 _STANDARD = Path("-")  # standard input
 
 
@@ -68,7 +67,7 @@ _STANDARD = Path("-")  # standard input
     "--sure",
     type=float,
     callback=no_nan,
-    help=f"Matches with a lower score are doubtful; by default {_SURE}.",
+    help=f"Matches with a lower score are doubtful; by default {SURE}.",
 )
 @cutoff_option
 @opens_dict_beside_table
@@ -99,7 +98,7 @@ def command(
     """
     form = form or _format_of(table)
     _check(form, table, output, review, decisions)
-    sure = _SURE if sure is None else sure
+    sure = SURE if sure is None else sure
     place = _standard_output() if output is None else output
     with progress_bar("matching", shown=not _on_terminal(output)) as progress:
         counts = clean_column(

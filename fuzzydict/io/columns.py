@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fuzzydict.io.tables import Contents, Row, Table, Writer
 
 
+#: The least score of a match that is not doubtful, if none is given.
+SURE = 0.8
 _TOGETHER = 4096  # cells that are looked up at once
 _REMEMBERED = 2**17  # cells
 _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
@@ -79,7 +81,7 @@ def clean_column(
     prefix: str | None = None,
     decisions: Path | None = None,
     review: Path | None = None,
-    sure: float = 0.8,
+    sure: float = SURE,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Cleaned:
     """Write a table with the key, value and score that match each cell of a column.
@@ -311,6 +313,23 @@ def _check_apart(
 # ---- which key ---------------------------------------------------------------------------
 
 
+class BlankCells:
+    """The cells that ask a dict nothing: empty ones, and such as "n/a", unless a key says so.
+
+    >>> from fuzzydict import FuzzyDict
+    >>> [cell in BlankCells(FuzzyDict({"NA": 1})) for cell in ("", " ", "N/A", "na", "none", "no")]
+    [True, True, True, False, True, False]
+    """
+
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self._d = d
+        self._texts = _BLANK_CELLS.difference(_folded(key) for key in d if isinstance(key, str))
+
+    def __contains__(self, cell: str) -> bool:
+        text = _folded(cell)
+        return (not text or text in self._texts) and not dict.__contains__(self._d, cell)
+
+
 class _Cell(Generic[T]):
     """What is known of a cell.
 
@@ -354,7 +373,7 @@ class _ColumnMatcher(Generic[T]):
         self._written, self._beside_none = written, written(_NO_ANSWER)
         self._known: dict[str | None, _Cell[T]] = {}
         self._characters = 0
-        self._blank = _BLANK_CELLS.difference(_folded(key) for key in d if isinstance(key, str))
+        self._blank = BlankCells(d)
 
     def beside(self, cells: list[str | None], counts: Sequence[int] | None = None) -> list[T]:
         """Return what is written beside some cells, which are texts, or None if empty.
@@ -416,9 +435,7 @@ class _ColumnMatcher(Generic[T]):
         return Doubt(query, 0, match.key, match.score, undecided(guess))
 
     def _is_blank(self, cell: str) -> bool:
-        text = _folded(cell)
-        is_blank = not text or text in self._blank
-        return is_blank and not dict.__contains__(self.d, cell) and not self._is_decided(cell)
+        return cell in self._blank and not self._is_decided(cell)
 
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""

@@ -16,6 +16,7 @@ from fuzzydict._arrays import positive
 from fuzzydict.embedding.encoder import as_embedding, name_of
 from fuzzydict.embedding.word_vectors import ENGLISH
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
+from fuzzydict.io.columns import SURE
 from fuzzydict.io.explore.reasons import reasons
 from fuzzydict.io.records import as_line
 from fuzzydict.mapping import FuzzyDict
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 #: Characters of a query; a longer one is refused.
 LONGEST_QUERY = 500
-#: A match with a lower score is doubtful, as in `fuzzydict.io.columns.clean_column`.
-SURE = 0.8
 _SHOWN = 12  # keys of an answer
 _WIDTH = 300  # characters of a value
 _SAMPLE = 8  # keys that the page names at first
@@ -138,7 +137,7 @@ class Answers:
 
     def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
         return {
-            "key": match.key if isinstance(match.key, str) else shown(match.key),
+            "key": key_text(match.key),
             "value": shown(match.value),
             "score": match.score,
             "weight": weight,
@@ -310,7 +309,7 @@ def check_query(query: Any) -> None:
 
 
 def is_doubtful(match: Match) -> bool:
-    """Tell whether a match should be looked at by a person."""
+    """Tell whether a person should look at a match, as `fuzzydict map` does."""
     return match.matches and match.score < SURE and match.key != match.query
 
 
@@ -362,6 +361,11 @@ def _as_color(value: Any) -> str | None:
         digits = value[1:].lower()
         return "#" + (digits if len(digits) == 6 else "".join(one * 2 for one in digits))
     return "#" + "".join(f"{int(part):02x}" for part in value)
+
+
+def key_text(key: Any) -> str:
+    """Return a key as a text: a key that is one as it is, so that it can be taught."""
+    return key if isinstance(key, str) else shown(key)
 
 
 def shown(value: Any) -> str:

@@ -8,136 +8,199 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import decoded
-from fuzzydict.errors import NoMatchError, OptionError, quoted
-from fuzzydict.io.explore.answers import is_doubtful, shown
-from fuzzydict.io.records import (
-    BLANK,
-    DELIMITERS,
-    as_cell,
-    column_index,
-    csv_table,
-    format_by_ending,
-    json_records,
-)
+from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
+from fuzzydict.io.columns import BlankCells
+from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
+from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
+from fuzzydict.io.tables import TABLES, open_table, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Match
 
+_MOST_ROWS = 1_000_000
 _MOST_TEXTS = 5_000  # different ones of a column
-_BEST = 5  # keys of each
-_TOGETHER = 512  # texts that are looked up at once
-_PASTED = "text"  # the column of a file of lines
+_BEST = 6  # keys of each: the best, and others to choose from
+_TOGETHER = 256  # texts that are looked up at once
+_TRIED = 10  # columns whose rows are counted
+_INSTEAD = "match it with the command fuzzydict map"
+_LINES = "text"  # the column of a file of lines
+
+
+class Upload(BytesIO):
+    """The bytes of a file that was uploaded.
+
+    Args:
+        name: of the file, whose ending tells the format.
+        data: the bytes.
+
+    Raises:
+        OptionError: the ending is that of no table.
+    """
+
+    def __init__(self, name: str, data: bytes) -> None:
+        super().__init__(data)
+        path = Path(name)
+        self.name, self.is_lines = name, path.suffix.lower() == ".txt"
+        self.format = table_format(path)
+        if not (self.format or self.is_lines):
+            raise OptionError(
+                f"{name}: expected a file that ends in .txt or {', '.join(f'.{x}' for x in TABLES)}"
+            )
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns; the lines of a .txt file are one."""
+        if self.is_lines:
+            return [_LINES]
+        if self.format == "jsonl":
+            return self._fields()
+        with open_table(self, format=self.format) as table:
+            return list(filter(None, table.names or []))
+
+    def _fields(self) -> list[str]:
+        names = dict[str, None]()
+        for record in json_records(self, self.name):
+            if isinstance(record.content, dict):
+                names.update(dict.fromkeys(record.content))
+            elif record.content is not BLANK:
+                raise FileFormatError(f"{self.name}: line {record.line} is no object")
+        return list(names)
+
+    def rows(self, columns: Sequence[str]) -> int:
+        """Return how many rows there are, by the first of the columns that can be matched.
+
+        Raises:
+            OptionError: there are too many.
+        """
+        for column in columns[:_TRIED]:
+            rows = 0
+            try:
+                for cells, counts in self._blocks(column):
+                    rows += len(cells) if counts is None else sum(counts)
+                    self._check_rows(rows)
+            except FileFormatError as error:  # it may hold something else than texts
+                problem = error
+            else:
+                return rows
+        raise problem
+
+    def _check_rows(self, rows: int) -> None:
+        if rows > _MOST_ROWS:
+            raise OptionError(f"{self.name}: has more than {_MOST_ROWS:,} rows; {_INSTEAD}")
+
+    def count(self, column: str) -> Counter[str | None]:
+        """Return how many rows have each text of a column; None stands for an empty cell.
+
+        Raises:
+            OptionError: there are too many rows, or too many different texts.
+        """
+        count: Counter[str | None] = Counter()
+        for cells, rows in self._blocks(column):
+            count.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
+            self._check_rows(count.total())
+            if len(count) > _MOST_TEXTS:
+                raise OptionError(
+                    f"{self.name}: has more than {_MOST_TEXTS:,} different texts in "
+                    f"{quoted(column)}; {_INSTEAD}"
+                )
+        return count
+
+    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
+        """Yield the cells of a column, some at a time, and how many rows have each if not one."""
+        self.seek(0)
+        if self.is_lines:
+            text = decoded(self.read(), self.name).removeprefix(BYTE_ORDER_MARK)
+            lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+            yield lines if text else [], None
+            return
+        with open_table(self, format=self.format) as table:
+            for block in table.blocks(column):
+                yield block.cells, block.counts
+
+
+# ---- what is answered -----------------------------------------------------------------------
 
 
 def table(name: str, data: bytes) -> dict[str, Any]:
     """Return the names of the columns of a table, and how many rows it has.
 
-    Args:
-        name: of its file, whose ending tells the format; the lines of a .txt file are one column.
-        data: the bytes of the file.
+    Raises:
+        FileFormatError: it has none, or cannot be read.
+        OptionError: its name ends as that of no table, or it has too many rows.
     """
-    columns, rows = _opened(name, data)
-    return {"columns": columns, "rows": sum(1 for _ in rows)}
+    upload = Upload(name, data)
+    columns = upload.columns()
+    if not columns:
+        raise FileFormatError(f"{name}: has no columns")
+    return {"columns": columns, "rows": upload.rows(columns)}
 
 
 def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dict[str, Any]:
-    """Return what matches the different texts of a column, those to decide on first.
+    """Return what matches the different texts of a column, the doubtful first, then the unmatched.
+
+    Args:
+        d: the dict.
+        name: of the file.
+        data: its bytes.
+        wanted: the name of the column; it may be None for a file of lines.
 
     Raises:
-        OptionError: there are too many different texts.
+        FileFormatError: there is no such column, or the file cannot be read.
+        OptionError: the name ends as that of no table, or there is too much in it.
     """
-    columns, rows = _opened(name, data)
-    if wanted is None and columns == [_PASTED]:
-        wanted = _PASTED
-    if wanted not in columns:
-        raise OptionError(f"column: {name} has no column {quoted(wanted)}")
-    place = columns.index(wanted)
-    count: Counter[str] = Counter()
-    for row in rows:
-        count[as_cell(row[place])] += 1
-        if len(count) > _MOST_TEXTS:
-            raise OptionError(
-                f"column: {quoted(wanted)} has more than {_MOST_TEXTS} different texts; match it "
-                f"with fuzzydict map"
-            )
-    blank = sum(times for text, times in count.items() if _is_blank(d, text))
-    texts = [text for text in count if not _is_blank(d, text)]
-    cells = sorted(_cells(d, texts, count), key=_urgency)
-    matched = sum(one["count"] for one in cells if one["matches"])
-    rows_in_all = sum(count.values())
+    upload = Upload(name, data)
+    if wanted is None and not upload.is_lines:
+        raise OptionError("column: expected the name of a column")
+    count, blank = upload.count(wanted or _LINES), BlankCells(d)
+    texts = {
+        text: rows
+        for text, rows in count.items()
+        if text is not None and (text in d.aliases or text not in blank)
+    }
+    cells = sorted(_cells(d, texts), key=_urgency)
+    matched = sum(cell["count"] for cell in cells if cell["matches"])
+    asked = sum(texts.values())
     return {
-        "rows": rows_in_all,
+        "rows": count.total(),
         "matched": matched,
-        "unmatched": rows_in_all - matched - blank,
-        "blank": blank,
+        "unmatched": asked - matched,
+        "blank": count.total() - asked,
         "cells": cells,
     }
 
 
-def _is_blank(d: FuzzyDict[Any], text: str) -> bool:
-    return not plain(text) and not dict.__contains__(d, text)
-
-
-def _cells(
-    d: FuzzyDict[Any], texts: Sequence[str], count: Counter[str]
-) -> Iterator[dict[str, Any]]:
-    for start in range(0, len(texts), _TOGETHER):
-        some = list(texts[start : start + _TOGETHER])
+def _cells(d: FuzzyDict[Any], texts: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield what matches each text."""
+    comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
+    found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
+    for start in range(0, len(comparable), _TOGETHER):
+        some = comparable[start : start + _TOGETHER]
         try:
-            found = d.most_similar(some, topn=_BEST)
+            found.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))
         except NoMatchError:  # no key has letters or digits
-            found = [[] for _ in some]
-        for text, best in zip(some, found, strict=True):
-            yield _cell(text, count[text], best)
+            break
+    for text, best in found.items():
+        yield _cell(text, texts[text], best) | {"taught": text in d.aliases}
 
 
-def _cell(text: str, times: int, best: Sequence[Match]) -> dict[str, Any]:
+def _cell(text: str, rows: int, best: Sequence[Match]) -> dict[str, Any]:
     match = best[0] if best else None
     return {
         "query": text,
-        "count": times,
-        "key": None if match is None else match.key,
-        "value": None if match is None else shown(match.value),
-        "score": None if match is None else match.score,
+        "count": rows,
+        "key": match and key_text(match.key),
+        "value": match and shown(match.value),
+        "score": match and match.score,
         "matches": match is not None and match.matches,
         "doubtful": match is not None and is_doubtful(match),
-        "others": [{"key": one.key, "score": one.score} for one in best[1:]],
+        "others": [{"key": key_text(one.key), "score": one.score} for one in best[1:]],
     }
 
 
 def _urgency(cell: dict[str, Any]) -> tuple[int, int]:
-    return 0 if cell["doubtful"] else 2 if cell["matches"] else 1, -cell["count"]
-
-
-# ---- the file -----------------------------------------------------------------------------
-
-
-def _opened(name: str, data: bytes) -> tuple[list[str], Iterator[Sequence[Any]]]:
-    """Return the names of the columns, and the rows."""
-    path = Path(name)
-    form = (
-        "txt" if path.suffix.lower() == ".txt" else format_by_ending(path, ("csv", "tsv", "jsonl"))
-    )
-    if form == "txt":
-        lines = decoded(data, name, "utf-8-sig").splitlines()
-        return [_PASTED], iter([[line] for line in lines])
-    if form in DELIMITERS:
-        header, records = csv_table(BytesIO(data), name, DELIMITERS[form])
-        if header is None:
-            raise OptionError(f"{name}: is empty; expected the names of the columns")
-        for one in header.content:
-            column_index(one, header, name)
-        return header.content, (record.content for record in records if record.content)
-    if form == "jsonl":
-        rows = [
-            one.content for one in json_records(BytesIO(data), name) if one.content is not BLANK
-        ]
-        if not all(isinstance(row, dict) for row in rows):
-            raise OptionError(f"{name}: expected an object on each line")
-        columns = list(dict.fromkeys(key for row in rows for key in row))
-        return columns, ([row.get(key) for key in columns] for row in rows)
-    raise OptionError(f"{name}: expected a table, a file that ends in .csv, .tsv, .jsonl or .txt")
+    """Return what cells are sorted by."""
+    kind = 0 if cell["doubtful"] else 2 if cell["matches"] or cell["taught"] else 1
+    return kind, -cell["count"]
