@@ -322,15 +322,17 @@ class FuzzyDict(IndexedDict[V]):
         """Return what matches each text of a column: query, key, value and score, as a frame.
 
         The frame is of the column's library, in its order, and in pandas with its index. Key, value
-        and score are null where the text is null or matches nothing. Equal texts are looked up
-        once. Values that the library cannot hold in one column become JSON.
+        and score are those of `nearest`, whatever the mode; they are null where the text is null or
+        matches nothing. Equal texts are looked up once. Values that the library cannot hold in one
+        column become texts, or JSON.
 
         Args:
-            column: texts: a Series of pandas or polars, an array of pyarrow, or whatever else
-                narwhals reads.
+            column: texts: a Series or Index of pandas, a Series of polars, an array of pyarrow, or
+                whatever else narwhals reads.
             score_cutoff: the least score of a match; by default the option.
-            one_to_one: whether each key may match one text at most. The sum of the scores is then
-                the highest there is, where a text may have one of its ten best keys.
+            one_to_one: whether each key may match one text at most. It goes to the text that equals
+                it, or is an alias of it; of the others, which may have one of their ten best keys,
+                the sum of the scores is the highest there is.
 
         Raises:
             ArgumentTypeError: ``column`` is no column, or does not hold texts.
@@ -341,7 +343,7 @@ class FuzzyDict(IndexedDict[V]):
         >>> d.match(pd.Series(["colour", "brnd"]))["value"].tolist()
         ['black', 'Porsche']
         """
-        score_cutoff = as_cutoff(score_cutoff)
+        score_cutoff, one_to_one = as_cutoff(score_cutoff), as_bool("one_to_one", one_to_one)
         from fuzzydict.results.columns import match_column
 
         return match_column(self, column, score_cutoff, one_to_one=one_to_one)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
-from importlib.util import find_spec
+from importlib.machinery import SourceFileLoader
 from typing import TYPE_CHECKING, Any
 
-from fuzzydict.frames.join import join, match
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+_NAME = "fuzzy"
 
-class SeriesAccessor:
-    """``series.fuzzy`` in pandas."""
 
-    def __init__(self, series: Any) -> None:
-        self._series = series
+class ColumnAccessor:
+    """``series.fuzzy`` and ``index.fuzzy`` in pandas."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
 
     def match(self, keys: Any, **arguments: Any) -> Any:
-        """Return `match` of the series."""
-        return match(self._series, keys, **arguments)
+        """Return `fuzzydict.match` of the column: query, key, value and score, as a frame."""
+        from fuzzydict.frames.join import match
+
+        return match(self._column, keys, **arguments)
 
 
 class FrameAccessor:
@@ -32,40 +36,51 @@ class FrameAccessor:
         self._frame = frame
 
     def join(self, other: Any, **arguments: Any) -> Any:
-        """Return `join` of the frame and another."""
+        """Return `fuzzydict.join` of the frame, which is the left one, and another."""
+        from fuzzydict.frames.join import join
+
         return join(self._frame, other, **arguments)
 
 
 def register_accessors() -> None:
-    """Add ``fuzzy`` to the series and frames of pandas; if it is not imported yet, when it is."""
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _OfPandas())
-        return
-    from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
-
-    register_series_accessor("fuzzy")(SeriesAccessor)
-    register_dataframe_accessor("fuzzy")(FrameAccessor)
+    """Add ``fuzzy`` to what pandas has; if it is not imported yet, when it is."""
+    if not any(isinstance(finder, _PandasFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _PandasFinder())
+    if sys.modules.get("pandas") is not None:
+        with suppress(ImportError, AttributeError):  # something else of that name
+            _register()
 
 
-class _OfPandas(MetaPathFinder):
-    """Finds pandas as Python does, and adds the accessors when it has been imported."""
+def _register() -> None:
+    from pandas import DataFrame, Index, Series
+    from pandas.api import extensions
+
+    for kind, register, accessor in (
+        (Series, extensions.register_series_accessor, ColumnAccessor),
+        (Index, extensions.register_index_accessor, ColumnAccessor),
+        (DataFrame, extensions.register_dataframe_accessor, FrameAccessor),
+    ):
+        if not hasattr(kind, _NAME):
+            register(_NAME)(accessor)
+
+
+class _PandasFinder(MetaPathFinder):
+    """Finds pandas as the other finders do, for a loader that adds the accessors."""
 
     def find_spec(
-        self,
-        fullname: str,
-        path: object,  # noqa: ARG002
-        target: object = None,  # noqa: ARG002
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if fullname != "pandas":
             return None
-        sys.meta_path.remove(self)
-        spec = find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                register_accessors()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        others = [finder for finder in sys.meta_path if finder is not self]
+        specs = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _PandasLoader(spec.loader.name, spec.loader.path)
         return spec
+
+
+class _PandasLoader(SourceFileLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        register_accessors()

@@ -7,23 +7,39 @@ Columns and frames are those of pandas, polars, pyarrow and whatever else narwha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
+from fuzzydict._arrays import as_bool
+from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError, quoted
 from fuzzydict.mapping import FuzzyDict, suggestion
-from fuzzydict.options import as_cutoff
-from fuzzydict.results.columns import as_column, columns_of, find_each, narwhals, texts_of
+from fuzzydict.options import OPTIONS, as_cutoff
+from fuzzydict.results.columns import (
+    columns_of,
+    find_each,
+    is_large,
+    narwhals,
+    texts_among,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
 
+_NAMED = 20  # columns that an error lists
 HOWS = ("left", "inner", "anti")
 _SCORE = "score"
+_INSTEAD = {  # of other joins
+    "right": "; for all rows of the right frame, give it as left",
+    "outer": '; for the rows of both, add those of how="anti" with the frames swapped',
+    "full": '; for the rows of both, add those of how="anti" with the frames swapped',
+    "semi": '; drop the columns of the right frame from those of how="inner"',
+}
 
 
 def match(
@@ -45,14 +61,31 @@ def match(
 
     Raises:
         ArgumentTypeError: ``column`` or ``keys`` is none of these.
-        OptionError: ``keys`` is a `FuzzyDict`, and there are ``options``.
+        OptionError: there is no such option; or ``keys`` is a `FuzzyDict`, which has its own.
 
     >>> import pandas as pd
     >>> match(pd.Series(["colour", "brnd"]), ["color", "brand"])["key"].tolist()
     ['color', 'brand']
     """
+    _require_known(match, options)
     d = as_dict(keys, options)
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
+
+
+def _require_known(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise an error if an option is none of `FuzzyDict`, and so no argument of the function.
+
+    Raises:
+        UnknownOptionError: it names all arguments, and the one that was probably meant.
+    """
+    for name in options.keys() - OPTIONS.keys():
+        parameters = signature(function).parameters.values()
+        own = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+        known = list(dict.fromkeys([*own, *OPTIONS]))
+        raise UnknownOptionError(
+            f"{function.__name__} takes no {quoted(name)}{suggestion(name, known)}; it takes "
+            f"{', '.join(known)}"
+        )
 
 
 def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
@@ -70,13 +103,7 @@ def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
         return keys
     if isinstance(keys, Mapping):
         return FuzzyDict(keys, **options)
-    if isinstance(keys, str | bytes):
-        raise ArgumentTypeError(f"keys: expected a list of keys, got the text {quoted(keys)}")
-    if isinstance(keys, np.ndarray):
-        keys = keys.tolist()
-    if not isinstance(keys, list | tuple | set | frozenset):
-        keys = texts_of(as_column(keys, "keys"), "keys")
-    texts = [key for key in keys if key is not None]
+    texts = [text for text in texts_among(keys, "keys") if text is not None]
     return FuzzyDict(zip(texts, texts, strict=True), **options)
 
 
@@ -100,7 +127,8 @@ def join(
 
     Args:
         left: a frame.
-        right: a frame of the same library; its texts are the keys, each of which comes once.
+        right: a frame of the same library; its texts are the keys, each of which comes once. Nulls
+            and blanks are no keys.
         on: the column of texts, if it has the same name in both.
         left_on: the column of the left frame.
         right_on: the column of the right frame.
@@ -115,8 +143,8 @@ def join(
         **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
 
     Raises:
-        OptionError: there is no such column or ``how``; a name comes twice even so; a text of
-            the right frame comes twice.
+        OptionError: there is no such column, ``how`` or option; a name comes twice even so; a text
+            of the right frame comes twice.
         ArgumentTypeError: these are no frames of one library, or a column does not hold texts.
 
     >>> import pandas as pd
@@ -125,73 +153,107 @@ def join(
     >>> join(left, right, left_on="field", right_on="name", how="inner")["value"].tolist()
     ['black']
     """
-    if how not in HOWS:
-        raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}")
-    score_cutoff = as_cutoff(score_cutoff)
+    _require_how(how)
+    _require_known(join, options)
+    score_cutoff, one_to_one = as_cutoff(score_cutoff), as_bool("one_to_one", one_to_one)
     asked, keys = _as_frame(left, "left"), _as_frame(right, "right")
     if asked.implementation is not keys.implementation:
         raise ArgumentTypeError(
             f"right: expected a frame of {asked.implementation}, as left is, got one of "
             f"{keys.implementation}"
         )
-    of_left = _column(asked, "left_on", left_on, on)
-    of_right = _column(keys, "right_on", right_on, on)
-    names = _new_names(asked.columns, [*keys.columns, *([_SCORE] if add_score else [])], suffix)
-    row_of = _row_of_each(texts_of(keys[of_right], "right"), of_right)
+    queries = _column(asked, "left_on", left_on, on)
+    texts = _column(keys, "right_on", right_on, on)
+    added = [*keys.columns, _SCORE] if as_bool("add_score", add_score) else keys.columns
+    names = _new_names(asked.columns, added, suffix)
+    asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
+    row_of = _row_of_each(texts_of(texts, f"right_on: {quoted(texts.name)}"), texts.name)
     d = FuzzyDict(row_of, **options)
-    found = find_each(d, texts_of(asked[of_left], "left"), score_cutoff, one_to_one=one_to_one)
+    found = find_each(d, asked_texts, score_cutoff, one_to_one=one_to_one)
     rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
     if how != "left":
         is_kept = (rows < 0) if how == "anti" else (rows >= 0)
         asked, rows = asked.filter(is_kept.tolist()), rows[is_kept]
         found = found._replace(places=found.places[is_kept])
     if how != "anti":
-        added = _rows_of(keys, rows)
-        if add_score:
-            added.append(columns_of(found, keys[of_right])[-1])
+        columns = [*_rows_of(keys, rows), columns_of(found, texts)[-1]]
         asked = asked.with_columns(
-            *(series.alias(name) for series, name in zip(added, names, strict=True))
+            *(column.alias(name) for column, name in zip(columns, names, strict=False))
         )
     return asked.to_native()
 
 
+def _require_how(how: Any) -> None:
+    """Raise an error that says what to do instead, if there is no such join."""
+    if how not in HOWS:
+        instead = _INSTEAD.get(how, "") if isinstance(how, str) else ""
+        raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}{instead}")
+
+
 def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
-    """Return a frame as narwhals has it."""
-    found = narwhals().from_native(frame, eager_only=True, pass_through=True)
-    if found is frame:
+    """Return a frame as narwhals has it.
+
+    Raises:
+        ArgumentTypeError: it is no frame in memory; ``name`` is that of the argument.
+        OptionError: a name of its columns comes twice, or has several levels.
+    """
+    library = narwhals()
+    try:
+        found = library.from_native(frame, eager_only=True, pass_through=True)
+    except library.exceptions.DuplicateError as error:
+        raise OptionError(f"{name}: {error}") from error
+    if not isinstance(found, library.DataFrame):
+        is_lazy, is_column = (hasattr(type(frame), one) for one in ("collect", "to_frame"))
+        advice = "; collect it first" if is_lazy else "; make it one by to_frame()" * is_column
         raise ArgumentTypeError(
             f"{name}: expected a frame (of pandas, polars, pyarrow ...), got "
-            f"{type(frame).__name__}; collect a lazy one first"
+            f"{type(frame).__name__}{advice}"
+        )
+    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
+        raise OptionError(
+            f"{name}: its columns have names of several levels; give each one name, as by "
+            f"frame.columns = frame.columns.map('_'.join)"
         )
     of_narwhals: nw.DataFrame[Any] = found
     return of_narwhals
 
 
-def _column(frame: nw.DataFrame[Any], name: str, given: str | None, on: str | None) -> str:
-    """Return the name of the column that is joined on.
+def _column(
+    frame: nw.DataFrame[Any], name: str, given: str | None, on: str | None
+) -> nw.Series[Any]:
+    """Return the column that is joined on.
 
     Raises:
         OptionError: it was not given, or twice; or there is none, and the nearest is named.
+        ArgumentTypeError: something else than one name was given.
     """
-    column = on if given is None else given
-    if column is None or (given is not None and on is not None):
+    if (given is None) == (on is None):
         raise OptionError(f"{name}: give left_on and right_on, or on for a name of both frames")
-    if column not in frame.columns:
-        raise OptionError(
-            f"{name}: there is no column {quoted(column)}{suggestion(column, frame.columns)}"
+    column: Any = on if given is None else given
+    if not isinstance(column, str | int):
+        raise ArgumentTypeError(
+            f"{name}: expected the name of one column, got {type(column).__name__} {quoted(column)}"
         )
-    return column
+    if column not in frame.columns:
+        names = getattr(getattr(frame.to_native(), "index", None), "names", [])
+        advice = "; reset_index() makes the index one" if column in names else ""
+        raise OptionError(
+            f"{name}: there is no column {quoted(column)}{suggestion(str(column), frame.columns)}"
+            f"{advice}; there are {', '.join(map(quoted, frame.columns[:_NAMED]))}"
+        )
+    return frame.get_column(column)
 
 
 def _row_of_each(texts: list[str | None], column: str) -> dict[str, int]:
-    """Return the row of each text of the right frame; nulls are no keys.
+    """Return the row of each text of the right frame; nulls and blanks are no keys.
 
     Raises:
         OptionError: a text is in several rows.
     """
-    rows = {text: row for row, text in enumerate(texts) if text is not None}
-    if len(rows) < len(texts) - texts.count(None):
-        ((text, count),) = Counter(text for text in texts if text is not None).most_common(1)
+    found = [(text, row) for row, text in enumerate(texts) if text and not text.isspace()]
+    rows = dict(found)
+    if len(rows) < len(found):
+        ((text, count),) = Counter(text for text, _ in found).most_common(1)
         raise OptionError(
             f"right: each key may come once in column {quoted(column)}, but {quoted(text)} is in "
             f"{count} rows; leave out the others, as by drop_duplicates or unique"
@@ -204,14 +266,18 @@ def _new_names(left: list[str], added: list[str], suffix: str) -> list[str]:
 
     Raises:
         OptionError: a name would come twice.
+        ArgumentTypeError: the suffix is no text.
     """
+    if not isinstance(suffix, str):
+        raise ArgumentTypeError(f"suffix: expected a text, got {quoted(suffix)}")
     taken, names = set(left), list[str]()
     for name in added:
         names.append(f"{name}{suffix}" if name in taken else name)
         if names[-1] in taken:
             raise OptionError(
-                f"suffix: both frames have a column {quoted(name)}, and {quoted(names[-1])} is "
-                f"there as well; choose another suffix than {quoted(suffix)}"
+                f"suffix: the joined frame would have two columns {quoted(names[-1])}; choose "
+                f"another suffix than {quoted(suffix)}, rename a column, or set add_score=False if "
+                f"it is that of the score"
             )
         taken.add(names[-1])
     return names
@@ -219,16 +285,30 @@ def _new_names(left: list[str], added: list[str], suffix: str) -> list[str]:
 
 def _rows_of(frame: nw.DataFrame[Any], rows: NDArray[np.intp]) -> list[nw.Series[Any]]:
     """Return the columns of n rows of a frame, with nulls where the row is -1."""
-    nw, backend = narwhals(), frame.implementation
+    nw, backend, is_found = narwhals(), frame.implementation, rows >= 0
+    if backend.is_pandas_like():
+        native = frame.to_native().set_axis(range(len(frame)))
+        if not is_found.all():
+            native = native.astype(dict.fromkeys(_with_large_integers(frame), object))
+        return list(nw.from_native(native.reindex(rows), eager_only=True).iter_columns())
     if not len(frame):
-        kept = not backend.is_pandas_like()  # whose integers have no null
         nulls = [None] * len(rows)
         return [
-            nw.new_series(column.name, nulls, column.dtype if kept else None, backend=backend)
+            nw.new_series(column.name, nulls, column.dtype, backend=backend)
             for column in frame.iter_columns()
         ]
     taken = frame[np.maximum(rows, 0)]
-    if (rows >= 0).all():
+    if is_found.all():
         return list(taken.iter_columns())
-    is_found = nw.new_series("found", (rows >= 0).tolist(), backend=backend)
-    return [taken.select(nw.when(is_found).then(nw.col(name)))[name] for name in frame.columns]
+    found = nw.new_series("found", is_found.tolist(), backend=backend)
+    return [taken.select(nw.when(found).then(nw.col(name)))[name] for name in frame.columns]
+
+
+def _with_large_integers(frame: nw.DataFrame[Any]) -> list[str]:
+    """Return the columns of numpy's integers that would not be equal as floats beside a null."""
+    return [
+        column.name
+        for column in frame.iter_columns()
+        if column.dtype.is_integer() and str(column.to_native().dtype).islower()
+        if len(column) and (is_large(column.max()) or is_large(column.min()))
+    ]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -12,7 +16,7 @@ from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, MissingExtraError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     import narwhals as nw
@@ -21,9 +25,10 @@ if TYPE_CHECKING:
     from fuzzydict.results.answers import Match
 
 
-_TOGETHER = 4096  # texts that are looked up at once
-_LONG = 16_384  # texts from which on the progress is shown
+_TOGETHER = 1024  # texts that are looked up at once
+_SOON = 2.0  # seconds after which the progress is shown
 _RANKED = 10  # keys of a text, of which it may be given one
+_EXACT_IN_FLOATS = 2**53  # integers up to here are
 
 
 class Found(NamedTuple):
@@ -59,14 +64,39 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
     Raises:
         ArgumentTypeError: it is no column in memory; ``name`` is that of the argument.
     """
-    found = narwhals().from_native(column, series_only=True, pass_through=True)
-    if found is column:
+    series = _read(column)
+    if series is None:
         raise ArgumentTypeError(
             f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), "
-            f"got {type(column).__name__}; for a list, use nearest(queries, default=None)"
+            f"got {type(column).__name__}; {_advice(column)}"
         )
-    series: nw.Series[Any] = found
     return series
+
+
+def _read(column: Any) -> nw.Series[Any] | None:
+    """Return a column as narwhals has it; None if it is none."""
+    nw = narwhals()
+    pandas, pyarrow = nw.dependencies.get_pandas(), nw.dependencies.get_pyarrow()
+    if pyarrow is not None and isinstance(column, pyarrow.Array):
+        column = pyarrow.chunked_array([column])
+    elif pandas is not None and isinstance(
+        column, pandas.Index | pandas.api.extensions.ExtensionArray
+    ):
+        column = pandas.Series(column)
+    found = nw.from_native(column, series_only=True, pass_through=True)
+    return found if isinstance(found, nw.Series) else None
+
+
+def _advice(column: Any) -> str:
+    """Return what to give in place of what is no column."""
+    if hasattr(type(column), "collect"):
+        return "collect the lazy frame, and choose one of its columns: frame['name']"
+    if hasattr(type(column), "columns"):
+        return "choose one of its columns: frame['name']"
+    return (
+        "make it one, as by pandas.Series(texts); or FuzzyDict.nearest(texts, default=None) takes "
+        "a list, and returns one"
+    )
 
 
 def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
@@ -75,12 +105,33 @@ def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
     Raises:
         ArgumentTypeError: something else is among them; ``name`` is that of the argument.
     """
-    texts = column.to_list()
-    is_null = column.is_null().to_list()
-    for row, (text, null) in enumerate(zip(texts, is_null, strict=True)):
-        if null:
-            texts[row] = None
-        elif not isinstance(text, str):
+    nulls = column.is_null().to_list()
+    texts = [None if null else text for text, null in zip(column.to_list(), nulls, strict=True)]
+    return _require_texts(texts, name)
+
+
+def texts_among(texts: Any, name: str) -> list[str | None]:
+    """Return the texts of a column, or of a list or anything else that gives one after the other.
+
+    Raises:
+        ArgumentTypeError: it is nothing like that; ``name`` is that of the argument.
+    """
+    if (column := _read(texts)) is not None:
+        return texts_of(column, name)
+    is_frame = hasattr(type(texts), "columns")  # which gives the names of its columns
+    if isinstance(texts, str | bytes | Mapping) or is_frame or not isinstance(texts, Iterable):
+        raise ArgumentTypeError(
+            f"{name}: expected a list or a column of texts, got {type(texts).__name__} "
+            f"{quoted(texts)}"
+        )
+    as_list = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
+    return _require_texts(as_list, name)
+
+
+def _require_texts(texts: list[Any], name: str) -> list[str | None]:
+    """Return the texts, some of which may be None, if there is nothing else among them."""
+    for row, text in enumerate(texts):
+        if not (text is None or isinstance(text, str)):
             raise ArgumentTypeError(
                 f"{name}: expected texts, got {type(text).__name__} {quoted(text)} in row {row}, "
                 f"counted from 0; make them texts first, by astype(str) or cast"
@@ -90,6 +141,10 @@ def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
 
 class Finder(Protocol):
     """What finds keys for texts: a `FuzzyDict`."""
+
+    @property
+    def aliases(self) -> Mapping[str, Any]:
+        """Texts that are other names of keys."""
 
     def nearest(self, query: Any, *, default: Any, score_cutoff: float | None) -> Any:
         """Return the match of each query, or the default."""
@@ -111,7 +166,7 @@ def find_each(
     """
     distinct = [text for text in dict.fromkeys(texts) if text is not None]
     matches: list[Match | None] = []
-    for some in _shown(slices(len(distinct), _TOGETHER), len(distinct)):
+    for some in _shown(slices(len(distinct), _TOGETHER)):
         matches += d.nearest(distinct[some], default=None, score_cutoff=score_cutoff)
     if one_to_one:
         matches = assign(d, distinct, matches, score_cutoff)
@@ -121,15 +176,25 @@ def find_each(
     return Found([*matches, None], places)
 
 
+<<<<<<< HEAD
 def _shown(blocks: list[slice], count: int) -> Iterable[slice]:
     """Return blocks of ``count`` texts; a terminal or notebook shows the progress of many."""
     from multiprocessing import parent_process
 
     if count < _LONG or parent_process() is not None:  # the bars of several would overwrite others
+=======
+def _shown(blocks: list[slice]) -> Iterable[slice]:
+    """Return the blocks; if they take long, a terminal or notebook shows the progress."""
+    is_seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    if len(blocks) < 2 or not is_seen:
+>>>>>>> 5b790f4 (wip)
         return blocks
-    from tqdm.auto import tqdm
-
-    shown: Iterable[slice] = tqdm(blocks, unit_scale=_TOGETHER, unit=" texts", disable=None)
+    with catch_warnings():
+        simplefilter("ignore")  # that a notebook lacks what its bar needs, and gets one of text
+        from tqdm.auto import tqdm
+    shown: Iterable[slice] = tqdm(
+        blocks, unit_scale=_TOGETHER, unit=" texts", delay=_SOON, leave=False
+    )
     return shown
 
 
@@ -138,8 +203,10 @@ def assign(
 ) -> list[Match | None]:
     """Return the match of each text, or None, so that each key matches one text at most.
 
-    The sum of the scores is the highest there is (the assignment problem; H. W. Kuhn, 1955, "The
-    Hungarian method for the assignment problem"), where a text may have one of its ten best keys.
+    A key goes to the text that equals it; if there is none, to the first that is an alias of it.
+    Of the other texts, which may have one of their ten best keys, the sum of the scores is the
+    highest there is (the assignment problem; H. W. Kuhn, 1955, "The Hungarian method for the
+    assignment problem").
 
     Args:
         d: finds keys.
@@ -147,37 +214,57 @@ def assign(
         matches: the best match of each, or None.
         score_cutoff: the least score of a match; None for that of the dict.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    rows = [row for row, match in enumerate(matches) if match is not None]
-    if not rows:
-        return matches
+    found = {row: match.key for row, match in enumerate(matches) if match is not None}
+    equal = [row for row, key in found.items() if key == texts[row]]
+    taught = [row for row, key in found.items() if key == d.aliases.get(texts[row])]
+    row_of = {found[row]: row for row in reversed(equal + taught)}
+    rows = sorted(found.keys() - {*equal, *taught})
+    assigned: list[Match | None] = [None] * len(texts)
+    for row in row_of.values():
+        assigned[row] = matches[row]
     ranked = d.most_similar([texts[row] for row in rows], _RANKED)
     pairs = {
         (i, match.key): match
         for i, best in enumerate(ranked)
         for match in best
-        if (match.matches if score_cutoff is None else match.score >= score_cutoff)
+        if match.key not in row_of
+        and (match.matches if score_cutoff is None else match.score >= score_cutoff)
+        and match.score > -np.inf
     }
-    keys = list(dict.fromkeys(key for _, key in pairs))
-    column_of = {key: column for column, key in enumerate(keys)}
-    scores = np.array([match.score for match in pairs.values()])
-    # Each text has a column that stands for no key. Its score is 0, or the lowest if that is less.
-    # The costs begin at 1, for a sparse matrix holds no zeros.
-    highest, no_key = scores.max(initial=0.0), scores.min(initial=0.0)
-    costs = 1 + highest - np.append(scores, np.full(len(rows), no_key))
-    own = np.arange(len(rows))
-    places = (
-        np.append([i for i, _ in pairs], own),
-        np.append([column_of[key] for _, key in pairs], len(keys) + own),
-    )
-    graph = coo_array((costs, places), shape=(len(rows), len(keys) + len(rows))).tocsr()
-    assigned: list[Match | None] = [None] * len(texts)
-    for i, column in enumerate(min_weight_full_bipartite_matching(graph)[1].tolist()):
-        if column < len(keys):
-            assigned[rows[i]] = pairs[i, keys[column]]
+    for i, key in _with_highest_sum({pair: match.score for pair, match in pairs.items()}):
+        assigned[rows[i]] = pairs[i, key]
     return assigned
+
+
+def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, Any]]:
+    """Return pairs in which no number and no key comes twice, those with the highest sum."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    if not scores:
+        return []
+    numbers = list(dict.fromkeys(i for i, _ in scores))
+    keys = list(dict.fromkeys(key for _, key in scores))
+    row_of = {i: row for row, i in enumerate(numbers)}
+    column_of = {key: column for column, key in enumerate(keys)}
+    of_pairs = np.array(list(scores.values()))
+    # Each number has a column that stands for no key. Its score is 0, or the lowest if that is
+    # less. The costs begin at 1, for a sparse matrix holds no zeros.
+    highest, no_key = of_pairs.max(initial=0.0), of_pairs.min(initial=0.0)
+    costs = 1 + highest - np.append(of_pairs, np.full(len(numbers), no_key))
+    own = np.arange(len(numbers))
+    places = np.array(
+        [
+            np.append([row_of[i] for i, _ in scores], own),
+            np.append([column_of[key] for _, key in scores], len(keys) + own),
+        ],
+        np.int32,  # which older releases of scipy expect
+    )
+    shape = len(numbers), len(keys) + len(numbers)
+    graph = coo_array((costs, tuple(places)), shape=shape).tocsr()
+    columns = min_weight_full_bipartite_matching(graph)[1].tolist()
+    pairs = zip(numbers, columns, strict=True)
+    return [(i, keys[column]) for i, column in pairs if column < len(keys)]
 
 
 def match_column(d: Finder, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
@@ -206,17 +293,64 @@ def columns_of(found: Found, like: nw.Series[Any]) -> list[nw.Series[Any]]:
 
 def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Series[Any]:
     """Return values as a column; as texts and JSON, if the library cannot hold them in one."""
-    series = partial(narwhals().new_series, name, backend=like.implementation)
+    new_series = partial(narwhals().new_series, name, backend=like.implementation)
     made: nw.Series[Any]
+    if like.implementation.is_pandas_like():
+        if any(value is None for value in values) and any(map(is_large, values)):
+            # Integers beside a null become floats, which do not hold large ones.
+            pandas = like.implementation.to_native_namespace()
+            return as_column(pandas.Series(values, dtype=object), name).alias(name)
+        made = new_series(values)
+        return made
+    values = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+    if not _have_same_fields(values):
+        values = list(map(_as_text, values))
     try:
-        made = series(values)
-    except (TypeError, ValueError, OverflowError):
-        made = series(_of_one_type(values))
+        made = new_series(values)
+    except Exception:  # each library has errors of its own
+        made = new_series(_of_one_type(values))
     return made
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
-    """Return numbers as floats, or all values as texts; None as it is."""
-    if all(isinstance(value, int | float | None) for value in values):
-        return [None if value is None else float(value) for value in values]
-    return [v if isinstance(v, str | None) else json.dumps(v, default=str) for v in values]
+    """Return numbers as floats that are equal, or all values as texts; None as it is."""
+    there = [value for value in values if value is not None]
+    if any(isinstance(v, bool) or not isinstance(v, int | float) or is_large(v) for v in there):
+        return list(map(_as_text, values))
+    return [None if value is None else float(value) for value in values]
+
+
+def is_large(value: Any) -> bool:
+    """Tell whether a value is an integer that no float may equal."""
+    return isinstance(value, int | np.integer) and abs(int(value)) > _EXACT_IN_FLOATS
+
+
+def _have_same_fields(values: list[Any]) -> bool:
+    """Tell whether mappings have the same keys; a library may leave out those of only some."""
+    fields_at: dict[tuple[Any, ...], frozenset[Any]] = {}
+    return all(
+        fields_at.setdefault(place, fields) == fields
+        for value in values
+        for place, fields in _fields(value, ())
+    )
+
+
+def _fields(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], frozenset[Any]]]:
+    """Yield the place and the keys of each mapping in a value."""
+    if isinstance(value, dict):
+        yield place, frozenset(value)
+        for key, part in value.items():
+            yield from _fields(part, (*place, key))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _fields(part, (*place, list))
+
+
+def _as_text(value: Any) -> str | None:
+    """Return a text as it is, what JSON has as JSON, and anything else as ``str`` has it."""
+    if isinstance(value, str | None):
+        return value
+    if isinstance(value, bool | int | float | list | tuple | dict):
+        with suppress(TypeError, ValueError):  # a mapping with other keys than texts; a circle
+            return json.dumps(value, default=str, ensure_ascii=False)
+    return str(value)

@@ -1,33 +1,21 @@
-"""Columns and frames of pandas and polars: `match`, `join`, and the accessors of pandas."""
+"""`match` and `join` on frames of pandas, polars and pyarrow."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fuzzydict
-from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError
+from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError, UnknownOptionError
+from tests.support.frames import FRAMES, listed
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
-COLUMNS: dict[str, Callable[[list[str | None]], Any]] = {
-    "pandas": pd.Series,
-    "pandas, categories": lambda texts: pd.Series(texts, dtype="category"),
-    "pandas, object": lambda texts: pd.Series(texts, dtype=object),
-    "polars": pl.Series,
-    "polars, categories": lambda texts: pl.Series(texts, dtype=pl.Categorical),
-}
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
-ASKED = ["colour", None, "qwzzt", "brnd", "colour", ""]
 
 
 @pytest.fixture
@@ -35,125 +23,64 @@ def d() -> FuzzyDict[Any]:
     return FuzzyDict(CAR)
 
 
-def listed(frame: Any) -> dict[str, list[Any]]:
-    """Return the columns of a frame as lists, with None for nulls."""
-    return {
-        column.name: [
-            None if null else value
-            for value, null in zip(column.to_list(), column.is_null().to_list(), strict=True)
-        ]
-        for column in nw.from_native(frame, eager_only=True).iter_columns()
-    }
+# ---- keys that are in no dict yet ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_column_is_matched_as_its_texts_are(d: FuzzyDict[Any], kind: str) -> None:
-    found = listed(d.match(COLUMNS[kind](ASKED)))
-    one_by_one = [d.nearest(text, default=None) if text else None for text in ASKED]
-    assert found["query"] == ASKED
-    assert found["key"] == [one and one.key for one in one_by_one]
-    assert found["value"] == [one and one.value for one in one_by_one]
-    assert found["score"] == pytest.approx([one and one.score for one in one_by_one])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        list(CAR),
+        tuple(CAR),
+        CAR.keys(),
+        iter([*CAR]),
+        np.array(list(CAR)),
+        pd.Series([*CAR, None]),
+        pd.Index(list(CAR)),
+        pl.Series(list(CAR)),
+    ],
+)
+def test_keys_may_be_a_list_or_a_column(keys: Any) -> None:
+    found = fuzzydict.match(pd.Series(["colour", "brnd"]), keys)
+    assert found["value"].tolist() == ["color", "brand"]
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_frame_is_of_the_library_of_its_column(d: FuzzyDict[Any], kind: str) -> None:
-    column = COLUMNS[kind](ASKED)
-    assert type(d.match(column)) is FRAMES[kind.split(",")[0]]
-    assert d.match(column)["query"].dtype == column.dtype
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_column_may_be_empty_or_hold_nulls_alone(d: FuzzyDict[Any], kind: str) -> None:
-    assert len(d.match(COLUMNS[kind]([]))) == 0
-    assert listed(d.match(COLUMNS[kind]([None, None])))["key"] == [None, None]
-
-
-def test_the_index_of_pandas_is_kept(d: FuzzyDict[Any]) -> None:
-    column = pd.Series(["colour", "brnd", None], index=["c", "a", "c"], name="field")
-    assert d.match(column).index.tolist() == ["c", "a", "c"]
-
-
-def test_values_keep_their_type(d: FuzzyDict[Any]) -> None:
-    found = fuzzydict.match(pd.Series(["one", "two"]), {"one": 1, "two": 2})
-    assert found["value"].dtype == np.int64
-    assert d.match(pd.Series(["topspeed", "brnd"]))["value"].tolist() == [260, "Porsche"]
-
-
-def test_values_that_polars_cannot_hold_together_become_texts(d: FuzzyDict[Any]) -> None:
-    assert d.match(pl.Series(["topspeed", "brnd"]))["value"].to_list() == ["260", "Porsche"]
-    numbers = fuzzydict.match(pl.Series(["one", "two"]), {"one": 1, "two": 2.5})
-    assert numbers["value"].to_list() == [1.0, 2.5]
-
-
-def test_equal_texts_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    nearest = FuzzyDict.nearest
-
-    def counted(d: FuzzyDict[Any], query: list[str], **options: Any) -> Any:
-        asked.extend(query)
-        return nearest(d, query, **options)
-
-    monkeypatch.setattr(FuzzyDict, "nearest", counted)
-    fuzzydict.match(pd.Series(["colour", "brnd"] * 5000), CAR)
-    assert sorted(asked) == ["brnd", "colour"]
-
-
-def test_keys_may_be_a_list_a_column_or_a_dict(d: FuzzyDict[Any]) -> None:
-    column = pd.Series(["colour", "brnd"])
-    for keys in (list(CAR), tuple(CAR), pd.Series([*CAR, None]), pl.Series(list(CAR))):
-        assert fuzzydict.match(column, keys)["value"].tolist() == ["color", "brand"]
+def test_keys_may_be_a_dict(d: FuzzyDict[Any]) -> None:
     for as_dict in (CAR, d):
-        assert fuzzydict.match(column, as_dict)["value"].tolist() == ["black", "Porsche"]
+        found = fuzzydict.match(pd.Series(["colour", "brnd"]), as_dict)
+        assert found["value"].tolist() == ["black", "Porsche"]
 
 
-def test_a_cutoff_may_be_given(d: FuzzyDict[Any]) -> None:
-    column = pd.Series(["colour", "velocity"])
-    loose, strict = d.match(column, score_cutoff=0.0), d.match(column, score_cutoff=1.1)
-    assert loose["key"].notna().all()
-    assert strict["key"].isna().all()
+@pytest.mark.parametrize(
+    "keys", ["color", b"color", 5, None, pd.DataFrame({"a": ["b"]}), [1, 2], ["a", 2]]
+)
+def test_what_are_no_keys_is_refused(keys: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"keys: expected .*texts"):
+        fuzzydict.match(pd.Series(["colour"]), keys)
 
 
-def test_what_was_taught_is_matched(d: FuzzyDict[Any]) -> None:
-    d.aliases.update({"manufacturer of it": "brand", "colour": None})
-    found = listed(d.match(pd.Series(["manufacturer of it", "colour"])))
-    assert found["key"] == ["brand", None]
+def test_a_dict_has_its_own_options(d: FuzzyDict[Any]) -> None:
+    with pytest.raises(OptionError, match="scorer: keys is a FuzzyDict"):
+        fuzzydict.match(pd.Series(["colour"]), d, scorer="cosine")
 
 
-TEXTS = st.lists(st.sampled_from(["color", "colour", "colors", "colr", "brand", "brnd", "qwzzt"]))
-
-
-@given(texts=TEXTS)
-def test_one_to_one_gives_a_key_to_one_text_and_the_sum_of_scores_is_the_highest(
-    texts: list[str],
-) -> None:
-    d = FuzzyDict(dict.fromkeys(["color", "colour", "brand"], 0))
-    found = d.match(pd.Series(texts, dtype=object), one_to_one=True).drop_duplicates()
-    keys = found["key"].dropna().tolist()
-    assert len(keys) == len(set(keys))
-    assert found["score"].sum() == pytest.approx(highest_sum(d, list(dict.fromkeys(texts))))
-
-
-def highest_sum(d: FuzzyDict[Any], texts: list[str], used: frozenset[str] = frozenset()) -> float:
-    """Return the highest sum of scores if each key matches one text at most, by trying all."""
-    if not texts:
-        return 0.0
-    free = [m for m in d.most_similar(texts[0], None) if m.matches and m.key not in used]
-    with_one: list[float] = [m.score + highest_sum(d, texts[1:], used | {m.key}) for m in free]
-    return max([highest_sum(d, texts[1:], used), *with_one])
+def test_an_unknown_option_is_named_with_those_there_are() -> None:
+    with pytest.raises(
+        UnknownOptionError, match=r"match takes no 'scorers' .did you mean 'scorer'"
+    ):
+        fuzzydict.match(pd.Series(["colour"]), ["color"], scorers="cosine")
 
 
 # ---- joins --------------------------------------------------------------------------------------
 
-LEFT = {"field": ["colour", "qwzzt", "brnd", None], "count": [1, 2, 3, 4]}
-RIGHT = {"name": ["brand", "color", None], "count": [5, 6, 7]}
+LEFT: dict[str, list[Any]] = {"field": ["colour", "qwzzt", "brnd", None], "count": [1, 2, 3, 4]}
+RIGHT: dict[str, list[Any]] = {"name": ["brand", "color", None], "count": [5, 6, 7]}
 
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_a_left_join_keeps_all_rows_in_order(library: str) -> None:
     frame = FRAMES[library]
     found = fuzzydict.join(frame(LEFT), frame(RIGHT), left_on="field", right_on="name")
-    assert type(found) is frame
+    assert type(found) is type(frame(LEFT))
     assert listed(found) == {
         "field": LEFT["field"],
         "count": LEFT["count"],
@@ -210,90 +137,165 @@ def test_a_join_takes_the_options_of_a_dict() -> None:
     assert listed(found)["name_right"] == [None]
 
 
+def test_columns_keep_their_type_and_integers_beside_nulls_their_value() -> None:
+    large = 2**53 + 1
+    right = pd.DataFrame(
+        {
+            "name": ["color", "brand"],
+            "day": pd.to_datetime(["2024-02-29", "2025-03-01"]),
+            "few": pd.array([1, 2], dtype="Int64"),
+            "kind": pd.Categorical(["x", "y"]),
+            "large": [large, 1],
+        }
+    )
+    same = ["day", "few", "kind"]
+    for how, left in (("inner", LEFT), ("left", LEFT), ("left", {"field": []})):
+        frame = pd.DataFrame(left).astype({"field": object})
+        found = fuzzydict.join(frame, right, left_on="field", right_on="name", how=how)
+        assert found[same].dtypes.tolist() == right[same].dtypes.tolist()
+        assert found["large"].tolist()[:1] == [large][: len(found)]
+    empty = fuzzydict.join(pd.DataFrame(LEFT), right[:0], left_on="field", right_on="name")
+    assert empty[same].dtypes.tolist() == right[same].dtypes.tolist()
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_blanks_match_nothing(library: str) -> None:
+    left = FRAMES[library]({"name": ["", " ", "colour"]})
+    right = FRAMES[library]({"name": ["color", "", "", " "]})
+    found = fuzzydict.join(left, right, on="name")
+    assert listed(found)["name_right"] == [None, None, "color"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_of_modin_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODIN_ENGINE", "python")
+    modin = pytest.importorskip("modin.pandas")
+    for how in ("left", "inner", "anti"):
+        options: dict[str, Any] = {"left_on": "field", "right_on": "name", "how": how}
+        found = fuzzydict.join(modin.DataFrame(LEFT), modin.DataFrame(RIGHT), **options)
+        expected = fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **options)
+        assert type(found) is modin.DataFrame
+        assert listed(found) == listed(expected)
+
+
+# ---- joins beside a slow and obvious one --------------------------------------------------------
+
+WORDS = [
+    "color",
+    "colour",
+    "colors",
+    "colr",
+    "brand",
+    "brnd",
+    "maker",
+    "top speed",
+    "qwzzt",
+    "",
+    None,
+]
+
+
+def joined_slowly(
+    left: dict[str, list[Any]], right: dict[str, list[Any]], how: str
+) -> dict[str, list[Any]]:
+    """Return what `join` returns, by one read after the other."""
+    d = FuzzyDict({text: i for i, text in enumerate(right["name"]) if text})
+    rows = []
+    for row, text in enumerate(left["field"]):
+        match = d.nearest(text, default=None) if text else None
+        if (match is None) if how == "anti" else (match is not None or how == "left"):
+            rows.append((row, match))
+    found = {name: [column[row] for row, _ in rows] for name, column in left.items()}
+    if how != "anti":
+        for name, column in right.items():
+            new = f"{name}_right" if name in left else name
+            found[new] = [match and column[match.value] for _, match in rows]
+        found["score"] = [match and match.score for _, match in rows]
+    return found
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@settings(max_examples=25)
+@given(
+    texts=st.lists(st.sampled_from(WORDS), min_size=1),
+    keys=st.lists(st.sampled_from([word for word in WORDS if word]), unique=True, min_size=1),
+    how=st.sampled_from(["left", "inner", "anti"]),
+)
+def test_a_join_is_what_reads_one_by_one_find(
+    library: str, texts: list[str | None], keys: list[str], how: str
+) -> None:
+    left: dict[str, list[Any]] = {"field": texts, "count": [float(i) for i in range(len(texts))]}
+    right: dict[str, list[Any]] = {"count": [-float(i) for i in range(len(keys))], "name": keys}
+    frames = [FRAMES[library](left), FRAMES[library](right)]
+    before = [listed(frame) for frame in frames]
+    found = listed(fuzzydict.join(*frames, left_on="field", right_on="name", how=how))
+    expected = joined_slowly(left, right, how)
+    scores, expected_scores = found.pop("score", []), expected.pop("score", [])
+    assert found == expected
+    assert scores == pytest.approx(expected_scores)
+    assert [listed(frame) for frame in frames] == before
+
+
 # ---- bad input ----------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("column", [["colour"], "colour", None, 5, pd.DataFrame({"a": ["b"]})])
-def test_what_is_no_column_is_refused(d: FuzzyDict[Any], column: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match="column: expected a column"):
-        d.match(column)
-
-
-@pytest.mark.parametrize("values", [[1, 2], ["colour", 1], [b"colour"], [1.5, None]])
-def test_a_column_of_other_things_than_texts_is_refused(d: FuzzyDict[Any], values: Any) -> None:
-    with pytest.raises(ArgumentTypeError, match=r"column: expected texts, .* in row \d"):
-        d.match(pd.Series(values))
+ON: dict[str, Any] = {"left_on": "field", "right_on": "name"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"on": "fild"}, "left_on: there is no column 'fild' .did you mean 'field'"),
+        ({"on": "fild"}, "left_on: there is no column 'fild' .did you mean 'field'.*; there are"),
         ({"left_on": "field"}, "right_on: give left_on and right_on"),
+        ({"left_on": "field", "on": "field"}, "left_on: give left_on and right_on, or on"),
         ({"left_on": "field", "right_on": "nam"}, "did you mean 'name'"),
-        ({"left_on": "field", "right_on": "name", "how": "outer"}, "how: expected one of left"),
-        ({"left_on": "field", "right_on": "name", "suffix": ""}, "choose another suffix"),
-        ({"left_on": "field", "right_on": "name", "score_cutoff": "high"}, "score_cutoff"),
-        ({"left_on": "field", "right_on": "name", "scorer": "cosin"}, "scorer 'cosin'"),
+        ({"on": ["field"]}, r"left_on: expected the name of one column, got list \['field'\]"),
+        ({"left_on": "count", "right_on": "name"}, "left_on: 'count': expected texts, got int 1"),
+        ({"left_on": "field", "right_on": "count"}, "right_on: 'count': expected texts, got int 5"),
+        (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'; for the rows of both"),
+        (ON | {"how": "right"}, "for all rows of the right frame, give it as left"),
+        (ON | {"how": None}, "how: expected one of left, inner, anti, got None"),
+        (ON | {"suffix": ""}, "two columns 'count'; choose another suffix"),
+        (ON | {"suffix": None}, "suffix: expected a text, got None"),
+        (ON | {"suffixes": ("_x", "_y")}, "join takes no 'suffixes' .did you mean 'suffix'"),
+        (ON | {"validate": "m:1"}, "join takes no 'validate'; it takes on, left_on, right_on, how"),
+        (ON | {"score_cutoff": "high"}, "score_cutoff"),
+        (ON | {"scorer": "cosin"}, "scorer 'cosin'"),
     ],
 )
 def test_a_wrong_argument_is_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises((OptionError, ArgumentTypeError), match=message):
+    with pytest.raises((OptionError, ArgumentTypeError, UnknownOptionError), match=message):
         fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **options)
 
 
 def test_a_key_that_comes_twice_is_refused() -> None:
-    left, right = pd.DataFrame(LEFT), pd.DataFrame({"name": ["color", "brand", "color"]})
+    left, right = pd.DataFrame(LEFT), pd.DataFrame({"name": ["color", "brand", "color", "", ""]})
     with pytest.raises(OptionError, match="'color' is in 2 rows"):
-        fuzzydict.join(left, right, left_on="field", right_on="name")
+        fuzzydict.join(left, right, **ON)
 
 
 def test_frames_of_two_libraries_or_not_collected_are_refused() -> None:
-    on: dict[str, Any] = {"left_on": "field", "right_on": "name"}
     with pytest.raises(ArgumentTypeError, match="right: expected a frame of pandas"):
-        fuzzydict.join(pd.DataFrame(LEFT), pl.DataFrame(RIGHT), **on)
+        fuzzydict.join(pd.DataFrame(LEFT), pl.DataFrame(RIGHT), **ON)
     with pytest.raises(ArgumentTypeError, match=r"left: .* collect"):
-        fuzzydict.join(pl.LazyFrame(LEFT), pl.DataFrame(RIGHT), **on)
+        fuzzydict.join(pl.LazyFrame(LEFT), pl.DataFrame(RIGHT), **ON)
+    with pytest.raises(ArgumentTypeError, match=r"right: .* to_frame"):
+        fuzzydict.join(pd.DataFrame(LEFT), pd.Series(RIGHT["name"], name="name"), **ON)
 
 
-def test_a_dict_has_its_own_options(d: FuzzyDict[Any]) -> None:
-    with pytest.raises(OptionError, match="scorer: keys is a FuzzyDict"):
-        fuzzydict.match(pd.Series(["colour"]), d, scorer="cosine")
-
-
-# ---- in pandas ----------------------------------------------------------------------------------
-
-
-def test_series_and_frames_of_pandas_have_an_accessor(d: FuzzyDict[Any]) -> None:
-    series = pd.Series(["colour", "brnd"], name="field")
-    assert series.fuzzy.match(d).equals(d.match(series))
-    right = pd.DataFrame(RIGHT)
-    options: dict[str, Any] = {"left_on": "field", "right_on": "name"}
-    joined = series.to_frame().fuzzy.join(right, **options)
-    assert joined.equals(fuzzydict.join(series.to_frame(), right, **options))
-
-
-@pytest.mark.parametrize("first", ["import pandas, fuzzydict", "import fuzzydict, pandas"])
-def test_pandas_may_be_imported_before_or_after(first: str) -> None:
-    code = f"{first}; print(hasattr(pandas.Series, 'fuzzy'), hasattr(pandas.DataFrame, 'fuzzy'))"
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
+def test_frames_of_pandas_with_strange_names_are_refused_or_joined() -> None:
+    left, right = pd.DataFrame(LEFT), pd.DataFrame(RIGHT)
+    twice = pd.DataFrame([["colour", 1, 2]], columns=["field", "a", "a"])
+    with pytest.raises(OptionError, match=r"left: .*'a'"):
+        fuzzydict.join(twice, right, **ON)
+    levels = pd.DataFrame([["colour"]], columns=pd.MultiIndex.from_tuples([("field", "a")]))
+    with pytest.raises(OptionError, match="left: its columns have names of several levels"):
+        fuzzydict.join(levels, right, **ON)
+    with pytest.raises(
+        OptionError, match=r"no column 'field'.*; reset_index\(\) makes the index one"
+    ):
+        fuzzydict.join(left.set_index("field"), right, **ON)
+    numbers: Any = 0
+    numbered = fuzzydict.join(
+        pd.DataFrame({0: ["colour"]}), pd.DataFrame({0: ["color"]}), on=numbers
     )
-    assert done.stdout == "True True\n"
-
-
-def test_fuzzydict_does_not_import_pandas() -> None:
-    code = "import sys, fuzzydict; print({'pandas', 'narwhals', 'polars'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-def test_a_column_asked_as_one_query_is_told_where_to_go(d: FuzzyDict[Any], kind: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="a column goes to match"):
-        d.nearest(COLUMNS[kind](["colour"]))
+    assert numbered["0_right"].tolist() == ["color"]

@@ -1,0 +1,328 @@
+"""Columns of pandas, polars and pyarrow: what `FuzzyDict.match` returns, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import sys
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fuzzydict
+from fuzzydict import ArgumentTypeError, Boxcar, FuzzyDict
+from fuzzydict.results import columns
+from tests.support.frames import COLUMNS, FRAMES, listed
+
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
+ASKED = ["colour", None, "qwzzt", "brnd", "colour", "", "  "]
+
+
+@pytest.fixture
+def d() -> FuzzyDict[Any]:
+    return FuzzyDict(CAR)
+
+
+# ---- what comes back ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_is_matched_as_its_texts_are(d: FuzzyDict[Any], kind: str) -> None:
+    found = listed(d.match(COLUMNS[kind](ASKED)))
+    one_by_one = [d.nearest(text, default=None) if text else None for text in ASKED]
+    assert found["query"] == ASKED
+    assert found["key"] == [one and one.key for one in one_by_one]
+    assert found["value"] == [one and one.value for one in one_by_one]
+    assert found["score"] == pytest.approx([one and one.score for one in one_by_one])
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_frame_is_of_the_library_of_its_column(d: FuzzyDict[Any], kind: str) -> None:
+    library, column = kind.split(",")[0], COLUMNS[kind](ASKED)
+    found = d.match(column)
+    assert type(found) is type(FRAMES[library]({"a": ["b"]}))
+    if library == "pyarrow":
+        assert found["query"].type == column.type
+    else:
+        assert found["query"].dtype == column.dtype
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_may_be_empty_or_hold_nulls_alone(d: FuzzyDict[Any], kind: str) -> None:
+    assert len(d.match(COLUMNS[kind]([]))) == 0
+    assert listed(d.match(COLUMNS[kind]([None, None])))["key"] == [None, None]
+
+
+def test_nulls_of_every_kind_match_nothing(d: FuzzyDict[Any]) -> None:
+    nulls = pd.Series(["colour", None, np.nan, pd.NA, pd.NaT], dtype=object)
+    assert listed(d.match(nulls))["key"] == ["color", None, None, None, None]
+
+
+def test_without_keys_nothing_matches() -> None:
+    for one_to_one in (False, True):
+        found = fuzzydict.match(pd.Series(["colour"]), [], one_to_one=one_to_one)
+        assert listed(found) == {
+            "query": ["colour"],
+            "key": [None],
+            "value": [None],
+            "score": [None],
+        }
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        ["c", "a", "c"],
+        pd.Index([3, 1, 2], name="number"),
+        pd.MultiIndex.from_tuples([("x", 1), ("x", 2), ("y", 1)], names=["one", "two"]),
+    ],
+)
+def test_the_index_of_pandas_is_kept(d: FuzzyDict[Any], index: Any) -> None:
+    column = pd.Series(["colour", "brnd", None], index=index, name="field")
+    found = d.match(column)
+    assert found.index.equals(column.index)
+    assert found.index.names == column.index.names
+    assert column.name == "field"
+
+
+def test_columns_that_narwhals_does_not_read_are_made_ones(d: FuzzyDict[Any]) -> None:
+    texts = ["colour", "brnd"]
+    for column in (pd.Index(texts, name="field"), pd.array(texts), pd.Categorical(texts)):
+        found = d.match(column)
+        assert found["key"].tolist() == ["color", "brand"]
+        assert found.index.tolist() == [0, 1]
+
+
+def test_arrays_of_pyarrow_are_columns(d: FuzzyDict[Any]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    for column in (pa.array(ASKED), pa.array(ASKED).dictionary_encode()):
+        assert listed(d.match(column)) == listed(d.match(pl.Series(ASKED)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_frames_of_modin_come_back(d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODIN_ENGINE", "python")
+    modin = pytest.importorskip("modin.pandas")
+    found = d.match(modin.Series(["colour", "qwzzt"]))
+    assert type(found) is modin.DataFrame
+    assert listed(found)["key"] == ["color", None]
+
+
+def test_equal_texts_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    nearest = FuzzyDict.nearest
+
+    def counted(d: FuzzyDict[Any], query: list[str], **options: Any) -> Any:
+        asked.extend(query)
+        return nearest(d, query, **options)
+
+    monkeypatch.setattr(FuzzyDict, "nearest", counted)
+    fuzzydict.match(pd.Series(["colour", "brnd"] * 5000), CAR)
+    assert sorted(asked) == ["brnd", "colour"]
+
+
+def test_a_cutoff_may_be_given(d: FuzzyDict[Any]) -> None:
+    column = pd.Series(["colour", "velocity"])
+    loose, strict = d.match(column, score_cutoff=0.0), d.match(column, score_cutoff=1.1)
+    assert loose["key"].notna().all()
+    assert strict["key"].isna().all()
+
+
+def test_what_was_taught_is_matched(d: FuzzyDict[Any]) -> None:
+    d.aliases.update({"manufacturer of it": "brand", "colour": None})
+    found = listed(d.match(pd.Series(["manufacturer of it", "colour"])))
+    assert found["key"] == ["brand", None]
+
+
+def test_the_value_is_that_of_the_key_in_every_mode() -> None:
+    of_modes = [FuzzyDict({"color": 1.0, "brand": 3.0}, mode=mode) for mode in ("nearest", "pool")]
+    column = pd.Series(["colour", "brnd"])
+    assert [d.match(column)["value"].tolist() for d in of_modes] == [[1.0, 3.0], [1.0, 3.0]]
+
+
+# ---- values -------------------------------------------------------------------------------------
+
+
+def valued(first: Any, second: Any, column: Any) -> Any:
+    return fuzzydict.match(column, {"one": first, "two": second})["value"]
+
+
+def test_values_keep_their_type(d: FuzzyDict[Any]) -> None:
+    assert valued(1, 2, pd.Series(["one", "two"])).dtype == np.int64
+    assert d.match(pd.Series(["topspeed", "brnd"]))["value"].tolist() == [260, "Porsche"]
+
+
+VALUES = [
+    (date(2024, 2, 29), date(2025, 3, 1)),
+    (Decimal("1.5"), Decimal("2.5")),
+    (True, False),
+    (1, 2),
+    (1.5, 2.5),
+    (b"x", b"y"),
+    ("x", "y"),
+    ([1], [2, 3]),
+    ({"a": 1}, {"a": 2}),
+]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize(("first", "second"), VALUES)
+def test_values_of_one_type_come_back(library: str, first: Any, second: Any) -> None:
+    cases: list[tuple[list[str | None], list[Any]]] = [
+        (["one", "two", "one"], [first, second, first]),
+        (["one", None, "two"], [first, None, second]),
+    ]
+    for texts, expected in cases:
+        found = fuzzydict.match(COLUMNS[library](texts), {"one": first, "two": second})
+        assert listed(found)["value"] == expected
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_arrays_come_back(library: str) -> None:
+    keys = {"one": np.array([1, 2]), "two": np.array([3, 4])}
+    lists: list[list[str | None]] = [["one", "two"], ["one", "qwzzt"]]
+    for texts in lists:
+        (first, *_) = listed(fuzzydict.match(COLUMNS[library](texts), keys))["value"]
+        assert list(first) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (260, "Porsche", ["260", "Porsche"]),
+        (1, 2.5, [1.0, 2.5]),
+        (True, 1, ["true", "1"]),
+        ({"a": 1}, {"b": 2}, ['{"a": 1}', '{"b": 2}']),
+        ([{"a": "é"}], [{"b": 2}], ['[{"a": "é"}]', '[{"b": 2}]']),
+        (date(2024, 2, 29), "later", ["2024-02-29", "later"]),
+        ({(1, 2): 3}, "x", ["{(1, 2): 3}", "x"]),
+    ],
+)
+def test_values_that_polars_cannot_hold_together_become_texts(
+    first: Any, second: Any, expected: list[Any]
+) -> None:
+    column = pl.Series(["one", None, "two"])
+    assert valued(first, second, column).to_list() == [expected[0], None, expected[1]]
+
+
+def test_large_integers_stay_as_they_are() -> None:
+    large = 2**53 + 1
+    assert valued(large, 1, pd.Series(["one", "two", "qwzzt"])).tolist()[:2] == [large, 1]
+    assert valued(large, 1, pl.Series(["one", "qwzzt"])).to_list() == [large, None]
+
+
+# ---- one to one ---------------------------------------------------------------------------------
+
+TEXTS = st.lists(st.sampled_from(["color", "colour", "colors", "colr", "brand", "brnd", "qwzzt"]))
+
+
+@given(texts=TEXTS)
+def test_one_to_one_gives_a_key_to_one_text_and_the_sum_of_scores_is_the_highest(
+    texts: list[str],
+) -> None:
+    keys = ["color", "colours", "brand"]
+    d = FuzzyDict(dict.fromkeys(keys, 0))
+    found = listed(d.match(pl.Series(texts, dtype=pl.String), one_to_one=True).unique())
+    given = [key for key in found["key"] if key is not None]
+    assert len(given) == len(set(given))
+    equal = set(texts) & set(keys)
+    assert equal <= {q for q, key in zip(found["query"], found["key"], strict=True) if q == key}
+    others = [text for text in dict.fromkeys(texts) if text not in equal]
+    expected = len(equal) + highest_sum(d, others, frozenset(equal))
+    assert sum(score or 0 for score in found["score"]) == pytest.approx(expected)
+
+
+def highest_sum(d: FuzzyDict[Any], texts: list[str], used: frozenset[str] = frozenset()) -> float:
+    """Return the highest sum of scores if each key matches one text at most, by trying all."""
+    if not texts:
+        return 0.0
+    free = [m for m in d.most_similar(texts[0], None) if m.matches and m.key not in used]
+    with_one: list[float] = [m.score + highest_sum(d, texts[1:], used | {m.key}) for m in free]
+    return max([highest_sum(d, texts[1:], used), *with_one])
+
+
+def test_what_is_certain_is_given_first() -> None:
+    d = FuzzyDict({"color": 1, "colors": 2})
+    d.aliases["what it looks like"] = "color"
+    for texts, expected in (
+        (["colour", "color"], ["colors", "color"]),
+        (["colour", "what it looks like"], ["colors", "color"]),
+        (["what it looks like", "color"], [None, "color"]),
+    ):
+        found = d.match(pl.Series(texts), one_to_one=True, score_cutoff=0.0)
+        assert found["key"].to_list() == expected
+    only_certain = d.match(pl.Series(["color", "colour"]), one_to_one=True, score_cutoff=1.1)
+    assert only_certain["key"].to_list() == ["color", None]
+
+
+@pytest.mark.parametrize("scorer", ["cosine", "dot", Boxcar(0.1), "spelling"])
+def test_one_to_one_by_any_scorer(scorer: Any) -> None:
+    d = FuzzyDict(dict.fromkeys(["color", "brand"], 0), scorer=scorer)
+    found = d.match(pl.Series(["colour", "brnd", "color", "qwzzt"]), one_to_one=True)
+    keys = found["key"].drop_nulls().to_list()
+    assert found["key"].to_list()[2] == "color"
+    assert len(keys) == len(set(keys))
+
+
+# ---- the progress -------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
+def test_only_a_terminal_shows_the_progress(
+    d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, is_shown: bool
+) -> None:
+    monkeypatch.setattr(columns, "_TOGETHER", 2)
+    monkeypatch.setattr(columns, "_SOON", 0.0)
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert d.match(pl.Series(["colour", "brnd", "qwzzt"]))["key"].to_list()[0] == "color"
+    assert ("texts" in stream.getvalue()) == is_shown
+
+
+# ---- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "advice"),
+    [
+        (["colour"], r"FuzzyDict.nearest\(texts, default=None\)"),
+        (np.array(["colour"]), r"pandas.Series\(texts\)"),
+        ("colour", "pandas.Series"),
+        (None, "got NoneType"),
+        (5, "got int"),
+        (pd.DataFrame({"a": ["b"]}), "choose one of its columns"),
+        (pl.DataFrame({"a": ["b"]}), "choose one of its columns"),
+        (pl.LazyFrame({"a": ["b"]}), "collect the lazy frame"),
+    ],
+)
+def test_what_is_no_column_is_refused(d: FuzzyDict[Any], column: Any, advice: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=f"column: expected a column .*{advice}"):
+        d.match(column)
+
+
+@pytest.mark.parametrize("values", [[1, 2], ["colour", 1], [b"colour"], [1.5, None], [("a", "b")]])
+def test_a_column_of_other_things_than_texts_is_refused(d: FuzzyDict[Any], values: Any) -> None:
+    row = next(i for i, value in enumerate(values) if not isinstance(value, str))
+    with pytest.raises(ArgumentTypeError, match=f"column: expected texts, .* in row {row}"):
+        d.match(pd.Series(values))
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_asked_as_one_query_is_told_where_to_go(d: FuzzyDict[Any], kind: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="a column goes to match"):
+        d.nearest(COLUMNS[kind](["colour"]))
+
+
+def test_one_to_one_must_be_a_bool(d: FuzzyDict[Any]) -> None:
+    with pytest.raises(ArgumentTypeError, match="one_to_one"):
+        d.match(pd.Series(["colour"]), one_to_one=np.array([True, False]))  # type: ignore[arg-type]
