@@ -118,7 +118,7 @@ def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     page.wait(lambda: page.visible("#cells"))
     assert len(page.rows(".cells")) == 50
     assert not page.find("#cells-table .row button").is_enabled()
-    page.click_button("Later")
+    page.click_button("Next")
     assert "51\u2013100 of 5,000 texts" in page.text("#cells-table")
     paste(page, "\n".join(f"Germany {number} x" for number in range(5001)))
     page.expected = "400 (Bad Request)"

@@ -41,12 +41,12 @@ function showKeys({ keys, others }) {
 }
 
 function row({ key, value, score: own, weight, color }, shares) {
-  const shown = element("td", { className: "value" }, written(value));
+  const shown = element("td", { className: "value" }, written(value, "bdi", { title: value }));
   if (color) shown.prepend(swatch(color), " ");
   return element(
     "tr",
     {},
-    element("th", { scope: "row" }, written(key)),
+    element("th", { scope: "row" }, written(key, "bdi", { title: key })),
     shown,
     measure(score(own), shares ? own : null, "score"),
     measure(percent(weight), weight, "weight"),

@@ -37,8 +37,8 @@ const heads = ["Text", "Key", "Decided"].map((name) => element("th", { scope: "c
 const table = element("table", { className: "cells", "aria-labelledby": "cells-title" });
 table.append(element("thead", {}, element("tr", {}, ...heads)), body);
 
-const back = element("button", { type: "button" }, "Earlier");
-const on = element("button", { type: "button" }, "Later");
+const back = element("button", { type: "button" }, "Previous");
+const on = element("button", { type: "button" }, "Next");
 const where = element("span", { className: "quiet" });
 const all = element("button", { type: "button" }, "Decide all shown");
 const pager = element("div", { className: "row" }, back, on, where, all);

@@ -1,6 +1,6 @@
 // The keys on a map, the query among them: lines from it to the keys, as thick as their weights.
 
-import { byId, drawnTo, element, percent, shortened, svg } from "./elements.js";
+import { byId, drawnTo, element, percent, shortened, svg, written } from "./elements.js";
 
 const EDGE = 26; // pixels around the points
 const OUTSIDE = 0.02; // how far the query may lie beyond the keys
@@ -22,8 +22,8 @@ export function setUpMap({ points: given, total, why }) {
   points = given;
   const some = given.length < total ? `${given.length} of ${total} keys. ` : "";
   const say = `${some}Keys that mean alike are near each other, as far as two axes can show it.`;
-  byId("map-say").textContent = given.length === 0 ? (why ?? "There is no map.") : say;
-  byId("map").hidden = given.length === 0;
+  byId("map-say").textContent = given.length === 0 ? `There is none: ${why}.` : say;
+  byId("map").hidden = byId("named").hidden = given.length === 0;
   if (given.length === 0) return;
   const [across, up] = [given.map(({ x }) => x), given.map(({ y }) => y)];
   frame = { left: Math.min(...across), right: Math.max(...across), bottom: Math.min(...up), top: Math.max(...up) };
@@ -81,7 +81,7 @@ function dot(point, index) {
   const { x, y } = place(point);
   const weight = weightOf(point);
   const circle = svg("circle", { cx: x, cy: y, r: 3.5 + 7 * Math.sqrt(weight), role: "option" });
-  circle.setAttribute("aria-label", weight > 0 ? `${point.key}, weight ${percent(weight)}` : point.key);
+  circle.setAttribute("aria-label", weights.has(point.key) ? `${point.key}, weight ${percent(weight)}` : point.key);
   circle.setAttribute("aria-selected", "false");
   circle.setAttribute("tabindex", index === current ? 0 : -1);
   circle.setAttribute("class", point.color ? "key own" : "key");
@@ -140,8 +140,8 @@ function name(index) {
   const point = points[index];
   if (!point) return byId("named").replaceChildren("\u00a0");
   dotAt(index).classList.add("named");
-  const share = element("span", { className: "quiet" }, ` weight ${percent(weightOf(point))}`);
-  byId("named").replaceChildren(element("bdi", { dir: "auto" }, point.key), answer ? share : "");
+  const share = weights.has(point.key) ? ` weight ${percent(weightOf(point))}` : "";
+  byId("named").replaceChildren(written(point.key), element("span", { className: "quiet" }, share));
 }
 
 function nearest(event) {

@@ -22,9 +22,9 @@ export function showPooled(answer) {
 }
 
 function result({ text, color, number: value }) {
-  const line = element("p", { className: "result" }, written(value === null ? text : number(value)));
+  const line = element("p", { className: "result" }, written(color ?? (value === null ? text : number(value))));
   if (color) line.prepend(swatch(color, "swatch big"), " ");
-  if (color && !text.includes(color)) line.append(" ", element("span", { className: "quiet" }, color));
+  if (color && text !== color) line.append(" ", written(text, "span", { className: "quiet" }));
   return line;
 }
 
