@@ -8,6 +8,8 @@ const WAIT = 60; // milliseconds after a keystroke
 const MOST = 20; // queries
 
 const errors = errorsIn(byId("several-error"));
+// It stays while tables come and go, so that it keeps the focus and its place.
+const scroll = element("div", { className: "scroll", tabIndex: 0, role: "group", "aria-label": "Heat map" });
 
 const show = latest(async (signal) => {
   const lines = byId("queries").value.split("\n").map((line) => line.trim());
@@ -17,7 +19,7 @@ const show = latest(async (signal) => {
   const told = await post("heat", asked, signal);
   return () => {
     byId("heat").hidden = false;
-    byId("heat-table").replaceChildren(scrolled(table(told)));
+    scroll.replaceChildren(table(told));
     const left = queries.length - MOST;
     if (left > 0) errors(new Error(`Only the first ${MOST} queries are shown; ${left} more were given.`));
   };
@@ -26,6 +28,7 @@ const show = latest(async (signal) => {
 const soon = later(WAIT, show);
 
 export function setUpHeat() {
+  byId("heat-table").append(scroll);
   byId("queries").addEventListener("input", soon);
 }
 
@@ -36,12 +39,6 @@ export const refreshHeat = show;
 export function offerQuery(query) {
   if (byId("queries").value.trim() === "" && query.trim() !== "") byId("queries").value = `${query}\n`;
   show();
-}
-
-function scrolled(inside) {
-  const box = element("div", { className: "scroll", tabIndex: 0, role: "group" }, inside);
-  box.setAttribute("aria-label", "Heat map");
-  return box;
 }
 
 function table({ queries, keys, weights, others }) {
