@@ -9,37 +9,92 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import click
 
-__all__ = ["Completion", "columns_of"]
+__all__ = ["DICT", "LEFT", "RIGHT", "TABLE", "columns_of", "sheets_of", "sheets_of_table"]
 
 _READ = 2**18  # bytes of a text file
 _LINES = 100  # of JSON Lines
+_MOST = 2**22  # bytes of what is read of a workbook before its first row
 #: What completes the value of an option.
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def columns_of(*places: int, form: str) -> Completion:
-    """Return what completes the name of a column.
+class Source(NamedTuple):
+    """A file that a command reads.
 
-    Args:
-        places: those of the files among the arguments; all of them must have the column.
-        form: the name of the parameter that says how the files are read.
+    Attributes:
+        place: its place among the arguments.
+        form: the parameter that says how it is read.
+        sheets: the parameters that may name its sheet; the first that the command has does.
     """
 
+    place: int
+    form: str
+    sheets: tuple[str, ...]
+
+    def columns(self, ctx: click.Context) -> list[str]:
+        """Return the names of the columns."""
+        with self._opened(ctx) as (form, file):
+            sheet = next((ctx.params[one] for one in self.sheets if one in ctx.params), None)
+            return _columns(form, file, sheet)
+
+    def sheet_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the sheets, if it is a workbook."""
+        with self._opened(ctx) as (form, file):
+            return _workbook(file).sheetnames if form == "xlsx" else []
+
+    @contextmanager
+    def _opened(self, ctx: click.Context) -> Iterator[tuple[str | None, BinaryIO]]:
+        from fuzzydict.io.records import format_by_ending
+        from fuzzydict.io.tables import TABLES
+
+        path = _files(ctx)[self.place]
+        if not path.is_file():  # to open a pipe would wait for its writer
+            raise FileNotFoundError(path)
+        with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
+            yield ctx.params.get(self.form) or format_by_ending(path, TABLES), file
+
+
+DICT = Source(0, "format", ("dict_sheet", "sheet"))
+TABLE = Source(1, "form", ("sheet",))
+LEFT = Source(0, "left_format", ("left_sheet",))
+RIGHT = Source(1, "right_format", ("right_sheet",))
+
+
+def columns_of(*sources: Source) -> Completion:
+    """Return what completes the name of a column, which all of some files must have."""
+
+    def names(ctx: click.Context) -> list[str]:
+        first, *others = (source.columns(ctx) for source in sources)
+        return [name for name in first if all(name in columns for columns in others)]
+
+    return _completing(names)
+
+
+def sheets_of(source: Source) -> Completion:
+    """Return what completes the name of a sheet."""
+    return _completing(source.sheet_names)
+
+
+def sheets_of_table(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a sheet of the table, or of DICT in a command that reads no table."""
+    reads_table = any(parameter.name == "dict_sheet" for parameter in ctx.command.params)
+    return sheets_of(TABLE if reads_table else DICT)(ctx, option, incomplete)
+
+
+def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        files = _files(ctx)
         try:
-            found = [_columns(files[place], ctx.params.get(form)) for place in places]
+            found = [name for name in dict.fromkeys(names(ctx)) if _completes(name, incomplete)]
         except Exception:  # whatever is wrong, a command that runs will say so
             return []
-        first, *others = found
-        common = [name for name in first if all(name in names for names in others)]
-        return [name for name in dict.fromkeys(common) if _completes(name, incomplete)]
+        return found
 
     return complete
 
@@ -60,25 +115,38 @@ def _files(ctx: click.Context) -> list[Path]:
     return [Path(word).expanduser() for word in [*words, *ctx.args]]
 
 
-def _columns(path: Path, form: str | None) -> list[str]:
+def _columns(form: str | None, file: BinaryIO, sheet: str | None) -> list[str]:
     """Return the names of the columns of a table."""
-    from fuzzydict.io.records import DELIMITERS, csv_table, format_by_ending
-    from fuzzydict.io.tables import TABLES
+    from fuzzydict.io.records import DELIMITERS, csv_table
 
-    form = form or format_by_ending(path, TABLES)
-    if not path.is_file():  # to open a pipe would wait for its writer
-        return []
-    with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
-        if form in DELIMITERS:
-            header, _ = csv_table(BytesIO(_beginning(file)), path, DELIMITERS[form])
-            return [] if header is None else header.content
-        if form == "jsonl":
-            return [*dict.fromkeys(_fields(_beginning(file)))]
-        if form == "parquet":
-            from pyarrow.parquet import read_schema
+    if form in DELIMITERS:
+        header, _ = csv_table(BytesIO(_beginning(file)), "", DELIMITERS[form])
+        return [] if header is None else header.content
+    if form == "jsonl":
+        return [*_fields(_beginning(file))]
+    if form == "parquet":
+        from pyarrow.parquet import read_schema
 
-            return list(read_schema(file).names)
+        return list(read_schema(file).names)
+    if form == "xlsx":
+        book = _workbook(file)
+        shown = [one for one in book.worksheets if one.sheet_state == "visible"]
+        (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1, values_only=True)
+        return [str(cell) for cell in row if cell is not None]
     return []
+
+
+def _workbook(file: BinaryIO) -> Any:
+    """Open a workbook whose parts are so small that they are read at once."""
+    from zipfile import ZipFile
+
+    from openpyxl import load_workbook
+
+    with ZipFile(file) as archive:
+        parts = [part for part in archive.infolist() if "/worksheets/" not in part.filename]
+    if max(part.file_size for part in parts) > _MOST:
+        raise ValueError("too large to be read in a moment")
+    return load_workbook(file, read_only=True)
 
 
 def _beginning(file: BinaryIO) -> bytes:

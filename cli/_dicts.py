@@ -16,7 +16,7 @@ from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
-from ._completion import columns_of
+from ._completion import DICT, columns_of, sheets_of, sheets_of_table
 from ._problems import FILE, Choice
 
 __all__ = [
@@ -70,13 +70,13 @@ _OPTIONS = [
     click.option(
         "--key",
         metavar="NAME",
-        shell_complete=columns_of(0, form="format"),
+        shell_complete=columns_of(DICT),
         help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
     ),
     click.option(
         "--value",
         metavar="NAME",
-        shell_complete=columns_of(0, form="format"),
+        shell_complete=columns_of(DICT),
         help="Column of the values.",
     ),
     click.option(
@@ -106,10 +106,16 @@ _TABLE_OPTIONS = {
     "sheet": click.option(
         "--sheet",
         metavar="NAME",
+        shell_complete=sheets_of_table,
         help="Sheet of an .xlsx workbook; by default the first that is not hidden.",
     ),
 }
-_DICT_SHEET = click.option("--dict-sheet", metavar="NAME", help="Sheet of DICT, as --sheet.")
+_DICT_SHEET = click.option(
+    "--dict-sheet",
+    metavar="NAME",
+    shell_complete=sheets_of(DICT),
+    help="Sheet of DICT, as --sheet.",
+)
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import SURE, Cleaned, clean_column
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
-from ._completion import columns_of
+from ._completion import TABLE, columns_of
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
 from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
@@ -33,7 +33,7 @@ _STANDARD = Path("-")  # standard input
     "--column",
     metavar="NAME",
     required=True,
-    shell_complete=columns_of(1, form="form"),
+    shell_complete=columns_of(TABLE),
     help="The column to match.",
 )
 @click.option(

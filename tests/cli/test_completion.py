@@ -124,6 +124,27 @@ def test_the_header_of_parquet_is_completed(tmp_path: Path) -> None:
     ]
 
 
+def test_columns_and_sheets_of_a_workbook_are_completed(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
+    book = openpyxl.Workbook()
+    book.active.append(["Größe", None, 2024])
+    book.active.append([1, 2, 3])
+    book.create_sheet("Zweites Blatt").append(["Name"])
+    book.save(tmp_path / "t.xlsx")
+    for words, expected in [
+        (["map", "d", "t.xlsx", "--column", ""], ["Größe", "2024"]),
+        (["map", "d", "t.xlsx", "--sheet", "'Zweites Blatt'", "--column", ""], ["Name"]),
+        (["map", "d", "t.xlsx", "--sheet", "zw"], [r"Zweites\\ Blatt"]),
+        (["map", "t.xlsx", "t.csv", "--dict-sheet", ""], ["Sheet", r"Zweites\\ Blatt"]),
+        (["map", "t.xlsx", "t.csv", "--dict-sheet", "Sheet", "--key", "g"], ["Größe"]),
+        (["lookup", "t.xlsx", "--sheet", "'Z"], ["Zweites Blatt"]),
+        (["lookup", "t.xlsx", "--sheet", "Sheet", "--value", "g"], ["Größe"]),
+        (["lookup", "t.xlsx", "--sheet", "none", "--value", ""], []),
+        (["lookup", "t.csv", "--sheet", ""], []),
+    ]:
+        assert offered(tmp_path, "fuzzydict", *words) == expected
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "t.csv")
