@@ -26,6 +26,7 @@ _COMMANDS = (
     "explain",
     "explore",
     "fit",
+    "join",
     "lookup",
     "map",
     "train",

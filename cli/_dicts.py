@@ -28,7 +28,9 @@ __all__ = [
     "no_nan",
     "opens_dict",
     "opens_dict_beside_table",
+    "scorer_option",
     "table_options",
+    "vectors_option",
 ]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
@@ -48,7 +50,7 @@ cutoff_option = click.option(
     help="Lowest score that counts as a match; by default 0.5, more likely right than not.",
 )
 
-_scorer_option = click.option(
+scorer_option = click.option(
     "--scorer",
     type=Choice([SPELLING, *SCORERS]),
     help="How keys are scored; by default by spelling and meaning. `spelling` is for configuration "
@@ -59,6 +61,8 @@ VECTORS_HELP = (
     f"Word vectors made by `fuzzydict train`, or `{ENGLISH}`, which is free for commercial use; by "
     f"default the Brown vectors, which are not."
 )
+
+vectors_option = click.option("--vectors", type=FILE, help=VECTORS_HELP)
 
 _OPTIONS = [
     click.option(
@@ -79,11 +83,7 @@ _OPTIONS = [
         shell_complete=columns_of(DICT),
         help="Column of the values.",
     ),
-    click.option(
-        "--vectors",
-        type=FILE,
-        help=VECTORS_HELP,
-    ),
+    vectors_option,
 ]
 
 
@@ -157,7 +157,7 @@ def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]
 def _opening(command: Callable[..., None], reading: dict[str, str]) -> Callable[..., None]:
     """Pass a command the dict; ``reading`` names parameters for some of those of `open_dict`."""
 
-    @_scorer_option
+    @scorer_option
     @functools.wraps(command)
     def run(
         dict_file: Path,

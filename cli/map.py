@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.io.columns import SURE, Cleaned, clean_column
-from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
+from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
 from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
-
-_STANDARD = Path("-")  # standard input
+from ._tables import (
+    STANDARD,
+    check_tables,
+    counted,
+    format_of,
+    is_same,
+    on_terminal,
+    standard_input,
+    standard_output,
+)
 
 
 @click.command(
@@ -96,14 +103,14 @@ def command(
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    form = form or _format_of(table)
+    form = form or format_of(table, "--table-format")
     _check(form, table, output, review, decisions)
     sure = SURE if sure is None else sure
-    place = _standard_output() if output is None else output
-    with progress_bar("matching", shown=not _on_terminal(output)) as progress:
+    place = standard_output() if output is None else output
+    with progress_bar("matching", shown=not on_terminal(output)) as progress:
         counts = clean_column(
             d,
-            _standard_input() if table == _STANDARD else table,
+            standard_input() if table == STANDARD else table,
             column,
             place,
             format=form,
@@ -121,67 +128,26 @@ def command(
 
 
 def _summary(counts: Cleaned, sure: float, review: Path | None) -> list[str]:
-    refused = f"{counts.refused} without a key as decided, " if counts.refused else ""
-    rows = "1 row" if counts.rows == 1 else f"{counts.rows} rows"
-    summary = (
-        f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
-        f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
-    )
+    summary = counted(counts, sure)
     if review is None:
         return [summary]
     texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
     return [summary, f"{review}: {texts} to decide on"]
 
 
-def _standard_input() -> BinaryIO:
-    # Standard streams are None if they were closed before the start.
-    return Path(os.devnull).open("rb") if sys.stdin is None else sys.stdin.buffer
-
-
-def _standard_output() -> BinaryIO:
-    # Standard streams are None if they were closed before the start.
-    return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
-
-
-def _format_of(table: Path) -> str:
-    form = table_format(table)
-    if form is None:
-        raise click.UsageError(
-            f"the ending of {str(table)!r} names no table format; give --table-format"
-        )
-    return form
-
-
 def _check(
     form: str, table: Path, output: Path | None, review: Path | None, decisions: Path | None
 ) -> None:
     """Refuse misuse before any work."""
-    if table == _STANDARD and form in FILES_ONLY:
-        raise click.UsageError(f"{form} cannot be read from standard input; name a file")
-    if output is None and form in FILES_ONLY:
-        raise click.UsageError(f"{form} needs a file to be written to (-o)")
-    if output is not None:
-        check_output(output, table, form)
     dict_file: Path = click.get_current_context().params["dict_file"]
-    if output is not None and _is_same(output, dict_file):
-        raise click.UsageError(f"{output} is the dict; write the table elsewhere (-o)")
+    check_tables(form, table, output, dict_file, "dict")
     for option, path in {"--review": review, "--decisions": decisions}.items():
-        if path is not None and _is_same(path, dict_file):
+        if path is not None and is_same(path, dict_file):
             raise OptionError(f"{path} is the dict; name another file as {option}")
-    for place in (output, review):
-        if place is not None:
-            check_place(place)
+    if review is not None:
+        check_place(review)
     if decisions is not None and not decisions.exists():
         raise OptionError(
             f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
             f"query and target"
         )
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    return path.exists() and other.exists() and path.samefile(other)
-
-
-def _on_terminal(output: Path | None) -> bool:
-    """Return whether the table is printed to the terminal, where a bar would mix with it."""
-    return output is None and sys.stdout is not None and sys.stdout.isatty()

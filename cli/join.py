@@ -1,0 +1,158 @@
+"""``fuzzydict join``: add to each row of a table the row of another that means the same."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from fuzzydict.io.columns import HOWS, SURE, join_tables
+from fuzzydict.io.tables import TABLES
+
+from ._completion import LEFT, RIGHT, columns_of, sheets_of
+from ._dicts import cutoff_option, embedding_of, scorer_option, vectors_option
+from ._output import echo
+from ._problems import FILE, Choice, Command
+from ._progress import progress_bar
+from ._tables import (
+    STANDARD,
+    check_tables,
+    counted,
+    format_of,
+    on_terminal,
+    standard_input,
+    standard_output,
+)
+
+_SUFFIX = "_right"
+
+
+@click.command(
+    "join",
+    cls=Command,
+    example="fuzzydict join data/orders.csv data/countries.csv --left-on country --right-on key",
+)
+@click.argument("left", type=FILE)
+@click.argument("right", type=FILE)
+@click.option(
+    "--on",
+    metavar="NAME",
+    shell_complete=columns_of(LEFT, RIGHT),
+    help="The column of texts, if it has one name in both tables.",
+)
+@click.option(
+    "--left-on", metavar="NAME", shell_complete=columns_of(LEFT), help="The column of LEFT."
+)
+@click.option(
+    "--right-on",
+    metavar="NAME",
+    shell_complete=columns_of(RIGHT),
+    help="The column of RIGHT, whose texts are the keys. Each comes once.",
+)
+@click.option(
+    "--how",
+    type=Choice(HOWS),
+    default="left",
+    show_default=True,
+    help="Which rows of LEFT are written: all, those that match, or those that match nothing, as "
+    "they are.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=FILE,
+    help="File to write the table to, which may be LEFT; by default standard output.",
+)
+@click.option(
+    "--suffix",
+    default=_SUFFIX,
+    show_default=True,
+    help="What is added to the names of columns of RIGHT that LEFT has as well.",
+)
+@click.option("--no-score", is_flag=True, help="Leave out the column `score`.")
+@click.option(
+    "--left-format",
+    type=Choice(TABLES),
+    help="Format of LEFT; by default what its ending says. `-` has no ending.",
+)
+@click.option(
+    "--right-format", type=Choice(TABLES), help="Format of RIGHT; by default what its ending says."
+)
+@click.option(
+    "--left-sheet",
+    metavar="NAME",
+    shell_complete=sheets_of(LEFT),
+    help="Sheet of LEFT, an .xlsx workbook; by default the first that is not hidden.",
+)
+@click.option(
+    "--right-sheet", metavar="NAME", shell_complete=sheets_of(RIGHT), help="Sheet of RIGHT."
+)
+@scorer_option
+@cutoff_option
+@vectors_option
+def command(
+    left: Path,
+    right: Path,
+    on: str | None,
+    left_on: str | None,
+    right_on: str | None,
+    how: str,
+    output: Path | None,
+    suffix: str,
+    no_score: bool,
+    left_format: str | None,
+    right_format: str | None,
+    left_sheet: str | None,
+    right_sheet: str | None,
+    scorer: str | None,
+    cutoff: float | None,
+    vectors: Path | None,
+) -> None:
+    """Add to each row of LEFT the row of RIGHT whose text means the same, and the score.
+
+    LEFT and RIGHT are CSV, TSV, JSON Lines, Parquet or .xlsx files, and LEFT may be - for standard
+    input (not Parquet or .xlsx). The output has the format of LEFT. Rows keep their order and their
+    text. If no row of RIGHT matches one of LEFT, its new cells are empty and the exit code is 1.
+    Cells that are blank or say n/a, na, none, null, unknown, - or ? are not looked up, unless a key
+    says the same. If anything fails, no file is changed.
+    """
+    form = left_format or format_of(left, "--left-format")
+    right_form = right_format or format_of(right, "--right-format")
+    check_tables(form, left, output, right, "right table")
+    _check_columns(on, left_on, right_on)
+    place = standard_output() if output is None else output
+    with progress_bar("joining", shown=not on_terminal(output)) as progress:
+        counts = join_tables(
+            standard_input() if left == STANDARD else left,
+            right,
+            place,
+            on=on,
+            left_on=left_on,
+            right_on=right_on,
+            how=how,
+            score_cutoff=cutoff,
+            add_score=not no_score,
+            suffix=suffix,
+            left_format=form,
+            right_format=right_form,
+            left_sheet=left_sheet,
+            right_sheet=right_sheet,
+            sure=SURE,
+            progress=progress,
+            embedding=embedding_of(vectors),
+            scorer=scorer,
+        )
+    if not isinstance(place, Path):
+        place.flush()  # so that a closed pipe is handled as one
+    echo(counted(counts, SURE), err=True)
+    sys.exit(1 if counts.unmatched else 0)
+
+
+def _check_columns(on: str | None, left_on: str | None, right_on: str | None) -> None:
+    """Refuse too few names of columns, and too many."""
+    if on is not None and (left_on is not None or right_on is not None):
+        raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")
+    if on is None and (left_on is None or right_on is None):
+        raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")

@@ -1,0 +1,174 @@
+"""The command ``join``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.cli.test_cli import SCRIPT
+
+main: click.Command = import_module("fuzzydict.cli").main
+
+LEFT = 'n,country\n1,"Germny"\n2,qwzzt\n3,\n4,FRANCE\n'
+RIGHT = "country,code,n\nFrance,FR,33\nGermany,DE,49\n"
+COUNTED = "4 rows: 2 matched (0 doubtful, with a score below 0.8), 1 unmatched, 1 blank\n"
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two tables, which one stands in."""
+    (tmp_path / "left.csv").write_text(LEFT)
+    (tmp_path / "right.csv").write_text(RIGHT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def join(*arguments: str | Path, text: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["join", *map(str, arguments)], input=text)
+
+
+@pytest.mark.parametrize("columns", ["--on country", "--left-on country --right-on country"])
+def test_rows_get_the_row_that_means_the_same(tables: Path, columns: str) -> None:
+    result = join("left.csv", "right.csv", *columns.split())
+    assert (result.exit_code, result.stderr) == (1, COUNTED)
+    rows = [line.rsplit(",", 1) for line in result.stdout.splitlines()]
+    assert [row for row, _ in rows] == [
+        "n,country,country_right,code,n_right",
+        '1,"Germny",Germany,DE,49',
+        "2,qwzzt,,,",
+        "3,,,,",
+        "4,FRANCE,France,FR,33",
+    ]
+    header, germany, *empty, france = (score for _, score in rows)
+    assert (header, empty, float(france)) == ("score", ["", ""], 1)
+    assert 0.9 < float(germany) < 1
+    assert sorted(path.name for path in tables.iterdir()) == ["left.csv", "right.csv"]
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(
+    ("how", "lines"),
+    [
+        ("inner", ["n,country,country_right,code,n_right", '1,"Germny",G', "4,FRANCE,F"]),
+        ("anti", ["n,country", "2,qwzzt", "3,"]),
+    ],
+)
+def test_how_says_which_rows_are_written(how: str, lines: list[str]) -> None:
+    result = join("left.csv", "right.csv", "--on", "country", "--how", how, "--no-score")
+    assert (result.exit_code, result.stderr) == (1, COUNTED)
+    written = result.stdout.splitlines()
+    assert len(written) == len(lines)
+    assert all(line.startswith(begin) for line, begin in zip(written, lines, strict=True))
+
+
+def test_all_that_match_are_exit_0_and_the_output_may_be_the_left_table(tables: Path) -> None:
+    left = tables / "left.csv"
+    left.write_text("n,country\n1,germany\n")
+    result = join(left, "right.csv", "--on", "country", "-o", left, "--suffix", "_of_code")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("1 row: 1 matched (0 doubtful")
+    assert left.read_text() == (
+        "n,country,country_of_code,code,n_of_code,score\n1,germany,Germany,DE,49,1.0\n"
+    )
+
+
+@pytest.mark.usefixtures("tables")
+def test_scorer_cutoff_and_vectors_are_those_of_other_commands() -> None:
+    options = ["left.csv", "right.csv", "--on", "country"]
+    assert "Germany" in join(*options, "--scorer", "spelling").stdout
+    assert "Germany" not in join(*options, "--cutoff", "1.5").stdout
+    assert "Germany" in join(*options, "--vectors", "english").stdout
+    assert "no.vectors: No such file" in join(*options, "--vectors", "no.vectors").stderr
+
+
+def test_tables_of_two_formats_are_joined(tables: Path) -> None:
+    (tables / "left.jsonl").write_text('{"land": "germny"}\n')
+    result = join("left.jsonl", "right.csv", "--left-on", "land", "--right-on", "country")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == {
+        "land": "germny",
+        "country": "Germany",
+        "code": "DE",
+        "n": "49",
+        "score": pytest.approx(1, abs=0.1),
+    }
+
+
+def test_sheets_of_workbooks_are_joined(tables: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
+    book = openpyxl.Workbook()
+    book.create_sheet("left").append(["country"])
+    book["left"].append(["Germny"])
+    book.create_sheet("right").append(["name", "code"])
+    book["right"].append(["Germany", "DE"])
+    book.save(tables / "both.xlsx")
+    sheets = ["--left-sheet", "left", "--right-sheet", "right", "-o", "out.xlsx"]
+    on = ["--left-on", "country", "--right-on", "name"]
+    result = join("both.xlsx", "both.xlsx", *sheets, *on)
+    assert result.exit_code == 0, result.stderr
+    names, row = openpyxl.load_workbook(tables / "out.xlsx")["left"].values
+    assert names == ("country", "name", "code", "score")
+    assert row[:3] == ("Germny", "Germany", "DE")
+    refused = join("both.xlsx", "both.xlsx", "--left-sheet", "lef", *sheets[2:], *on)
+    assert "(did you mean 'left'?)" in refused.stderr
+
+
+@pytest.mark.usefixtures("tables")
+def test_the_left_table_may_come_from_standard_input() -> None:
+    options = ["--on", "country", "--left-format", "csv"]
+    done = subprocess.run(
+        [SCRIPT, "join", "-", "right.csv", *options],
+        input=LEFT.encode(),
+        capture_output=True,
+        timeout=60,
+    )
+    written = join("left.csv", "right.csv", "--on", "country")
+    assert (done.returncode, done.stderr.decode()) == (1, COUNTED)
+    assert done.stdout == written.stdout_bytes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("left.csv right.csv", "no column to join on; give --on, or --left-on and --right-on"),
+        ("left.csv right.csv --left-on n", "no column to join on; give --on, or --left-on and"),
+        ("left.csv right.csv --on n --left-on n", "--on names a column of both; drop it, or --l"),
+        ("left.csv right.csv --on countri", "right.csv: has no column 'countri' (did you mean 'c"),
+        (
+            "left.csv right.csv --left-on countri --right-on country",
+            "left.csv: has no column 'countri' (did you mean 'country'?); its columns are 'n', 'co",
+        ),
+        ("left.csv no.csv --on country", "no.csv: No such file or directory"),
+        ("no.csv right.csv --on country", "no.csv: No such file or directory"),
+        ("left.csv right.csv --on country --how lef", "'lef' (did you mean 'left'?); valid are le"),
+        ("left.csv right.csv --on country --sufix x", "--sufix (did you mean '--suffix'?)"),
+        ("left.csv right.csv --on country -o right.csv", "right.csv is the right table; write the"),
+        ("left.csv right.csv --on country -o out.xlsx", "out.xlsx would hold csv, but its ending"),
+        ("left.csv right.csv --on country -o no/o.csv", "no: No such file or directory"),
+        ("left.csv right.csv --on country -o out/", "'out/' names a folder, and there is none"),
+        ("left.csv right.csv --on country --suffix=", "choose another suffix than ''"),
+        ("left.csv right.csv --on country --cutoff nan", "'--cutoff': expected a number, got NaN"),
+        ("left.csv right.csv --on country --left-sheet a", "left.csv is csv, which has no sheets"),
+        ("- right.csv --on country", "the ending of '-' names no table format; give --left-format"),
+        ("left.csv right.xml --on country", "names no table format; give --right-format"),
+        ("- right.csv --on n --left-format xlsx", "xlsx cannot be read from standard input; name"),
+        ("left.xlsx right.csv --on country", "xlsx needs a file to be written to (-o)"),
+        ("left.csv twice.csv --on country", "'France' comes twice in column 'country', on lines"),
+    ],
+)
+def test_misuse_is_exit_2_and_changes_nothing(tables: Path, arguments: str, message: str) -> None:
+    (tables / "twice.csv").write_text("country\nFrance\nFrance\n")
+    output = [] if "-o" in arguments or "left.xlsx" in arguments else ["-o", "out.csv"]
+    before = {path: path.read_bytes() for path in tables.iterdir()}
+    result = join(*arguments.split(), *([] if "left-format xlsx" in arguments else output))
+    assert (result.exit_code, result.stdout) == (2, "")
+    line = result.stderr.splitlines()[-1]
+    assert line.startswith("Error: ")
+    assert message in line
+    assert {path: path.read_bytes() for path in tables.iterdir()} == before
