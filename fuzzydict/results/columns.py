@@ -176,18 +176,13 @@ def find_each(
     return Found([*matches, None], places)
 
 
-<<<<<<< HEAD
-def _shown(blocks: list[slice], count: int) -> Iterable[slice]:
-    """Return blocks of ``count`` texts; a terminal or notebook shows the progress of many."""
-    from multiprocessing import parent_process
-
-    if count < _LONG or parent_process() is not None:  # the bars of several would overwrite others
-=======
 def _shown(blocks: list[slice]) -> Iterable[slice]:
     """Return the blocks; if they take long, a terminal or notebook shows the progress."""
+    from multiprocessing import parent_process
+
     is_seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-    if len(blocks) < 2 or not is_seen:
->>>>>>> 5b790f4 (wip)
+    # The bars of several processes would overwrite each other.
+    if len(blocks) < 2 or not is_seen or parent_process() is not None:
         return blocks
     with catch_warnings():
         simplefilter("ignore")  # that a notebook lacks what its bar needs, and gets one of text
