@@ -21,8 +21,8 @@ from fuzzydict.results.columns import (
     columns_of,
     find_each,
     is_large,
+    keys_among,
     narwhals,
-    texts_among,
     texts_of,
 )
 
@@ -69,6 +69,8 @@ def match(
     """
     _require_known(match, options)
     d = as_dict(keys, options)
+    if d and not any(isinstance(key, str) for key in d):
+        raise ArgumentTypeError(f"keys: expected texts, got {quoted(next(iter(d)))} and its like")
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
 
 
@@ -103,8 +105,8 @@ def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
         return keys
     if isinstance(keys, Mapping):
         return FuzzyDict(keys, **options)
-    texts = [text for text in texts_among(keys, "keys") if text is not None]
-    return FuzzyDict(zip(texts, texts, strict=True), **options)
+    there = [key for key in keys_among(keys, "keys") if key is not None]
+    return FuzzyDict(zip(there, there, strict=True), **options)
 
 
 def join(

@@ -107,29 +107,6 @@ def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
     """
     nulls = column.is_null().to_list()
     texts = [None if null else text for text, null in zip(column.to_list(), nulls, strict=True)]
-    return _require_texts(texts, name)
-
-
-def texts_among(texts: Any, name: str) -> list[str | None]:
-    """Return the texts of a column, or of a list or anything else that gives one after the other.
-
-    Raises:
-        ArgumentTypeError: it is nothing like that; ``name`` is that of the argument.
-    """
-    if (column := _read(texts)) is not None:
-        return texts_of(column, name)
-    is_frame = hasattr(type(texts), "columns")  # which gives the names of its columns
-    if isinstance(texts, str | bytes | Mapping) or is_frame or not isinstance(texts, Iterable):
-        raise ArgumentTypeError(
-            f"{name}: expected a list or a column of texts, got {type(texts).__name__} "
-            f"{quoted(texts)}"
-        )
-    as_list = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
-    return _require_texts(as_list, name)
-
-
-def _require_texts(texts: list[Any], name: str) -> list[str | None]:
-    """Return the texts, some of which may be None, if there is nothing else among them."""
     for row, text in enumerate(texts):
         if not (text is None or isinstance(text, str)):
             raise ArgumentTypeError(
@@ -137,6 +114,25 @@ def _require_texts(texts: list[Any], name: str) -> list[str | None]:
                 f"counted from 0; make them texts first, by astype(str) or cast"
             )
     return texts
+
+
+def keys_among(keys: Any, name: str) -> list[Any]:
+    """Return the texts of a column, or what is in a list or anything else that can be iterated.
+
+    Raises:
+        ArgumentTypeError: it is nothing like that; ``name`` is that of the argument.
+    """
+    if isinstance(keys, np.ndarray):
+        keys = keys.tolist()
+    elif (column := _read(keys)) is not None:
+        return texts_of(column, name)
+    is_frame = hasattr(type(keys), "columns")  # which gives the names of its columns
+    if isinstance(keys, str | bytes) or is_frame or not isinstance(keys, Iterable):
+        raise ArgumentTypeError(
+            f"{name}: expected a column or a list of texts, got {type(keys).__name__} "
+            f"{quoted(keys)}"
+        )
+    return list(keys)
 
 
 class Finder(Protocol):

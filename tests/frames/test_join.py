@@ -51,7 +51,7 @@ def test_keys_may_be_a_dict(d: FuzzyDict[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "keys", ["color", b"color", 5, None, pd.DataFrame({"a": ["b"]}), [1, 2], ["a", 2]]
+    "keys", ["color", b"color", 5, None, pd.DataFrame({"a": ["b"]}), [1, 2], {1: "a"}]
 )
 def test_what_are_no_keys_is_refused(keys: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"keys: expected .*texts"):

@@ -313,7 +313,11 @@ def test_a_search_chooses_its_options() -> None:
         (FuzzyKeyEncoder(JOBS), [["nurse"], [5]], "texts in column 0, got int 5; .*astype"),
         (FuzzyKeyEncoder(), pd.DataFrame({"a": ["x", 5]}), "texts in column 'a', got int 5"),
         (FuzzyKeyEncoder(), [[{"a": 1}]], "got dict {'a': 1}"),
-        (FuzzyKeyEncoder("nurse"), JOBS, "expected a list of keys, got the text 'nurse'"),
+        (
+            FuzzyKeyEncoder("nurse"),
+            JOBS,
+            "keys: expected a column or a list of texts, got str 'nurse'",
+        ),
         (FuzzyKeyEncoder(5), JOBS, "expected a column .*got int"),
     ],
 )
