@@ -109,6 +109,17 @@ _TABLE_OPTIONS = {
         shell_complete=sheets_of_table,
         help="Sheet of an .xlsx workbook; by default the first that is not hidden.",
     ),
+    "delimiter": click.option(
+        "--delimiter",
+        metavar="SIGN",
+        help="What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or `pipe`; "
+        "by default a guess, which is told.",
+    ),
+    "encoding": click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is told.",
+    ),
 }
 _DICT_SHEET = click.option(
     "--dict-sheet",

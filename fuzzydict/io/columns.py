@@ -78,6 +78,8 @@ def clean_column(
     *,
     format: str | None = None,  # noqa: A002 - the usual name
     sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     prefix: str | None = None,
     decisions: Path | None = None,
     review: Path | None = None,
@@ -100,6 +102,8 @@ def clean_column(
         output: a file, or a stream of bytes.
         format: the table's format, one of `io.tables.TABLES`; by default the file's ending says.
         sheet: the name of a sheet of a workbook; by default the first that is not hidden.
+        delimiter: of CSV or TSV; by default it is guessed, as `io.tables.open_table` says.
+        encoding: of CSV or TSV; by default it is guessed, too. The output has the same.
         prefix: goes before "key", "value" and "score" in the new names; by default the column's
             name and "_".
         decisions: a review in which somebody decided; the texts in it find what was decided. The
@@ -124,10 +128,11 @@ def clean_column(
     decided = Decided(d, [path for path in (decisions, existing) if path is not None])
     prefix = f"{column}_" if prefix is None else prefix
     added = [Added(f"{prefix}{name}", like) for name, like in _NEW_COLUMNS.items()]
+    reading = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     with nullcontext() if review is None else Review(review, decided) as doubts:
         with (
             _written(output, doubts) as file,
-            open_table(table, format=format, sheet=sheet) as source,
+            open_table(table, format=format, **reading) as source,
         ):
             blocks = source.blocks(column)
             with source.writer(file, added) as writer:
@@ -158,6 +163,10 @@ def join_tables(
     right_format: str | None = None,
     left_sheet: str | None = None,
     right_sheet: str | None = None,
+    left_delimiter: str | None = None,
+    right_delimiter: str | None = None,
+    left_encoding: str | None = None,
+    right_encoding: str | None = None,
     sure: float = 0.8,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     **options: Any,
@@ -184,6 +193,10 @@ def join_tables(
         right_format: the same of the right table.
         left_sheet: the name of a sheet, if that is a workbook.
         right_sheet: the same of the right table.
+        left_delimiter: as of `clean_column`.
+        right_delimiter: the same of the right table.
+        left_encoding: as of `clean_column`.
+        right_encoding: the same of the right table.
         sure: the lowest score of a match that is not doubtful.
         progress: called with the amount done and the total amount.
         **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
@@ -204,13 +217,25 @@ def join_tables(
     if isinstance(output, Path) and os.path.realpath(output) == os.path.realpath(right):
         raise OptionError(f"{output} is the right table; write to another file")
     of_left, of_right = _join_column("left_on", left_on, on), _join_column("right_on", right_on, on)
-    with open_table(right, format=right_format, sheet=right_sheet) as table:
+    with open_table(
+        right,
+        format=right_format,
+        sheet=right_sheet,
+        delimiter=right_delimiter,
+        encoding=right_encoding,
+    ) as table:
         contents = table.contents(of_right)
     rows = _rows_by_text(contents, of_right, right)
     d = FuzzyDict(rows, score_cutoff=score_cutoff, **options)
     with (
         _written(output, None) as file,
-        open_table(left, format=left_format, sheet=left_sheet) as source,
+        open_table(
+            left,
+            format=left_format,
+            sheet=left_sheet,
+            delimiter=left_delimiter,
+            encoding=left_encoding,
+        ) as source,
     ):
         blocks = source.blocks(of_left)
         added = [] if how == "anti" else _right_columns(source, contents, suffix, add_score)

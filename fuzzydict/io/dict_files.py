@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
+from fuzzydict.io.dialect import opened
 from fuzzydict.io.records import (
     BLANK,
     BYTE_ORDER_MARK,
@@ -26,6 +27,7 @@ from fuzzydict.io.records import (
     parser_limits,
 )
 from fuzzydict.io.sheets import Sheet, cell_text
+from fuzzydict.io.tables import check_reading
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ def open_dict(
     key: str | None = None,
     value: str | None = None,
     sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     embedding: Any = None,
     scorer: str | None = None,
     score_cutoff: float | None = None,
@@ -64,6 +68,9 @@ def open_dict(
         key: the column (CSV, TSV, .xlsx) or field (JSON Lines) of the keys; by default "key".
         value: the column or field of the values; by default "value".
         sheet: the name of a sheet of a workbook; by default the first that is not hidden.
+        delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
+        encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
+            what the ending says, and UTF-8.
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
         scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
         score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
@@ -74,9 +81,18 @@ def open_dict(
         OptionError: the format is unknown, or has no columns or sheets to name.
         MissingExtraError: ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    format = _checked_format(path, format, key, value, sheet)  # noqa: A001
+    format = _checked_format(path, format, key, value)  # noqa: A001
+    check_reading(path, format, sheet, delimiter, encoding)
     if format != "fuzzydict":
-        content = read_dict(path, format=format, key=key, value=value, sheet=sheet)
+        content = read_dict(
+            path,
+            format=format,
+            key=key,
+            value=value,
+            sheet=sheet,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
         return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
@@ -93,9 +109,13 @@ def read_dict(
     key: str | None = None,
     value: str | None = None,
     sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> dict[str, Any]:
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
-    match _checked_format(path, format, key, value, sheet):
+    format = _checked_format(path, format, key, value)  # noqa: A001
+    check_reading(path, format, sheet, delimiter, encoding)
+    match format:
         case "json":
             return read_json(path)
         case "toml":
@@ -114,7 +134,8 @@ def read_dict(
                 return _unique(path, _json_items(file, path, key, value))
         case rows:
             with open_to_read(path) as file:
-                header, records = csv_table(file, path, DELIMITERS[rows])
+                stream, dialect = opened(file, path, DELIMITERS[rows], delimiter, encoding)
+                header, records = csv_table(stream, path, dialect.delimiter)
                 if header is None:
                     return _unique(path, [])
                 return _unique(path, _row_items(header, records, path, key, value))
@@ -125,10 +146,8 @@ def format_of(path: Path) -> str:
     return format_by_ending(path, FORMATS) or "json"
 
 
-def _checked_format(
-    path: Path, form: str | None, key: str | None, value: str | None, sheet: str | None
-) -> str:
-    """Return the format to read, which must have the columns and the sheet that are named."""
+def _checked_format(path: Path, form: str | None, key: str | None, value: str | None) -> str:
+    """Return the format to read, which must have columns if ``key`` or ``value`` names one."""
     form = form or _detected_format(path)
     if form not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
@@ -136,8 +155,6 @@ def _checked_format(
         raise OptionError(
             f"key and value name columns of the formats {', '.join(_WITH_COLUMNS)}; {form} has none"
         )
-    if form != "xlsx" and sheet is not None:
-        raise OptionError(f"sheet: {path} is {form}, which has no sheets; leave it out")
     return form
 
 

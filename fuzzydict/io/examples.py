@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict._files import bytes_of
 from fuzzydict.errors import FileFormatError, OptionError, quoted
+from fuzzydict.io.dialect import Dialect, opened
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
@@ -60,7 +61,8 @@ def read_examples(
             are ignored. A blank target, or null, means that no key should match. A query with
             several right keys has a row for each; in JSON Lines they may be an array. In a review
             in CSV or TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is
-            not read.
+            not read. The delimiter and the encoding of CSV and TSV are guessed; a UserWarning says
+            so if they are not what the ending says, and UTF-8.
         format: "csv", "tsv" or "jsonl"; by default the file's ending says.
 
     Returns:
@@ -106,12 +108,14 @@ class ExampleTable(NamedTuple):
 
     Attributes:
         form: "csv", "tsv" or "jsonl".
+        dialect: how CSV or TSV is written.
         header: the first row of CSV or TSV; None in JSON Lines.
         lines: each row's text as it is in the file, with its examples: none if the row is blank,
             several if its target is an array.
     """
 
     form: str
+    dialect: Dialect
     header: Record | None
     lines: list[tuple[str, list[Row]]]
 
@@ -130,8 +134,9 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
         lines = [
             (record.raw, _of_json(record, path)) for record in json_records(BytesIO(data), path)
         ]
-        return ExampleTable(form, None, lines)
-    header, records = csv_table(BytesIO(data), path, DELIMITERS[form])
+        return ExampleTable(form, Dialect(""), None, lines)
+    file, dialect = opened(BytesIO(data), path, DELIMITERS[form], has_options=False)
+    header, records = csv_table(file, path, dialect.delimiter)
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")
     query, target = (column_index(column, header, path) for column in ("query", "target"))
@@ -143,7 +148,7 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
             row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
             rows = [row._replace(written=cells[target])]
         lines.append((raw, rows))
-    return ExampleTable(form, header, lines)
+    return ExampleTable(form, dialect, header, lines)
 
 
 def _of_json(record: Record, path: Path) -> list[Row]:

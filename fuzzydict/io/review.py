@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
+from fuzzydict.io.dialect import Dialect
 from fuzzydict.io.examples import REVIEW_COLUMNS, is_undecided, read_table
 from fuzzydict.io.records import (
     DELIMITERS,
@@ -21,7 +22,6 @@ from fuzzydict.io.records import (
     as_cell,
     as_json,
     csv_row,
-    encoded,
     format_by_ending,
     without_formula,
 )
@@ -57,6 +57,7 @@ class DecidedFile:
         path: the file.
         data: its bytes.
         columns: the names of the columns; none in JSON Lines.
+        dialect: how CSV or TSV is written.
         decisions: what the decided rows say.
         undecided: the texts that no row decides on.
 
@@ -71,6 +72,7 @@ class DecidedFile:
         check_ending(path)
         self.path, self.data = path, bytes_of(path)
         self._table = read_table(self.data, path)
+        self.dialect = self._table.dialect
         self.columns = tuple(self._table.header.content) if self._table.header else ()
         self.decisions: list[Decision] = []
         self._undecided: dict[int, str] = {}  # line numbers and texts
@@ -339,27 +341,29 @@ def _lines(
 ) -> Iterator[bytes]:
     """Yield the lines of a file that are kept, or else a header, and rows."""
     columns, end, last = REVIEW_COLUMNS, "\n", "\n"
+    dialect = before.dialect if before else Dialect(DELIMITERS.get(form, ""))
+    name = before.path if before else "the review"
     if before is None and form != "jsonl":
-        yield encoded(csv_row(columns, DELIMITERS[form]) + end)
+        yield dialect.encoded(csv_row(columns, dialect.delimiter) + end, name)
     elif before is not None:
         columns = before.columns or columns
-        end = "\r\n" if b"\r\n" in before.data else "\n"
+        end = "\r\n" if "\r\n" in before.data.decode(dialect.encoding, "replace") else "\n"
         for last in kept:
-            yield encoded(last)
+            yield dialect.encoded(last, name)
     for row in rows:
         begin = "" if last.endswith("\n") else end  # of the row before
-        last = _line(row, form, columns) + end
-        yield encoded(begin + last)
+        last = _line(row, dialect.delimiter, columns) + end
+        yield dialect.encoded(begin + last, name)
 
 
-def _line(doubt: Doubt, form: str, columns: Iterable[str]) -> str:
-    """Return a doubt as a line of a file, in the order of its columns."""
+def _line(doubt: Doubt, delimiter: str, columns: Iterable[str]) -> str:
+    """Return a doubt as a line of a file, in the order of its columns; as JSON if it has none."""
     fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
-    if form == "jsonl":
+    if not delimiter:
         return as_json(fields)
     texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
     cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
-    return csv_row(cells, DELIMITERS[form])
+    return csv_row(cells, delimiter)
 
 
 def check_ending(path: Path) -> str:

@@ -25,6 +25,7 @@ from fuzzydict.errors import (
     OptionError,
     quoted,
 )
+from fuzzydict.io.dialect import Dialect, opened
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
@@ -166,6 +167,8 @@ def open_table(
     *,
     format: str | None = None,  # noqa: A002 - the usual name
     sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Table]:
     """Open a table to read it.
 
@@ -173,16 +176,19 @@ def open_table(
         table: a file; or a stream of bytes, but for `FILES_ONLY`.
         format: one of `TABLES`; by default the file's ending says.
         sheet: the name of a sheet of a workbook; by default the first that is not hidden.
+        delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
+        encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
+            what the ending says, and UTF-8.
 
     Raises:
         OSError: the file cannot be read.
         FileFormatError: the table is not of its format, or has changed while it was read.
-        OptionError: the format is unknown, there is no such sheet, or the format has none.
+        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
+            format has none.
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     form, name = checked_format(table, format), name_of(table)
-    if sheet is not None and form != "xlsx":
-        raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
+    check_reading(name, form, sheet, delimiter, encoding)
     with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
         before = _state(file)
         match form:
@@ -194,9 +200,27 @@ def open_table(
             case "xlsx":
                 yield _Xlsx(Sheet(file, name, sheet))
             case _:
-                yield _Csv(file, name, DELIMITERS[form])
+                stream, dialect = opened(file, name, DELIMITERS[form], delimiter, encoding)
+                yield _Csv(file, stream, name, dialect)
         if _state(file) != before:
             raise FileFormatError(f"{name} has changed while it was read; start again")
+
+
+def check_reading(
+    name: object, form: str, sheet: str | None, delimiter: str | None, encoding: str | None
+) -> None:
+    """Check that a format has what is said about a file of it.
+
+    Raises:
+        OptionError: it has no sheets, or no delimiter or encoding to choose.
+    """
+    if sheet is not None and form != "xlsx":
+        raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
+    for option, given in {"delimiter": delimiter, "encoding": encoding}.items():
+        if given is not None and form not in DELIMITERS:
+            raise OptionError(
+                f"{option}: {name} is {form}, and only CSV and TSV have one to choose"
+            )
 
 
 def _state(file: BinaryIO) -> tuple[int, int] | None:
@@ -230,11 +254,6 @@ def _check_names(existing: Iterable[str], added: Iterable[Added], place: str) ->
         )
 
 
-def _write_text(parts: list[str], output: BinaryIO) -> None:
-    output.write(encoded("".join(parts)))
-    output.flush()  # a reader of the stream may wait for these rows
-
-
 def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
     try:
         return file.tell(), os.fstat(file.fileno()).st_size
@@ -256,11 +275,11 @@ def _is_regular(file: BinaryIO) -> bool:
 class _Csv:
     """A table of CSV or TSV, whose first line names the columns."""
 
-    def __init__(self, file: BinaryIO, name: str, delimiter: str) -> None:
-        header, self._blocks = csv_blocks(file, name, delimiter)
+    def __init__(self, file: BinaryIO, stream: BinaryIO, name: str, dialect: Dialect) -> None:
+        header, self._blocks = csv_blocks(stream, name, dialect.delimiter)
         if header is None or header.line > 1:
             raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
-        self.name, self.header, self.delimiter, self._file = name, header, delimiter, file
+        self.name, self.header, self.dialect, self._file = name, header, dialect, file
         self.names: list[str] = header.content
 
     def blocks(self, column: str) -> Iterator[CellBlock]:
@@ -297,14 +316,19 @@ class _CsvWriter:
     """Writes rows as they were, each with more cells; a blank line gets none."""
 
     def __init__(self, table: _Csv, output: BinaryIO, added: Sequence[Added]) -> None:
-        self._output, self._delimiter = output, table.delimiter
+        self._output, self._name, self._dialect = output, table.name, table.dialect
         raw = table.header.raw
         row = raw.rstrip("\r\n")
         # The header is written with the first rows, or at the end if there are none.
         self._header = [row, self.beside([one.name for one in added]), raw[len(row) :]]
 
     def beside(self, cells: Sequence[Any]) -> str:
-        return csv_row(["", *map(as_cell, cells)], self._delimiter) if cells else ""
+        if not cells:
+            return ""
+        text = csv_row(["", *map(as_cell, cells)], self._dialect.delimiter)
+        if self._dialect.encoding != "utf-8":
+            self._dialect.encoded(text, self._name)  # so that no row is written if one cannot be
+        return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, self._header = self._header, []
@@ -315,11 +339,15 @@ class _CsvWriter:
             elif (added := next(new)) is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        _write_text(parts, self._output)
+        self._write(parts)
 
     def finish(self) -> None:
         if self._header:
-            _write_text(self._header, self._output)
+            self._write(self._header)
+
+    def _write(self, parts: list[str]) -> None:
+        self._output.write(self._dialect.encoded("".join(parts), self._name))
+        self._output.flush()  # a reader of the stream may wait for these rows
 
 
 # ---- JSON Lines ---------------------------------------------------------------------------
@@ -411,7 +439,8 @@ class _JsonLinesWriter:
                 _check_names(content, self._added, f"{self._name}: line {line}")
             text = raw.rstrip()
             parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        _write_text(parts, self._output)
+        self._output.write(encoded("".join(parts)))
+        self._output.flush()  # a reader of the stream may wait for these rows
 
 
 # ---- Parquet ------------------------------------------------------------------------------

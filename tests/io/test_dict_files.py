@@ -253,9 +253,12 @@ BAD = [
     *((f"empty.{form}", "", "") for form in FORMATS if form != "fuzzydict"),
     *((f"blank.{form}", " \n\n", "") for form in ("json", "toml", "yaml", "jsonl")),
     *((f"binary.{form}", b"\x89PNG\r\n\x1a\n\0\0\xff", "not UTF-8") for form in FORMATS[:-2]),
-    *((f"wide.{form}", "color,black".encode("utf-16"), "") for form in FORMATS if form != "json"),
+    *(
+        (f"wide.{form}", "color,black".encode("utf-16"), "")
+        for form in ("toml", "yaml", "jsonl", "xlsx")
+    ),
     *((f"zeros.{form}", b"a\0b\0\n", "") for form in FORMATS),
-    ("latin.csv", b"a,1\nb\xfc,2\n", "line 2: byte 1 is not UTF-8; save"),
+    ("latin.csv", b"\xc3\xbc,1\nb\xfc,2\n", "line 2: byte 1 is not UTF-8; save"),
     ("broken.toml", "color = black\n", "line 1 is not TOML"),
     ("open.toml", 'color = """black\n', "line 1 is not TOML"),
     ("deep.toml", "x = " + "[" * 20_000, "nested too deeply"),
@@ -279,8 +282,8 @@ BAD = [
     ("ragged.csv", "a,1\nb,2,3\n", "line 2 has 3 cells where line 1 has 2"),
     ("three.csv", "a,1,x\nb,2,y\n", "line 1 has 3 cells, where a key and a value were expected"),
     ("one.csv", "\na\nb\n", "line 2 has 1 cell, where a key and a value were expected; name"),
-    ("semicolons.csv", "key;value\na;1\n", "is it separated by ';'? save it with commas as .csv"),
-    ("tabs.csv", "a\t1\nb\t2\n", "is it separated by '\\t'? save it with commas as .csv"),
+    ("semicolons.csv", "key;value\na;1;\n", "is it separated by ';'? name it by --delimiter"),
+    ("tabs.csv", "a\t1\nb\t2\t\n", "is it separated by '\\t'? name it by --delimiter"),
     ("twice.csv", "key,value,key\na,1,b\n", "has several columns 'key'"),
     ("open.csv", 'a,1\n"b,2\n', "line 2 opens a quote that is not closed"),
     ("quote.csv", 'a,1\n"b"c,2\n', "line 2 is not valid CSV"),

@@ -85,7 +85,7 @@ def test_an_example_may_come_twice_if_it_says_the_same(tmp_path: Path) -> None:
         ("e.jsonl", '{"query": "a", "target": []}\n', "line 1: expected the right keys as target"),
         ("e.jsonl", '{"query": "a", "target": ["b", " "]}\n', "line 1: expected the right keys as"),
         ("e.jsonl", '{"query": "a", "target": ["b", 3]}\n', "line 1: expected the right keys as t"),
-        ("e.csv", b"query,target\n\xff,b\n", "line 2: byte 0 is not UTF-8"),
+        ("e.csv", b"query,target\n\x81,b\n", "line 2: byte 0 is not UTF-8"),
         ("e.jsonl", '{"query": "a"}\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '["a", "b"]\n', 'line 1: expected {"query": ..., "target": ...}'),
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),

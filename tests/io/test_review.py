@@ -385,10 +385,10 @@ def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 
 BAD: dict[str, tuple[str | bytes, str]] = {
     "no review": ("key,value\na,b\n", "has no column 'query'; its columns are 'key', 'value'"),
-    "semicolons": ("query;target\na;Germany\n", "is it separated by ';'? save it with commas"),
+    "semicolons": ("query;target\na;Germany;\n", "is it separated by ';'? name it by --delimit"),
     "empty": ("", "is empty; expected the columns query and target"),
     "a query left out": ("query,target\n,Germany\n", "line 2 has a blank query; fill it in"),
-    "another encoding": (b"query,target\nCura\xe7ao,France\n", "line 2: byte 4 is not UTF-8"),
+    "another encoding": (b"query,target\n\x81\xe7ao,France\n", "line 2: byte 0 is not UTF-8"),
     "no such key": (
         "query,target\nx,\nAllemagne,germany\n",
         "line 3: 'germany', the target of 'Allemagne', is not a key of the dict (its nearest key "
