@@ -9,17 +9,24 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
+from fuzzydict import FuzzyDict
+from fuzzydict.io.examples import read_examples
 from fuzzydict.io.explore.server import ExploreServer
 
 main: click.Command = import_module("fuzzydict.cli").main
+posix = pytest.mark.skipif(os.name != "posix", reason="the process is sent signals of POSIX")
 
 
 @pytest.fixture
@@ -33,9 +40,10 @@ def explore(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["explore", *map(str, arguments)])
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal of POSIX")
-def test_the_page_is_served_until_ctrl_c(car: Path) -> None:
-    command = [sys.executable, "-m", "fuzzydict", "explore", str(car), "--no-browser"]
+@contextmanager
+def exploring(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the command, and give the process and the address that it prints."""
+    command = [sys.executable, "-m", "fuzzydict", "explore", *map(str, arguments), "--no-browser"]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -44,15 +52,120 @@ def test_the_page_is_served_until_ctrl_c(car: Path) -> None:
         # Where the tests run in the background, a shell lets their children ignore it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
-        assert process.stdout
-        line = process.stdout.readline()
-        found = re.fullmatch(r"2 keys: (http://127\.0\.0\.1:\d+/\S+/) \(Ctrl-C ends it\)\n", line)
-        assert found
-        with urlopen(f"{found[1]}about", timeout=20) as response:
+        try:
+            assert process.stdout
+            line = process.stdout.readline()
+            found = re.fullmatch(
+                r"2 keys: (http://127\.0\.0\.1:\d+/\S+/) \(Ctrl-C ends it\)\n", line
+            )
+            assert found
+            yield process, found[1]
+        finally:
+            process.kill()
+
+
+def post(address: str, name: str, **content: object) -> object:
+    headers = {"Content-Type": "application/json", "Origin": address.rsplit("/", 2)[0]}
+    asked = Request(f"{address}{name}", json.dumps(content).encode(), headers)
+    with urlopen(asked, timeout=20) as response:
+        return json.load(response)
+
+
+@posix
+@pytest.mark.parametrize("ending", [None, "csv", "fuzzydict"])
+def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str | None) -> None:
+    output = None if ending is None else car.with_suffix(f".{ending}")
+    saving = () if output is None else ("-o", output)
+    with exploring(car, *saving) as (process, address):
+        with urlopen(f"{address}about", timeout=20) as response:
             assert json.load(response)["title"] == "car"
+        told = post(address, "teach", query="varnish", key="color")
+        assert told == {"taught": 1, "saved": None if output is None else output.name}
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=20)
-    assert (process.returncode, out, errors) == (0, "", "ended\n")
+    where = "not saved, as -o was not given" if output is None else f"in {output}"
+    taught = f"ended; 1 name that was taught: {where}\n"
+    assert (process.returncode, out, errors) == (0, "", taught)
+    if output and ending == "fuzzydict":
+        assert FuzzyDict.load(output)["varnish"] == "black"
+    elif output:
+        assert read_examples(output) == [("varnish", "color")]
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_leaves_no_file_behind(car: Path, number: signal.Signals) -> None:
+    output = car.with_suffix(".fuzzydict")
+    with exploring(car, "-o", output) as (process, address), ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(post, address, "teach", query=f"n {i}", key=None) for i in range(40)]
+        done[0].result()
+        process.send_signal(number)
+        process.wait(timeout=20)
+        wait(done)
+    assert process.returncode == 128 + number
+    assert {path.name for path in car.parent.iterdir()} == {"car.json", "car.fuzzydict"}
+    assert len(FuzzyDict.load(output).aliases) >= 1
+
+
+@posix
+def test_a_saved_dict_is_taught_in_its_own_file(car: Path) -> None:
+    saved = car.with_suffix(".fuzzydict")
+    FuzzyDict(json.loads(car.read_text())).save(saved)
+    with exploring(saved, "-o", saved) as (_, address):
+        post(address, "teach", query="varnish", key="color")
+        assert FuzzyDict.load(saved)["varnish"] == "black"
+        told = Request(f"{address}teach", b"{}", {"Content-Type": "application/json"})
+        with pytest.raises(HTTPError, match="403"):
+            urlopen(told, timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("car.json", None, "car.json: expected a file that ends in .fuzzydict"),
+        ("taught.html", None, "expected a file that ends in .fuzzydict"),
+        ("taught", None, "expected a file that ends in .fuzzydict"),
+        ("nowhere/taught.csv", None, "nowhere: No such file or directory"),
+        (".", None, "expected a file that ends in"),
+        ("folder.csv", "", "folder.csv"),
+        ("other.csv", "a,b\n", "has no column 'query'"),
+        ("other.csv", "query,target\nvarnish,colour\n", "is not a key of the dict"),
+    ],
+)
+def test_what_cannot_be_saved_to_is_refused_before_it_is_served(
+    car: Path, name: str, content: str | None, why: str
+) -> None:
+    output, before = car.parent / name, car.read_bytes()
+    if content:
+        output.write_text(content)
+    elif content == "":
+        output.mkdir()
+    done = explore(car, "--no-browser", "-o", output)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert why in done.stderr
+    assert car.read_bytes() == before
+
+
+def test_what_was_read_is_not_overwritten(tmp_path: Path) -> None:
+    table, misnamed = tmp_path / "car.csv", tmp_path / "car.fuzzydict"
+    table.write_text("key,value\ncolor,black\n")
+    misnamed.write_text('{"color": "black"}')
+    for path, form in ((table, "csv"), (misnamed, "json")):
+        before = path.read_bytes()
+        (link := tmp_path / f"link{path.suffix}").symlink_to(path)
+        for output in (path, link):
+            done = explore(path, "--format", form, "--no-browser", "-o", output)
+            assert done.exit_code == 2
+            assert "is the dict, which was read" in done.stderr
+        assert path.read_bytes() == before
+
+
+def test_values_that_cannot_be_saved_are_refused_before_it_is_served(tmp_path: Path) -> None:
+    path = tmp_path / "dates.toml"
+    path.write_text("day = 2024-02-29\n")
+    done = explore(path, "--no-browser", "-o", tmp_path / "dates.fuzzydict")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "'day'" in done.stderr
 
 
 def test_a_title_holds_nothing_that_is_obeyed(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
