@@ -163,6 +163,10 @@ class IndexedDict(Configured, dict[Any, V]):
         with self._lock:
             return dict_html(self, DEFAULTS, self._aliases or {})
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython would read d[key], which pools in pool mode.
+        printer.text("{...}") if cycle else printer.pretty(dict(dict.items(self)))
+
     # ---- writes: exact, and noted for the index -------------------------------------------
 
     def __setitem__(self, key: Any, value: V) -> None:

@@ -109,7 +109,7 @@ class FuzzyKeyEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         options = {name: getattr(self, name) for name in _OPTIONS}
         given = {name: value for name, value in options.items() if value is not None}
         if self.keys is None:
-            self.dicts_ = [as_dict(column.values, given) for column in columns]
+            self.dicts_ = [as_dict(dict.fromkeys(column.values), given) for column in columns]
         else:
             self.dicts_ = [as_dict(self.keys, given).copy()] * len(columns)
         for d, column in zip(self.dicts_, columns, strict=True):

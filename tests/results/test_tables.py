@@ -142,3 +142,19 @@ def test_large_dicts_and_values_are_shown_at_once(mode: str) -> None:
 
 def test_the_repr_of_a_dict_is_that_of_a_plain_dict() -> None:
     assert repr(FuzzyDict({"a": 1}, scorer="spelling")) == "{'a': 1}"
+
+
+def test_ipython_prints_the_values_of_a_dict_that_pools() -> None:
+    class Printer:
+        """Takes what IPython's printer is given."""
+
+        def __init__(self) -> None:
+            self.shown: list[Any] = []
+
+        text = pretty = lambda self, shown: self.shown.append(shown)
+
+    printer, d = Printer(), FuzzyDict({"color": "black", "size": 5}, mode="pool")
+    d._repr_pretty_(printer, cycle=False)
+    d._repr_pretty_(printer, cycle=True)
+    assert printer.shown == [{"color": "black", "size": 5}, "{...}"]
+    assert type(printer.shown[0]) is dict
