@@ -89,6 +89,12 @@ _SUFFIX = "_right"
 @click.option(
     "--right-sheet", metavar="NAME", shell_complete=sheets_of(RIGHT), help="Sheet of RIGHT."
 )
+@click.option(
+    "--left-delimiter", metavar="SIGN", help="What is between cells of LEFT, if it is CSV."
+)
+@click.option("--right-delimiter", metavar="SIGN", help="What is between cells of RIGHT.")
+@click.option("--left-encoding", metavar="NAME", help="Encoding of LEFT, if it is CSV.")
+@click.option("--right-encoding", metavar="NAME", help="Encoding of RIGHT.")
 @scorer_option
 @cutoff_option
 @vectors_option
@@ -106,6 +112,10 @@ def command(
     right_format: str | None,
     left_sheet: str | None,
     right_sheet: str | None,
+    left_delimiter: str | None,
+    right_delimiter: str | None,
+    left_encoding: str | None,
+    right_encoding: str | None,
     scorer: str | None,
     cutoff: float | None,
     vectors: Path | None,
@@ -139,6 +149,10 @@ def command(
             right_format=right_form,
             left_sheet=left_sheet,
             right_sheet=right_sheet,
+            left_delimiter=left_delimiter,
+            right_delimiter=right_delimiter,
+            left_encoding=left_encoding,
+            right_encoding=right_encoding,
             sure=SURE,
             progress=progress,
             embedding=embedding_of(vectors),

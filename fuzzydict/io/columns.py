@@ -25,7 +25,7 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fuzzydict.io.tables import Contents, Row, Table, Writer
+    from fuzzydict.io.tables import CellBlock, Contents, Row, Table, Writer
 
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -89,7 +89,8 @@ def clean_column(
     """Write a table with the key, value and score that match each cell of a column.
 
     Rows keep their order. The text of CSV, TSV and JSON Lines stays the same, and so do the types,
-    metadata and (first) compression of Parquet, whose new columns are text and 64-bit floats.
+    metadata and (first) compression of Parquet, whose new columns are text and 64-bit floats. Of a
+    workbook stays what openpyxl reads.
 
     The new cells are empty if no key matches or the cell is blank, as ``n/a`` is, unless a key
     says the same. The table may have any length, and ``output`` may be its own file. The output
@@ -97,7 +98,8 @@ def clean_column(
 
     Args:
         d: the dict; its ``score_cutoff`` decides what matches, and what it was taught is certain.
-        table: a CSV, TSV, JSON Lines or Parquet file; or a stream of bytes, not of Parquet.
+        table: a CSV, TSV, JSON Lines, Parquet or .xlsx file; or a stream of bytes of the first
+            three.
         column: the name of the column.
         output: a file, or a stream of bytes.
         format: the table's format, one of `io.tables.TABLES`; by default the file's ending says.
@@ -118,7 +120,7 @@ def clean_column(
         FileFormatError: the table is not of its format, lacks the column, or has a new name; or
             decisions contradict each other or the dict.
         OptionError: a format is unknown, or two files are the same.
-        MissingExtraError: pyarrow, which reads Parquet, is not installed.
+        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     checked_format(table, format)
     _check_apart(table, output, decisions, review)
@@ -128,7 +130,7 @@ def clean_column(
     decided = Decided(d, [path for path in (decisions, existing) if path is not None])
     prefix = f"{column}_" if prefix is None else prefix
     added = [Added(f"{prefix}{name}", like) for name, like in _NEW_COLUMNS.items()]
-    reading = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    reading: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     with nullcontext() if review is None else Review(review, decided) as doubts:
         with (
             _written(output, doubts) as file,
@@ -137,11 +139,7 @@ def clean_column(
             blocks = source.blocks(column)
             with source.writer(file, added) as writer:
                 matcher = _ColumnMatcher(d, decided, doubts, sure, writer.beside)
-                for block in blocks:
-                    writer.write(block, matcher.beside(block.cells, block.counts))
-                    if done := source.progress():
-                        progress(*done)
-            matcher.count_rows()
+                _copy(source, blocks, writer, matcher, progress)
         if doubts:
             matcher.count["undecided"] = doubts.undecided()
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
@@ -223,6 +221,7 @@ def join_tables(
         sheet=right_sheet,
         delimiter=right_delimiter,
         encoding=right_encoding,
+        side="right-",
     ) as table:
         contents = table.contents(of_right)
     rows = _rows_by_text(contents, of_right, right)
@@ -235,6 +234,7 @@ def join_tables(
             sheet=left_sheet,
             delimiter=left_delimiter,
             encoding=left_encoding,
+            side="left-",
         ) as source,
     ):
         blocks = source.blocks(of_left)
@@ -242,11 +242,7 @@ def join_tables(
         with source.writer(file, added) as writer:
             beside = _joined(writer, how, len(contents.names), add_score)
             matcher = _ColumnMatcher[Any](d, Decided(d, []), None, sure, beside)
-            for block in blocks:
-                writer.write(block, matcher.beside(block.cells, block.counts))
-                if done := source.progress():
-                    progress(*done)
-        matcher.count_rows()
+            _copy(source, blocks, writer, matcher, progress)
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
 
 
@@ -304,6 +300,21 @@ def _joined(
         return None if how == "inner" and key is None else writer.beside(cells)
 
     return beside
+
+
+def _copy(
+    source: Table,
+    blocks: Iterator[CellBlock],
+    writer: Writer[Any],
+    matcher: _ColumnMatcher[Any],
+    progress: Callable[[int, int], None],
+) -> None:
+    """Write the rows of a table, each with what matches its cell."""
+    for block in blocks:
+        writer.write(block, matcher.beside(block.cells, block.counts))
+        if done := source.progress():
+            progress(*done)
+    matcher.count_rows()
 
 
 @contextmanager

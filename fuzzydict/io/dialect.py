@@ -94,7 +94,7 @@ def opened(
     delimiter: str | None = None,
     encoding: str | None = None,
     *,
-    has_options: bool = True,
+    side: str | None = "",
 ) -> tuple[BinaryIO, Dialect]:
     """Return a file of CSV as a stream of UTF-8, and how it is written.
 
@@ -104,7 +104,8 @@ def opened(
         usual: the delimiter that its ending says.
         delimiter: the delimiter, as `as_delimiter` takes it; by default it is guessed.
         encoding: the encoding; by default it is guessed.
-        has_options: whether others can be named, as the warning then says.
+        side: what the options begin with that name others, "left-" for ``--left-delimiter``; None
+            if there are no options.
 
     Raises:
         OptionError: the delimiter or the encoding is none.
@@ -116,18 +117,19 @@ def opened(
     if found in ("utf-16", "utf-32"):
         big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
         found += "-be" if big else "-le"
-    guesses: dict[str, str] = {}  # by the options that name others
+    guesses: dict[str, str] = {}
     if sign is None:
         text = codecs.getincrementaldecoder(found)("replace").decode(beginning, is_all)
         sign, also = _guessed_delimiter(text, is_all, usual)
         if sign != usual or also:
-            guesses["--delimiter"] = repr(sign) + (f" (or {also!r}?)" if also else "")
+            guesses["delimiter"] = repr(sign) + (f" (or {also!r}?)" if also else "")
     if known is None and found != "utf-8":
-        guesses["--encoding"] = found
+        guesses["encoding"] = found
     if guesses:
         other = "others" if len(guesses) > 1 else "another"
         message = f"{name}: read with {' and '.join(guesses.values())}"
-        message += f"; name {other} by {' and '.join(guesses)}" if has_options else ""
+        if side is not None:
+            message += f"; name {other} by {' and '.join(f'--{side}{name}' for name in guesses)}"
         warnings.warn(printable(message), stacklevel=5)
     if file.seekable() and found == "utf-8":
         return file, Dialect(sign, found)

@@ -135,7 +135,7 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
             (record.raw, _of_json(record, path)) for record in json_records(BytesIO(data), path)
         ]
         return ExampleTable(form, Dialect(""), None, lines)
-    file, dialect = opened(BytesIO(data), path, DELIMITERS[form], has_options=False)
+    file, dialect = opened(BytesIO(data), path, DELIMITERS[form], side=None)
     header, records = csv_table(file, path, dialect.delimiter)
     if header is None:
         raise FileFormatError(f"{path}: is empty; expected the columns query and target")

@@ -169,6 +169,7 @@ def open_table(
     sheet: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    side: str = "",
 ) -> Iterator[Table]:
     """Open a table to read it.
 
@@ -179,6 +180,7 @@ def open_table(
         delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
         encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
             what the ending says, and UTF-8.
+        side: "left-" or "right-" where the options for it begin so on the command line.
 
     Raises:
         OSError: the file cannot be read.
@@ -200,7 +202,9 @@ def open_table(
             case "xlsx":
                 yield _Xlsx(Sheet(file, name, sheet))
             case _:
-                stream, dialect = opened(file, name, DELIMITERS[form], delimiter, encoding)
+                stream, dialect = opened(
+                    file, name, DELIMITERS[form], delimiter, encoding, side=side
+                )
                 yield _Csv(file, stream, name, dialect)
         if _state(file) != before:
             raise FileFormatError(f"{name} has changed while it was read; start again")

@@ -51,6 +51,20 @@ def test_rows_get_the_row_that_means_the_same(tables: Path, columns: str) -> Non
     assert sorted(path.name for path in tables.iterdir()) == ["left.csv", "right.csv"]
 
 
+def test_csv_of_other_kinds_is_guessed_aloud_or_named(tables: Path) -> None:
+    (tables / "left.csv").write_text(LEFT.replace(",", ";"))
+    (tables / "right.csv").write_bytes(RIGHT.replace("FR", "F\xe7").encode("latin-1"))
+    guessed = join("left.csv", "right.csv", "--on", "country")
+    assert guessed.stderr.splitlines()[:-1] == [
+        "Warning: right.csv: read with windows-1252; name another by --right-encoding",
+        "Warning: left.csv: read with ';'; name another by --left-delimiter",
+    ]
+    named = ["--left-delimiter", "semicolon", "--right-encoding", "latin-1"]
+    result = join("left.csv", "right.csv", "--on", "country", *named)
+    assert (result.stdout, result.stderr) == (guessed.stdout, COUNTED)
+    assert "4;FRANCE;France;F\xe7;33;1.0" in result.stdout.splitlines()
+
+
 @pytest.mark.usefixtures("tables")
 @pytest.mark.parametrize(
     ("how", "lines"),
