@@ -30,21 +30,23 @@ class Source(NamedTuple):
 
     Attributes:
         place: its place among the arguments.
-        form: the parameter that says how it is read.
-        sheets: the parameters that may name its sheet; the first that the command has does.
+        form: the parameter that names its format.
+        prefix: of the parameters that name its sheet, delimiter and encoding, if there are such.
     """
 
     place: int
     form: str
-    sheets: tuple[str, ...]
+    prefix: str
 
     def columns(self, ctx: click.Context) -> list[str]:
         """Return the names of the columns."""
+        is_only = self is DICT and "dict_sheet" not in ctx.params
+        prefix = "" if is_only else self.prefix
+        reading = (ctx.params.get(prefix + name) for name in ("sheet", "delimiter", "encoding"))
         with self._opened(ctx) as (form, file):
-            sheet = next((ctx.params[one] for one in self.sheets if one in ctx.params), None)
-            return _columns(form, file, sheet)
+            return _columns(form, file, *reading)
 
-    def sheet_names(self, ctx: click.Context) -> list[str]:
+    def sheets(self, ctx: click.Context) -> list[str]:
         """Return the names of the sheets, if it is a workbook."""
         with self._opened(ctx) as (form, file):
             return _workbook(file).sheetnames if form == "xlsx" else []
@@ -61,10 +63,11 @@ class Source(NamedTuple):
             yield ctx.params.get(self.form) or format_by_ending(path, TABLES), file
 
 
-DICT = Source(0, "format", ("dict_sheet", "sheet"))
-TABLE = Source(1, "form", ("sheet",))
-LEFT = Source(0, "left_format", ("left_sheet",))
-RIGHT = Source(1, "right_format", ("right_sheet",))
+#: That of a command which reads no table has the options of one.
+DICT = Source(0, "format", "dict_")
+TABLE = Source(1, "form", "")
+LEFT = Source(0, "left_format", "left_")
+RIGHT = Source(1, "right_format", "right_")
 
 
 def columns_of(*sources: Source) -> Completion:
@@ -79,7 +82,7 @@ def columns_of(*sources: Source) -> Completion:
 
 def sheets_of(source: Source) -> Completion:
     """Return what completes the name of a sheet."""
-    return _completing(source.sheet_names)
+    return _completing(source.sheets)
 
 
 def sheets_of_table(ctx: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
@@ -115,12 +118,21 @@ def _files(ctx: click.Context) -> list[Path]:
     return [Path(word).expanduser() for word in [*words, *ctx.args]]
 
 
-def _columns(form: str | None, file: BinaryIO, sheet: str | None) -> list[str]:
+def _columns(
+    form: str | None,
+    file: BinaryIO,
+    sheet: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+) -> list[str]:
     """Return the names of the columns of a table."""
+    from fuzzydict.io.dialect import opened
     from fuzzydict.io.records import DELIMITERS, csv_table
 
     if form in DELIMITERS:
-        header, _ = csv_table(BytesIO(_beginning(file)), "", DELIMITERS[form])
+        text = BytesIO(_beginning(file))
+        stream, dialect = opened(text, "", DELIMITERS[form], delimiter, encoding)
+        header, _ = csv_table(stream, "", dialect.delimiter)
         return [] if header is None else header.content
     if form == "jsonl":
         return [*_fields(_beginning(file))]

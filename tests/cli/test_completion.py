@@ -41,6 +41,7 @@ def tables(tmp_path: Path) -> Path:
     """Return a folder with tables, and with files that are none."""
     (tmp_path / "t.csv").write_text(HEADER + "1,2,3,4,5,6,7\n", "utf-8")
     (tmp_path / "t.tsv").write_text("a b\tc\n", "utf-8")
+    (tmp_path / "west.csv").write_bytes("Größe;n\n1;2\n".encode("windows-1252"))
     (tmp_path / "t.txt").write_text("a,b\n")
     (tmp_path / "t.jsonl").write_text('{"name": 1, "Größe": 2}\n\n{"other": 3}\n{"cut', "utf-8")
     (tmp_path / "my dict.csv").write_text("land,code\nGermany,DE\n", "utf-8")
@@ -82,6 +83,11 @@ def offered(folder: Path, *words: str, shell: str = "bash") -> list[str]:
         (["t.csv", "--column", "'it"], [r"it'\\''s"]),
         (["t.csv", "--column", "back"], [r"back\\\\slash"]),
         (["t.tsv", "--column", ""], [r"a\\ b", "c"]),
+        (["west.csv", "--column", ""], ["Größe", "n"]),
+        (
+            ["west.csv", "--delimiter", "pipe", "--encoding", "latin1", "--column", ""],
+            [r"Größe\\;n"],
+        ),
         (["t.jsonl", "--column", ""], ["name", "Größe", "other"]),
         (["t.txt", "--table-format", "csv", "--column", ""], ["a", "b"]),
         (["t.csv", "--table-format", "tsv", "--key", "l"], ["land"]),
@@ -112,6 +118,15 @@ def test_each_shell_gets_names_as_it_takes_them(tables: Path) -> None:
         assert offered(tables, *words, "--column=G", shell=shell) == ["--column=Größe"]
     assert offered(tables, *words, "--column", "x", shell="zsh") == ["x,y"]
     assert offered(tables, *words, "--column", "x", shell="fish") == []  # it would take "x"
+
+
+def test_the_columns_of_both_tables_of_a_join_are_completed(tables: Path) -> None:
+    words = ("fuzzydict", "join", "west.csv", "t.jsonl")
+    assert offered(tables, *words, "--on", "") == ["Größe"]
+    assert offered(tables, *words, "--left-on", "") == ["Größe", "n"]
+    assert offered(tables, *words, "--left-delimiter", ",", "--left-on", "") == [r"Größe\\;n"]
+    assert offered(tables, *words, "--right-on", "") == ["name", "Größe", "other"]
+    assert offered(tables, *words, "--how", "i") == ["inner"]
 
 
 def test_the_header_of_parquet_is_completed(tmp_path: Path) -> None:

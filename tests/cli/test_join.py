@@ -114,6 +114,21 @@ def test_tables_of_two_formats_are_joined(tables: Path) -> None:
     }
 
 
+def test_delimiter_and_encoding_are_those_of_each_table(tables: Path) -> None:
+    (tables / "left.csv").write_bytes("n;Länd\n1;Germny\n".encode("windows-1252"))
+    (tables / "right.tsv").write_text("land|code\nGermany|DE\n")
+    options = ["--left-on", "Länd", "--right-on", "land", "-o", "out.csv", "--no-score"]
+    names = ["--left-delimiter", ";", "--left-encoding", "windows-1252", "--right-delimiter", "|"]
+    result = join("left.csv", "right.tsv", *options, *names, "--right-encoding", "ascii")
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1)
+    written = (tables / "out.csv").read_bytes()
+    assert written.decode("windows-1252") == "n;Länd;land;code\n1;Germny;Germany;DE\n"
+    guessed = join("left.csv", "right.tsv", *options)
+    assert guessed.exit_code == 0
+    assert guessed.stderr.count("Warning: ") == 2
+    assert (tables / "out.csv").read_bytes() == written
+
+
 def test_sheets_of_workbooks_are_joined(tables: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
     book = openpyxl.Workbook()

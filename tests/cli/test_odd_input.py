@@ -47,7 +47,7 @@ def refused(*arguments: str) -> str:
     assert (result.exit_code, result.stdout) == (2, ""), result.output
     *notes, line = result.stderr.splitlines()
     assert line.startswith("Error: ")
-    assert all(note.startswith("training on ") for note in notes)
+    assert all(note.startswith("training on ") or ": read with " in note for note in notes)
     assert is_only_shown(result.stderr)
     return line
 
@@ -63,6 +63,8 @@ READING = {
     "explore": "explore FILE --no-browser",
     "map": "map FILE table.csv --column what",
     "map, table": "map car.json FILE --column what --table-format csv",
+    "join": "join table.csv FILE --on what --right-format csv",
+    "join, left": "join FILE table.csv --on what --left-format jsonl",
     "map, decisions": "map car.json table.csv --column what --decisions FILE.csv",
     "fit": "fit FILE examples.csv -o out.fuzzydict",
     "fit, examples": "fit car.json FILE.csv -o out.fuzzydict",
@@ -123,6 +125,7 @@ def test_a_file_that_cannot_be_read_is_one_line(folder: Path, command: str, file
 WRITING = {
     "map": "map car.json table.csv --column what -o FILE",
     "map, review": "map car.json table.csv --column what --review FILE.csv --sure 2",
+    "join": "join table.csv table.csv --on what -o FILE",
     "fit": "fit car.json examples.csv -o FILE",
     "train": "train --corpus table.csv --min-count 1 -o FILE",
     "attend": "attend car.json colour --plot FILE.html",
