@@ -46,7 +46,11 @@ TABLES: Mapping[str, Mapping[str, Benchmark]] = {
         "millions": speed_reads.millions,
     },
     "Many reads at once": {"several": speed_reads.several},
-    "Columns of cells": {"cells": speed_columns.cells, "map": speed_columns.mapping},
+    "Columns of cells": {
+        "cells": speed_columns.cells,
+        "join": speed_columns.joins,
+        "map": speed_columns.mapping,
+    },
     "Other reads": {
         "exact": speed_reads.exact,
         "similar": speed_reads.similar,

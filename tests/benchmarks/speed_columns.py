@@ -1,4 +1,4 @@
-"""Columns of cells: many different ones matched to few keys, and `fuzzydict map`."""
+"""Columns of cells: matched to few keys, joined as frames, and by `fuzzydict map`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, join
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
 from . import turns
 from .memory import key_texts
 from .speed_commands import run_process, script
 from .speed_data import Sizes
+from .speed_queries import any_slips, in_turns, known, made_up
 from .speed_queries import cells as cells_like
 from .turns import Case, each
 
-__all__ = ["cells", "mapping"]
+__all__ = ["cells", "joins", "mapping"]
 
 _SAMPLES = 3
 
@@ -46,6 +47,44 @@ def cells(sizes: Sizes) -> Iterator[Case]:
         runs = {name: match and each(match, columns) for name, match in peers.items()}
         what = f"{sizes.cells:,} different cells, {count:,} keys"
         yield Case(what, each(_by_dict, columns), runs, _SAMPLES)
+
+
+def joins(sizes: Sizes) -> Iterator[Case]:
+    """Measure two frames of pandas that are joined; all texts are new each time."""
+    pandas, skrub = turns.optional("pandas"), turns.optional("skrub")
+    if pandas is None:
+        raise ModuleNotFoundError("pandas is not installed")
+    rows, distinct = sizes.joined
+
+    def frames(of_keys: Callable[[list[str]], Iterator[str]], seed: int) -> tuple[Any, Any]:
+        keys, chance = key_texts(sizes.middle, seed=1000 * seed + 1), random.Random(seed)
+        texts = list(islice(of_keys(keys), distinct))
+        texts += chance.choices(texts, k=rows - distinct)
+        chance.shuffle(texts)
+        right = pandas.DataFrame({"text": keys, "number": range(len(keys))})
+        return pandas.DataFrame({"text": texts}), right
+
+    def by_skrub(given: tuple[Any, Any]) -> object:
+        return skrub.fuzzy_join(*given, on="text", suffix="_right")
+
+    for kind, of_keys in {"slips": any_slips, "cells as tables have them": _as_in_tables}.items():
+        given = [frames(of_keys, seed) for seed in range(_SAMPLES + 1)]
+        runs = {"skrub fuzzy_join": each(by_skrub, given) if skrub else None}
+        what = f"join {rows:,} rows, {distinct:,} different {kind}, with {sizes.middle:,} keys"
+        yield Case(what, each(lambda pair: join(*pair, on="text"), given), runs, _SAMPLES)
+
+
+def _as_in_tables(keys: list[str]) -> Iterator[str]:
+    """Yield what columns hold, a fifth each: slips, other cases, plurals, keys, what is unknown.
+
+    Keys come once each; then the other four fifths go on.
+    """
+    chance = random.Random(len(keys))
+    cases = (change(key) for key in keys for change in (str.upper, str.title))
+    plurals = (change(f"{key}s") for key in keys for change in (str.lower, str.capitalize))
+    unknown = in_turns([known(keys, 2), made_up(keys)])
+    same = iter(chance.sample(keys, len(keys)))
+    return in_turns([any_slips(keys), cases, plurals, same, unknown])
 
 
 def mapping(sizes: Sizes) -> Iterator[Case]:

@@ -35,6 +35,7 @@ class Sizes(NamedTuple):
     tables: tuple[int, ...] = (5, 100, 1_000)  # keys that such cells are matched to
     rows: int = 1_000_000  # of a file
     distinct: int = 50_000  # cells in it
+    joined: tuple[int, int] = (10_000, 3_000)  # rows of a frame, and different texts in them
     pairs: int = 2_000
     hits: int = 100_000
     batch: int = 256
@@ -63,6 +64,7 @@ QUICK = Sizes(
     tables=(5, 100),
     rows=1_000,
     distinct=200,
+    joined=(500, 200),
     pairs=100,
     hits=10_000,
     batch=32,

@@ -6,6 +6,7 @@ import io
 import sys
 from datetime import date
 from decimal import Decimal
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -278,13 +279,22 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "is_shown"), [(Terminal(), True), (io.StringIO(), False)])
-def test_only_a_terminal_shows_the_progress(
-    d: FuzzyDict[Any], monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, is_shown: bool
+@pytest.mark.parametrize(
+    ("stream", "in_notebook", "is_shown"),
+    [(Terminal(), False, True), (io.StringIO(), True, True), (io.StringIO(), False, False)],
+)
+def test_only_a_terminal_or_notebook_shows_the_progress(
+    d: FuzzyDict[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    stream: io.StringIO,
+    in_notebook: bool,
+    is_shown: bool,
 ) -> None:
     monkeypatch.setattr(columns, "_TOGETHER", 2)
     monkeypatch.setattr(columns, "_SOON", 0.0)
     monkeypatch.setattr(sys, "stderr", stream)
+    if in_notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     assert d.match(pl.Series(["colour", "brnd", "qwzzt"]))["key"].to_list()[0] == "color"
     assert ("texts" in stream.getvalue()) == is_shown
 
