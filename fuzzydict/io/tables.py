@@ -169,7 +169,7 @@ def open_table(
     sheet: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
-    side: str = "",
+    side: str | None = "",
 ) -> Iterator[Table]:
     """Open a table to read it.
 
@@ -180,7 +180,8 @@ def open_table(
         delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
         encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
             what the ending says, and UTF-8.
-        side: "left-" or "right-" where the options for it begin so on the command line.
+        side: "left-" or "right-" where the options for it begin so on the command line; None where
+            it has none.
 
     Raises:
         OSError: the file cannot be read.

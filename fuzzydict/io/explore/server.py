@@ -65,6 +65,7 @@ class ExploreServer(ThreadingHTTPServer):
 
     Attributes:
         url: the address, with a random token that every request must have.
+        uploading: held while a table is matched, one at a time.
 
     Raises:
         OSError: the port is taken, or the output cannot be read.
@@ -84,6 +85,7 @@ class ExploreServer(ThreadingHTTPServer):
     ) -> None:
         self.dict, self.title, self.token = d, title, secrets.token_urlsafe(16)
         self.teaching, self.answers = Teaching(d, output), Answers(d)
+        self.uploading = Lock()
         self._open, self._lock = dict[Any, None](), Lock()
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
@@ -160,12 +162,14 @@ def _forget(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> dict[st
     return server.teaching.forget(_object(body, "query")["query"])
 
 
-def _table(_: ExploreServer, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    return uploads.table(_given(given, "name"), body)
+def _table(server: ExploreServer, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
+    with server.uploading:
+        return uploads.table(_given(given, "name"), body)
 
 
 def _column(server: ExploreServer, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    return uploads.column(server.dict, _given(given, "name"), body, given.get("column"))
+    with server.uploading:
+        return uploads.column(server.dict, _given(given, "name"), body, given.get("column"))
 
 
 def _decisions(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> bytes:

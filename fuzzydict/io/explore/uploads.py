@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import decoded
-from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
+from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
 from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
 from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
@@ -17,7 +19,9 @@ from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from fuzzydict.io.tables import Table
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Match
 
@@ -57,8 +61,12 @@ class Upload(BytesIO):
             return [_LINES]
         if self.format == "jsonl":
             return self._fields()
-        with open_table(self, format=self.format) as table:
+        with self._opened() as table:
             return list(filter(None, table.names or []))
+
+    def _opened(self) -> AbstractContextManager[Table]:
+        self.seek(0)
+        return open_table(self, format=self.format, side=None)
 
     def _fields(self) -> list[str]:
         names = dict[str, None]()
@@ -110,13 +118,12 @@ class Upload(BytesIO):
 
     def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
         """Yield the cells of a column, some at a time, and how many rows have each if not one."""
-        self.seek(0)
         if self.is_lines:
-            text = decoded(self.read(), self.name).removeprefix(BYTE_ORDER_MARK)
+            text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
             lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
             yield lines if text else [], None
             return
-        with open_table(self, format=self.format) as table:
+        with self._opened() as table:
             for block in table.blocks(column):
                 yield block.cells, block.counts
 
@@ -132,10 +139,11 @@ def table(name: str, data: bytes) -> dict[str, Any]:
         OptionError: its name ends as that of no table, or it has too many rows.
     """
     upload = Upload(name, data)
-    columns = upload.columns()
-    if not columns:
-        raise FileFormatError(f"{name}: has no columns")
-    return {"columns": columns, "rows": upload.rows(columns)}
+    with _notes() as notes:
+        columns = upload.columns()
+        if not columns:
+            raise FileFormatError(f"{name}: has no columns")
+        return {"columns": columns, "rows": upload.rows(columns), "notes": notes}
 
 
 def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dict[str, Any]:
@@ -154,7 +162,8 @@ def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dic
     upload = Upload(name, data)
     if wanted is None and not upload.is_lines:
         raise OptionError("column: expected the name of a column")
-    count, blank = upload.count(wanted or _LINES), BlankCells(d)
+    with _notes() as notes:
+        count, blank = upload.count(wanted or _LINES), BlankCells(d)
     texts = {
         text: rows
         for text, rows in count.items()
@@ -169,7 +178,21 @@ def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dic
         "unmatched": asked - matched,
         "blank": count.total() - asked,
         "cells": cells,
+        "notes": notes,
     }
+
+
+@contextmanager
+def _notes() -> Iterator[list[str]]:
+    """Give a list, in which are in the end the warnings of how a file was read, each once.
+
+    One thread at a time may do so.
+    """
+    notes = list[str]()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
 def _cells(d: FuzzyDict[Any], texts: Mapping[str, int]) -> Iterator[dict[str, Any]]:

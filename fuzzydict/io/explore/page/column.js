@@ -16,12 +16,13 @@ const open = latest(async (signal, file) => {
   if (file.size > LARGEST) return () => refuse(`${file.name} has more than 4 MB. Use fuzzydict map for it.`);
   if (/\.txt$/i.test(file.name)) return () => (source = { name: file.name, body: file });
   busy("Reading …");
-  const { columns, rows } = await upload("table", { name: file.name }, file, signal);
+  const { columns, rows, notes } = await upload("table", { name: file.name }, file, signal);
   return () => {
     source = { name: file.name, body: file, columns };
     byId("which-column").replaceChildren(...columns.map((name) => new Option(name, name)));
     byId("which").hidden = false;
-    busy(`${rows} ${rows === 1 ? "row" : "rows"}. Choose the column, then Match.`);
+    const told = [`${rows} ${rows === 1 ? "row" : "rows"}.`, ...notes.map((note) => `${note}.`)];
+    busy(`${told.join(" ")} Choose the column, then Match.`);
   };
 }, failed);
 
