@@ -135,7 +135,7 @@ def test_exit_codes_are_those_of_every_command(
         ("demo heads --sav a.png", "No such option: --sav (did you mean '--save'?); valid are"),
         ("map car.json t.csv --colum x", "No such option: --colum (did you mean '--column'?)"),
         ("map car.json t.csv --colum=x", "No such option: --colum (did you mean '--column'?)"),
-        ("lookup car.json -q", "No such option: -q; valid are --cutoff, --format"),
+        ("lookup car.json -q", "No such option: -q; valid are --cutoff, --"),
         ("lookup car.json --scorer cosin", "'cosin' (did you mean 'cosine'?); valid are spelling,"),
         ("lookup car.json --format tomll", "'tomll' (did you mean 'toml'?); valid are json, toml"),
         ("evaluate --peer difflb", "'difflb' (did you mean 'difflib'?); valid are difflib, rapid"),
