@@ -75,10 +75,7 @@ def joins(sizes: Sizes) -> Iterator[Case]:
 
 
 def _as_in_tables(keys: list[str]) -> Iterator[str]:
-    """Yield what columns hold, a fifth each: slips, other cases, plurals, keys, what is unknown.
-
-    Keys come once each; then the other four fifths go on.
-    """
+    """Yield what columns hold by turns: slips, other cases, plurals, keys, what is unknown."""
     chance = random.Random(len(keys))
     cases = (change(key) for key in keys for change in (str.upper, str.title))
     plurals = (change(f"{key}s") for key in keys for change in (str.lower, str.capitalize))
