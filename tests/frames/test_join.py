@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fuzzydict
-from fuzzydict import ArgumentTypeError, FuzzyDict, OptionError, UnknownOptionError
+from fuzzydict import (
+    ArgumentTypeError,
+    FuzzyDict,
+    MissingExtraError,
+    OptionError,
+    UnknownOptionError,
+)
 from tests.support.frames import FRAMES, listed
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
@@ -299,3 +306,16 @@ def test_frames_of_pandas_with_strange_names_are_refused_or_joined() -> None:
         pd.DataFrame({0: ["colour"]}), pd.DataFrame({0: ["color"]}), on=numbers
     )
     assert numbered["0_right"].tolist() == ["color"]
+
+
+def test_without_narwhals_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[frames\]'"):
+        fuzzydict.join(pd.DataFrame(LEFT), pd.DataFrame(RIGHT), **ON)
+
+
+def test_keys_may_be_found_by_a_graph() -> None:
+    pytest.importorskip("usearch")
+    left, right = pd.DataFrame(LEFT), pd.DataFrame(RIGHT)
+    by_graph = fuzzydict.join(left, right, **ON, index="usearch")
+    assert listed(by_graph)["name"] == listed(fuzzydict.join(left, right, **ON))["name"]
