@@ -122,7 +122,7 @@ def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     assert "51\u2013100 of 5,000 texts" in page.text("#cells-table")
     paste(page, "\n".join(f"Germany {number} x" for number in range(5001)))
     page.expected = "400 (Bad Request)"
-    page.wait(lambda: "5000 different texts" in page.text("#column-error"))
+    page.wait(lambda: "5,000 different texts" in page.text("#column-error"))
 
 
 def test_what_cannot_be_read_is_refused_beside_the_field(opened: Opened, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_what_cannot_be_read_is_refused_beside_the_field(opened: Opened, tmp_pat
     page.click_button("Match")
     assert "Choose a file, or paste texts" in page.text("#column-error")
     for name, content, said in [
-        ("picture.png", b"\x89PNG", "expected a table"),
+        ("picture.png", b"\x89PNG", "expected a file that ends in"),
         ("latin.csv", b"country\nM\xe9xico\n", "UTF-8"),
         ("empty.csv", b"", "empty"),
         ("large.csv", b"country\n" + b"x\n" * 2_500_000, "more than 4 MB"),

@@ -53,7 +53,7 @@ def test_the_address_holds_the_query_and_a_key_of_the_sample_can_be_tried(opened
     page.wait(lambda: page.visible("#sample"))
     page.click_button("top speed")
     page.answered("top speed")
-    assert page.driver.current_url.endswith("#query=top+speed")
+    page.wait(lambda: page.driver.current_url.endswith("#query=top+speed"))
     page.click("#query")
     page.press("END", "s")
     page.answered("top speeds")
@@ -97,6 +97,28 @@ def test_the_temperature_changes_the_weights_until_it_is_reset(opened: Opened) -
     page.wait(lambda: percents(page)[0] == "100%")
     page.click_button("Reset the temperature", "#one")
     page.wait(lambda: percents(page) == before and page.text("#pooled .result") == pooled)
+
+
+def test_a_slider_that_is_dragged_asks_one_after_another_and_ends_right(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right_away, asked = Answers.answer, []
+
+    def answer(self: Answers, query: str, temperature: float | None = None) -> dict[str, Any]:
+        asked.append(temperature)
+        time.sleep(0.05)
+        return right_away(self, query, temperature)
+
+    monkeypatch.setattr(Answers, "answer", answer)
+    page = opened(FuzzyDict(COLORS), "violet")
+    page.script(
+        "for (let i = 0; i <= 200; i += 1) { arguments[0].value = i / 100;"
+        " arguments[0].dispatchEvent(new Event('input')); }",
+        page.find("#temperature input"),
+    )
+    page.wait(lambda: asked[-1] == pytest.approx(100))
+    page.wait(lambda: all(30 < float(share.rstrip("%")) < 37 for share in percents(page)))
+    assert len(asked) <= 4
 
 
 def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:
@@ -155,6 +177,17 @@ def test_the_map_names_a_key_that_is_pointed_at_focused_or_tapped(opened: Opened
         found.add(page.focused().partition(",")[0])
     assert found == set(COLORS)
     assert len(page.driver.find_elements("css selector", "#map .query")) == 1
+
+
+def test_the_nearest_keys_are_on_the_map_of_a_large_dict_too(opened: Opened) -> None:
+    d = FuzzyDict({f"number {place}": place for place in range(700)})
+    page = opened(d, "number 3")
+    page.wait(lambda: "500 of 700 keys" in page.text("#map-say"))
+    nearest = {row[0] for row in page.rows(".keys")}
+    body = "return [...document.querySelectorAll('#map circle')].map((e) => e.ariaLabel)"
+    named = {name.partition(",")[0] for name in page.script(body)}
+    assert nearest <= named
+    assert 500 < len(named) <= 512
 
 
 def test_where_there_is_no_map_or_no_pooled_value_the_page_says_why(opened: Opened) -> None:

@@ -70,6 +70,24 @@ export function latest(act, show) {
   return run;
 }
 
+// Call act once at a time. Of the calls that come meanwhile, the last one follows.
+export function inTurn(act) {
+  let [busy, again] = [false, false];
+  return async () => {
+    again = true;
+    if (busy) return;
+    busy = true;
+    try {
+      while (again) {
+        again = false;
+        await act();
+      }
+    } finally {
+      busy = false;
+    }
+  };
+}
+
 // Call act when nothing came for so many milliseconds.
 export function later(wait, act) {
   let timer = 0;

@@ -10,7 +10,8 @@ const LONGEST = 22; // characters of a label
 
 const picture = svg("svg", { role: "listbox", tabindex: -1 });
 picture.setAttribute("aria-label", "Keys on the map. Arrow keys go from key to key.");
-let points = []; // { key, x, y, color }
+let listed = []; // the keys that the dict gave for the map: { key, x, y, color }
+let points = []; // these, and the nearest keys where the map has only some
 let frame = { left: 0, right: 1, top: 1, bottom: 0 }; // the part of the plane that has keys
 let answer = null;
 let weights = new Map();
@@ -19,7 +20,7 @@ let current = 0; // the point that Tab comes to
 let again = () => {};
 
 export function setUpMap({ points: given, total, why }) {
-  points = given;
+  points = listed = given;
   const some = given.length < total ? `${given.length} of ${total} keys. ` : "";
   const say = `${some}Keys that mean alike are near each other, as far as two axes can show it.`;
   byId("map-say").textContent = given.length === 0 ? `There is none: ${why}.` : say;
@@ -29,14 +30,18 @@ export function setUpMap({ points: given, total, why }) {
   frame = { left: Math.min(...across), right: Math.max(...across), bottom: Math.min(...up), top: Math.max(...up) };
   byId("map").append(picture);
   again = drawnTo(byId("map"), draw);
-  again();
+  if (answer) showMapOf(answer); // it came first
+  else again();
 }
 
 export function showMapOf(given) {
   answer = given;
   weights = new Map(given.keys.map(({ key, weight }) => [key, weight]));
+  const known = new Set(listed.map(({ key }) => key));
+  const more = given.keys.filter(({ key, at }) => at && !known.has(key));
+  points = [...listed, ...more.map(({ key, at: [x, y], color }) => ({ key, x, y, color }))];
   const best = points.findIndex(({ key }) => key === given.keys[0]?.key);
-  if (best >= 0) current = best;
+  current = Math.max(best, 0);
   name(null);
   again();
 }

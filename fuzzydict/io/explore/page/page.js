@@ -1,7 +1,7 @@
 // The page: its tabs, and the query that is typed.
 
 import { showAnswer, spoken } from "./answer.js";
-import { errorsIn, get, later, latest, Trouble } from "./asking.js";
+import { errorsIn, get, inTurn, later, latest, Trouble } from "./asking.js";
 import { setUpColumn } from "./column.js";
 import { byId, element, number, written } from "./elements.js";
 import { offerQuery, refreshHeat, setUpHeat } from "./heat.js";
@@ -17,10 +17,14 @@ const VIEWS = ["one", "several", "column"];
 
 const errors = errorsIn(byId("ask-error"));
 const say = later(REST, (answer) => (byId("said").textContent = spoken(answer)));
+// Browsers refuse to change the address too often.
+const keepInAddress = later(REST, (query) => {
+  history.replaceState(null, "", query === "" ? "#" : `#${new URLSearchParams({ query })}`);
+});
 
 const ask = latest(async (signal) => {
   const query = byId("query").value;
-  history.replaceState(null, "", query === "" ? "#" : `#${new URLSearchParams({ query })}`);
+  keepInAddress(query);
   if (query.trim() === "") return () => show(null);
   const asked = { query };
   if (temperature() !== null) asked.temperature = temperature();
@@ -44,10 +48,10 @@ function show(answer, failed = false) {
   say(answer);
 }
 
+// Ask again, for the temperature, or what was taught, is another.
 function askAgain() {
   soon.stop();
-  ask();
-  if (!byId("several").hidden) refreshHeat();
+  return Promise.all([ask(), byId("several").hidden ? null : refreshHeat()]);
 }
 
 byId("query").addEventListener("input", soon);
@@ -112,7 +116,7 @@ async function begin() {
   byId("query").focus();
   addSlider(byId("temperature"));
   addSlider(byId("several-temperature"));
-  onTemperature(askAgain);
+  onTemperature(inTurn(askAgain));
   setUpHeat();
   setUpColumn();
   try {
