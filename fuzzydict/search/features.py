@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzzydict._arrays import inverse_lengths
 from fuzzydict.embedding.base import encode_queries
+from fuzzydict.search.candidates import SPELLED_ALIKE
 from fuzzydict.search.key_index import levelled
 from fuzzydict.search.texts import WORDS
 from fuzzydict.search.word_by_word import compare_words
@@ -19,7 +20,6 @@ from fuzzydict.text.abbreviations import (
     looks_abbreviated,
 )
 from fuzzydict.text.forms import same_form
-from fuzzydict.text.ngrams import largest, most_alike_of_each
 from fuzzydict.text.similarity import (
     OTHER_NUMBER,
     likeness_of_differences,
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.base import Embedding, WordFeatures
+    from fuzzydict.search.candidates import Candidates
     from fuzzydict.search.key_index import Keys
     from fuzzydict.search.texts import Strings
 
 
-SPELLED_ALIKE = 48  # keys compared as strings, those that share the most n-grams with the query
-NEAREST = 16  # keys compared as strings, those nearest in meaning
-NEAREST_LIKENESS = 0.6  # the limit of likeness and coverage for these: they share few n-grams
+#: The limit of likeness and coverage of candidates for their nearness: they share few n-grams.
+NEAREST_LIKENESS = 0.6
 
 
 @dataclass(slots=True, eq=False)
@@ -159,20 +159,17 @@ class Features(NamedTuple):
 
 
 def compare(
-    queries: Sequence[Query],
-    near: NDArray[np.float32],
-    keys: Keys,
-    shared: NDArray[np.float32] | None = None,
+    queries: Sequence[Query], near: NDArray[np.float32], candidates: Candidates, keys: Keys
 ) -> Features:
     """Return the features of L queries and n keys.
 
     Args:
         queries: the queries, with their vectors and words.
         near: their `nearness` to the keys, (L, n), which becomes that of the features.
+        candidates: which of the keys are compared as strings.
         keys: the keys; the features of dead slots mean nothing.
-        shared: the cosines of the n-grams of queries and keys, (L, n), if they are known.
     """
-    slots, few = _candidates(queries, near, keys, shared)
+    slots, few = candidates
     texts, places = keys.texts.among(slots)
     spelling = _spelled(queries, texts.whole, places, keys)
     words = np.full(slots.shape, -np.inf, np.float32)
@@ -190,26 +187,6 @@ def compare(
     return features
 
 
-def _candidates(
-    queries: Sequence[Query],
-    near: NDArray[np.float32],
-    keys: Keys,
-    shared: NDArray[np.float32] | None,
-) -> tuple[NDArray[np.intp], int]:
-    """Return the slots that are compared as strings, (L, c), and how many are so for nearness.
-
-    These come first, then those that share n-grams, which may be the same.
-    """
-    spelled = spelled_alike(queries, keys, shared)
-    if spelled.shape[1] == len(keys):
-        return spelled, 0
-    if len(keys.dead):
-        near = near.copy()
-        near[:, keys.dead] = -np.inf
-    nearest = np.array([largest(row, NEAREST) for row in near])
-    return np.concatenate([nearest, spelled], axis=1), NEAREST
-
-
 def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
     """Return how near queries and keys are, (L, n); see `Features.nearness`."""
     vectors = np.array([query.vector for query in queries])
@@ -220,19 +197,6 @@ def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
     near *= scale
     near -= trust * shift
     return levelled(near, keys.calibration.reach)
-
-
-def spelled_alike(
-    queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
-) -> NDArray[np.intp]:
-    """Return the slots that share the most n-grams with each query, (L, c)."""
-    if len(keys) <= SPELLED_ALIKE:
-        return np.arange(len(keys))[None].repeat(len(queries), axis=0)
-    count = min(SPELLED_ALIKE, keys.count)
-    if shared is None:
-        texts = [query.text for query in queries]
-        return most_alike_of_each(keys.ngrams, texts, count, keys.alive)[0]
-    return np.array([largest(np.where(keys.alive, row, -1), count) for row in shared])
 
 
 def _spelled(
@@ -267,9 +231,7 @@ _OTHER_INITIALS = 0.5  # the factor for two words without vowels, each of which 
 _DIGITS, _VOWEL = re.compile(r"\d+"), re.compile(r"[aeiouy]")
 
 
-def compare_spelling(
-    queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
-) -> Features:
+def compare_spelling(queries: Sequence[Query], slots: NDArray[np.intp], keys: Keys) -> Features:
     """Return the features of L queries and n keys by their spelling alone; nearness is 0.
 
     Two phrases are spelled as alike as the words that are least alike: each word of one needs its
@@ -278,10 +240,9 @@ def compare_spelling(
 
     Args:
         queries: the queries.
+        slots: which of the keys are compared, (L, c).
         keys: the keys; the features of dead slots mean nothing.
-        shared: the cosines of the n-grams of queries and keys, (L, n), if they are known.
     """
-    slots = spelled_alike(queries, keys, shared)
     texts, places = keys.texts.among(slots)
     spelling, words = np.empty((2, *slots.shape), np.float32)
     for i, query in enumerate(queries):

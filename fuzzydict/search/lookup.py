@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from fuzzydict._arrays import different, make_room, slices
+from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.search.backends import EXACT
-from fuzzydict.search.features import NEAREST_LIKENESS, SPELLED_ALIKE, Query, encode
+from fuzzydict.search.candidates import SPELLED_ALIKE, Shortlist, other_keys, shortlist
+from fuzzydict.search.features import NEAREST_LIKENESS, Query, encode
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import (
     COSINE,
@@ -22,7 +23,6 @@ from fuzzydict.search.score import (
     is_spelling,
     log_odds_left_out,
     log_probabilities,
-    other_keys,
     weight_left_out,
 )
 from fuzzydict.text.ngrams import most_alike
@@ -188,7 +188,10 @@ class Lookup:
         """Return the best key of each query, the next, and the reasons."""
         queries, keys = self._asked(asked)
         self._encode(queries)
-        return [self._explained(query, self.score.judge(query, keys), keys) for query in queries]
+        return [
+            self._explained(query, self.score.judge(query, Shortlist(keys)), keys)
+            for query in queries
+        ]
 
     # ---- queries and scores -----------------------------------------------------------------
 
@@ -411,13 +414,11 @@ MOST = 1024
 
 
 class _Found(NamedTuple):
-    """The keys that a search returned for a query, and their scores."""
+    """The keys that were scored for a query, and their scores."""
 
     query: Query
-    keys: Keys
+    listed: Shortlist
     judgement: Judgement
-    farthest: int  # the slot, among all keys, of the last one that the engine found
-    left: int  # the number of keys left out
 
 
 class Approximate(Lookup):
@@ -447,7 +448,7 @@ class Approximate(Lookup):
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
         return [
-            self._best(found.query, found.judgement.log_weights, found.keys)
+            self._best(found.query, found.judgement.log_weights, found.listed.keys)
             for found in self._found(asked, 1 + self.score.spare)
         ]
 
@@ -459,7 +460,7 @@ class Approximate(Lookup):
         if topn is None or topn > MOST:
             return super().ranked(asked, topn)
         return [
-            self._ranked(found.query, found.judgement.log_weights, found.keys, topn)
+            self._ranked(found.query, found.judgement.log_weights, found.listed.keys, topn)
             for found in self._found(asked, topn + self.score.spare)
         ]
 
@@ -473,7 +474,7 @@ class Approximate(Lookup):
         attended = []
         for found in self._found(asked, MOST):
             scores = found.judgement.log_weights[None]
-            one = self._attended([found.query], scores, found.keys, None, temperature)
+            one = self._attended([found.query], scores, found.listed.keys, None, temperature)
             left_out = np.array([self._left_out(found, softness)])
             reasons = found.judgement.reasons
             none = one.none if reasons is None else [reasons.none()]
@@ -483,7 +484,7 @@ class Approximate(Lookup):
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
         return [
-            self._explained(found.query, found.judgement, found.keys)
+            self._explained(found.query, found.judgement, found.listed.keys)
             for found in self._found(asked, 2 + self.score.spare)
         ]
 
@@ -499,45 +500,22 @@ class Approximate(Lookup):
         self._encode(queries)
         vectors = np.array([query.vector for query in queries])
         for query, near in zip(queries, self._neighbours.near(keys, vectors, count), strict=True):
-            slots, shared = self._shortlist(query, near, keys)
-            few, others = keys.some(slots), None
-            if shared is not None and len(slots) < keys.count:
-                others = other_keys(slots, keys)
-            judgement = self.score.judge(
-                query, few, None if shared is None else shared[None], others
-            )
-            yield _Found(query, few, judgement, int(near[-1]), keys.count - len(slots))
-
-    def _shortlist(
-        self, query: Query, near: NDArray[np.intp], keys: Keys
-    ) -> tuple[NDArray[np.intp], NDArray[np.float32] | None]:
-        """Return the slots that an engine found, those spelled alike, and an equal one.
-
-        Also return the cosines of their n-grams with those of the query, if they matter.
-        """
-        equal = keys.slot_of(query.asked)
-        found = near if equal is None else np.append(near, equal)
-        if not self.score.spelled_alike:
-            return different(found), None
-        alike, cosines = most_alike(keys.ngrams, query.text, self.score.spelled_alike, keys.alive)
-        alike, cosines = alike[cosines > 0], cosines[cosines > 0]
-        slots = different(np.concatenate([found, alike]))
-        shared = np.zeros(len(slots), np.float32)
-        shared[np.searchsorted(slots, alike)] = cosines
-        return slots, shared
+            listed = shortlist(query.asked, query.text, near, keys, self.score.spelled_alike)
+            yield _Found(query, listed, self.score.judge(query, listed))
 
     def _left_out(self, found: _Found, temperature: float) -> float:
         """Return an upper bound on the weight of the keys left out.
 
         Each of them is at most as near as the last one found, as far as the engine missed none.
         """
-        at_most = self.score.at_most(found.query, self.keys, found.farthest)
+        listed = found.listed
+        at_most = self.score.at_most(found.query, listed.keys, listed.last)
         reasons = found.judgement.reasons
         if reasons is None:
             logs = found.judgement.log_weights
-            return weight_left_out(logs, at_most, found.left, temperature)
-        odds, nesting = reasons.log_odds[: len(found.keys)], reasons.calibration.nesting
-        return weight_left_out(odds, at_most, found.left, nesting * temperature)
+            return weight_left_out(logs, at_most, listed.left, temperature)
+        odds, nesting = reasons.log_odds[: len(listed.keys)], reasons.calibration.nesting
+        return weight_left_out(odds, at_most, listed.left, nesting * temperature)
 
 
 def lookup_by(

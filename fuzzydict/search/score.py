@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -11,13 +12,8 @@ import numpy as np
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
-from fuzzydict.search.features import (
-    SPELLED_ALIKE,
-    Features,
-    compare,
-    compare_spelling,
-    nearness,
-)
+from fuzzydict.search.candidates import SPELLED_ALIKE, candidates, spelled_alike
+from fuzzydict.search.features import Features, compare, compare_spelling, nearness
 from fuzzydict.text.similarity import written_alike
 
 if TYPE_CHECKING:
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.calibration import Calibration, Weights
     from fuzzydict.nn.scorers import ScorerLike
+    from fuzzydict.search.candidates import OtherKeys, Shortlist
     from fuzzydict.search.features import Query
     from fuzzydict.search.key_index import Keys
 
@@ -264,22 +261,6 @@ COSINE, DOT = "cosine", "dot"
 _MEASURES: dict[type, str] = {Cosine: COSINE, Dot: DOT, ScaledDot: DOT}
 
 
-class OtherKeys(NamedTuple):
-    """The keys that a search left out.
-
-    Attributes:
-        total: the number of all keys.
-        left: the number of keys left out, 1 or more.
-        sample: a sample of all keys.
-        listed: the places in the sample of keys that were not left out.
-    """
-
-    total: int
-    left: int
-    sample: Keys
-    listed: NDArray[np.intp]
-
-
 class Score(Protocol):
     """Compares queries with keys.
 
@@ -302,21 +283,8 @@ class Score(Protocol):
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logits of the weights for n slots, (L, n); ignore those of dead slots."""
 
-    def judge(
-        self,
-        query: Query,
-        keys: Keys,
-        shared: NDArray[np.float32] | None = None,
-        others: OtherKeys | None = None,
-    ) -> Judgement:
-        """Return the log-weights of one query, with the reasons.
-
-        Args:
-            query: the query, encoded.
-            keys: n keys, all or those that a search found.
-            shared: the cosines of the n-grams of query and keys, (n,), if they are known.
-            others: the keys that the search left out.
-        """
+    def judge(self, query: Query, shortlist: Shortlist) -> Judgement:
+        """Return the log-weights of one query, encoded, for the keys listed, with the reasons."""
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return an upper bound on the score of every key no nearer than the key in slot ``last``.
@@ -364,15 +332,9 @@ class NamedScore:
             finite_tops(scores)  # no key may win, or be left out, by a NaN
         return scores
 
-    def judge(
-        self,
-        query: Query,
-        keys: Keys,
-        shared: NDArray[np.float32] | None = None,  # noqa: ARG002
-        others: OtherKeys | None = None,  # noqa: ARG002
-    ) -> Judgement:
+    def judge(self, query: Query, shortlist: Shortlist) -> Judgement:
         """Return the scores of one query."""
-        return Judgement(self.log_weights([query], keys)[0], None)
+        return Judgement(self.log_weights([query], shortlist.keys)[0], None)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
         """Return the score of the one key."""
@@ -387,13 +349,35 @@ class NamedScore:
         return [None] * len(log_weights)
 
 
-class ProbabilityScore:
+class ProbabilityScore(ABC):
     """What scores that are the probability of a key have in common."""
 
     temperature = 1.0  # so that the weights are the keys' shares of the probability
     score_cutoff = 0.5  # more likely right than not
     pool_cutoff = 0.02  # a doubtful query mixes the values
     spelled_alike = SPELLED_ALIKE
+
+    @abstractmethod
+    def features(
+        self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
+    ) -> Features:
+        """Choose candidates among n keys, and return the features of L queries and the keys.
+
+        ``shared``: the cosines of the n-grams of queries and keys, (L, n), if they are known.
+        """
+
+    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return the logarithms of the keys' probabilities, (L, n)."""
+        return _judged(queries, self.features(queries, keys), keys)[0]
+
+    def judge(self, query: Query, shortlist: Shortlist) -> Judgement:
+        """Return the logarithms of the keys' probabilities for one query, and the reasons."""
+        keys, others = shortlist.keys, shortlist.others
+        features = self.features([query], keys, shortlist.shared)
+        logs, odds = _judged([query], features, keys, others)
+        count, has_vectors = keys.count + shortlist.left, keys.vectors.shape[1] > 0
+        reasons = Reasons(keys.calibration, features, query.known, odds[0], count, has_vectors)
+        return Judgement(logs[0], reasons)
 
     def from_log_weight(self, log_weight: float) -> float:
         """Return the probability."""
@@ -411,25 +395,17 @@ class DefaultScore(ProbabilityScore):
     measure: str | None = COSINE
     spare = 64  # since the nearest key in meaning need not be the best
 
-    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
-        """Return the logarithms of the keys' probabilities, (L, n)."""
-        return _judged(queries, compare(queries, nearness(queries, keys), keys), keys)[0]
-
-    def judge(
-        self,
-        query: Query,
-        keys: Keys,
-        shared: NDArray[np.float32] | None = None,
-        others: OtherKeys | None = None,
-    ) -> Judgement:
-        """Return the logarithms of the keys' probabilities for one query, and the reasons."""
-        features = compare([query], nearness([query], keys), keys, shared)
-        return _judgement(query, features, keys, others)
+    def features(
+        self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
+    ) -> Features:
+        """Return how alike queries and keys are in spelling, meaning and words."""
+        near = nearness(queries, keys)
+        chosen = candidates([query.text for query in queries], near, keys, shared)
+        return compare(queries, near, chosen, keys)
 
     def log_odds(self, query: Query, keys: Keys) -> NDArray[np.float64]:
         """Return the log-odds of the keys for one query, (n,)."""
-        features = compare([query], nearness([query], keys), keys)
-        odds: NDArray[np.float64] = _judged([query], features, keys)[1][0]
+        odds: NDArray[np.float64] = _judged([query], self.features([query], keys), keys)[1][0]
         return odds
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:
@@ -438,16 +414,6 @@ class DefaultScore(ProbabilityScore):
         one.trust = np.ones(1, np.float32)
         near = max(float(nearness([query], one)[0, 0]), 0.0)
         return float(_line(keys.calibration.mixed(query.known).meaning, 0, near))
-
-
-def _judgement(
-    query: Query, features: Features, keys: Keys, others: OtherKeys | None = None
-) -> Judgement:
-    """Return the logarithms of the keys' probabilities for one query, and the reasons."""
-    logs, odds = _judged([query], features, keys, others)
-    count, has_vectors = keys.count if others is None else others.total, keys.vectors.shape[1] > 0
-    reasons = Reasons(keys.calibration, features, query.known, odds[0], count, has_vectors)
-    return Judgement(logs[0], reasons)
 
 
 def _judged(
@@ -506,19 +472,12 @@ class SpellingScore(ProbabilityScore):
     measure: str | None = None
     spare = 0
 
-    def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
-        """Return the logarithms of the keys' probabilities, (L, n)."""
-        return _judged(queries, compare_spelling(queries, keys), keys)[0]
-
-    def judge(
-        self,
-        query: Query,
-        keys: Keys,
-        shared: NDArray[np.float32] | None = None,
-        others: OtherKeys | None = None,
-    ) -> Judgement:
-        """Return the logarithms of the keys' probabilities for one query, and the reasons."""
-        return _judgement(query, compare_spelling([query], keys, shared), keys, others)
+    def features(
+        self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
+    ) -> Features:
+        """Return how alike queries and keys are spelled."""
+        slots = spelled_alike([query.text for query in queries], keys, shared)
+        return compare_spelling(queries, slots, keys)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:  # noqa: ARG002
         """Return the log-odds of a key that was not compared as a string."""
@@ -556,14 +515,6 @@ def as_score(scorer: ScorerLike | None) -> Score:
 
 
 # ---- keys that a search left out -------------------------------------------------------------
-
-
-def other_keys(slots: NDArray[np.intp], keys: Keys) -> OtherKeys:
-    """Return the keys other than those of c living slots, rising, of which there are fewer."""
-    sampled, sample = keys.sample
-    places = np.searchsorted(sampled, slots)
-    listed = places[sampled.take(places, mode="clip") == slots]
-    return OtherKeys(keys.count, keys.count - len(slots), sample, listed)
 
 
 def log_odds_left_out(query: Query, others: OtherKeys) -> float:

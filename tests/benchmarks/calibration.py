@@ -30,9 +30,9 @@ from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.evaluation.datasets import Query as AskedQuery
 from fuzzydict.evaluation.evaluate import auroc, expected_calibration_error, shown_command
 from fuzzydict.evaluation.systems import sentence_encoder
-from fuzzydict.search.features import Query, compare, encode, nearness
+from fuzzydict.search.features import Query, encode
 from fuzzydict.search.key_index import Keys
-from fuzzydict.search.score import log_odds, log_probabilities
+from fuzzydict.search.score import DefaultScore, log_odds, log_probabilities
 
 from .development import pairs_in, pairs_of, pairs_of_query
 from .fields import FIELD_KINDS, field_sets
@@ -228,7 +228,7 @@ def _questions(
     keys = Keys.of(embedding, list(dictionary.keys), *embedding.encode_with_trust(dictionary.keys))
     queries = [Query.of(query.text, embedding) for query in dictionary.queries]
     encode(queries, embedding)
-    features = compare(queries, nearness(queries, keys), keys)
+    features = DefaultScore().features(queries, keys)
     for i, (query, asked) in enumerate(zip(queries, dictionary.queries, strict=True)):
         slots = sorted(keys.slots.get(key, -1) for key in asked.accept)
         yield Question(features.of([i]), query.known, np.array(slots, np.intp), weight)

@@ -24,7 +24,7 @@ from fuzzydict.embedding.calibration import OF_SPELLING, Calibration
 from fuzzydict.embedding.no_vectors import NO_VECTORS
 from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.evaluation.evaluate import expected_calibration_error, shown_command
-from fuzzydict.search.features import Query, compare_spelling
+from fuzzydict.search.features import Query
 from fuzzydict.search.key_index import Keys
 from fuzzydict.search.score import SpellingScore, log_odds, log_probabilities
 from fuzzydict.text.similarity import likenesses
@@ -204,7 +204,7 @@ def _questions(
             continue
         query = Query.of("_".join(changed), NO_VECTORS)
         right = [keys.slots["_".join(parts)]] if kind.is_same else []
-        features = compare_spelling([query], keys)
+        features = SpellingScore().features([query], keys)
         yield Question(features, 0.0, np.array(right, np.intp), 1.0, absent=kind.is_same)
 
 
