@@ -99,6 +99,20 @@ export function later(wait, act) {
   return run;
 }
 
+// Call act at once, but not again within so many milliseconds: the last of such calls waits for them.
+export function paced(pause, act) {
+  let [timer, last] = [0, -Infinity];
+  const run = () => {
+    clearTimeout(timer);
+    const left = last + pause - performance.now();
+    if (left > 0) return (timer = setTimeout(run, left));
+    last = performance.now();
+    act();
+  };
+  run.stop = () => clearTimeout(timer);
+  return run;
+}
+
 // Show errors in an element, as text.
 export const errorsIn = (place) => (error) => {
   const text = error?.message ?? "";

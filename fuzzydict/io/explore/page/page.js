@@ -1,7 +1,7 @@
 // The page: its tabs, and the query that is typed.
 
 import { showAnswer, spoken } from "./answer.js";
-import { errorsIn, get, inTurn, later, latest, Trouble } from "./asking.js";
+import { errorsIn, get, inTurn, later, latest, paced, Trouble } from "./asking.js";
 import { setUpColumn } from "./column.js";
 import { byId, element, number, written } from "./elements.js";
 import { offerQuery, refreshHeat, setUpHeat } from "./heat.js";
@@ -9,7 +9,7 @@ import { setUpMap } from "./map.js";
 import { showTeaching, setUpTeaching } from "./teach.js";
 import { addSlider, onTemperature, setOwnTemperature, temperature } from "./temperature.js";
 
-const WAIT = 40; // milliseconds after a keystroke
+const PAUSE = 40; // milliseconds between queries
 const REST = 700; // milliseconds after which an answer is said aloud
 const VIEWS = ["one", "several", "column"];
 
@@ -35,7 +35,7 @@ const ask = latest(async (signal) => {
   if (error) show(null, true);
 });
 
-const soon = later(WAIT, ask);
+const soon = paced(PAUSE, ask);
 
 function show(answer, failed = false) {
   byId("answer").hidden = answer === null;
