@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
@@ -373,13 +373,12 @@ class _Cell(Generic[T]):
         beside: what is written beside it.
         count: the name of `Cleaned` under which its rows count.
         doubt: the doubt about it, if there is one.
-        rows: how many rows have it, of those that are not counted yet.
     """
 
-    __slots__ = ("beside", "count", "doubt", "rows")
+    __slots__ = ("beside", "count", "doubt")
 
     def __init__(self, beside: T, count: str, doubt: Doubt | None = None) -> None:
-        self.beside, self.count, self.doubt, self.rows = beside, count, doubt, 0
+        self.beside, self.count, self.doubt = beside, count, doubt
 
 
 class _ColumnMatcher(Generic[T]):
@@ -408,6 +407,8 @@ class _ColumnMatcher(Generic[T]):
         self.count: Counter[str] = Counter()
         self._written, self._beside_none = written, written(_NO_ANSWER)
         self._known: dict[str | None, _Cell[T]] = {}
+        self._beside: dict[str | None, T] = {}  # of the known cells
+        self._rows: Counter[str | None] = Counter()  # of each, which are not counted yet
         self._characters = 0
         self._blank = BlankCells(d)
 
@@ -418,27 +419,30 @@ class _ColumnMatcher(Generic[T]):
         """
         if len(self._known) > _REMEMBERED or self._characters > _REMEMBERED_CHARACTERS:
             self.count_rows()
-        rows = Counter(cells) if counts is None else dict(zip(cells, counts, strict=True))
-        if unknown := [cell for cell in rows if cell not in self._known]:
-            self._answer(unknown)
-        beside = {}
-        for cell, number in rows.items():
-            known = self._known[cell]
-            known.rows += number
-            beside[cell] = known.beside
-        return [beside[cell] for cell in cells]
+        beside = list(map(self._beside.get, cells))
+        if None in beside:
+            if unknown := [cell for cell in dict.fromkeys(cells) if cell not in self._known]:
+                self._answer(unknown)
+            beside = list(map(self._beside.get, cells))
+        if counts is None:
+            self._rows.update(cells)
+        else:
+            self._rows.update(dict(zip(cells, counts, strict=True)))
+        return cast("list[T]", beside)
 
     def count_rows(self) -> None:
         """Count the rows of all known cells, and their doubts; forget the cells."""
         doubts = []
-        for cell in self._known.values():
-            self.count[cell.count] += cell.rows
+        for text, rows in self._rows.items():
+            cell = self._known[text]
+            self.count[cell.count] += rows
             if cell.doubt is not None:
-                self.count["doubtful"] += cell.rows if cell.count == "matched" else 0
-                doubts.append(cell.doubt.seen(cell.rows))
+                self.count["doubtful"] += rows if cell.count == "matched" else 0
+                doubts.append(cell.doubt.seen(rows))
         if self.review is not None:
             self.review.add(doubts)
-        self._known.clear()
+        for kept in (self._known, self._beside, self._rows):
+            kept.clear()
         self._characters = 0
 
     def _answer(self, cells: list[str | None]) -> None:
@@ -449,9 +453,8 @@ class _ColumnMatcher(Generic[T]):
         best = self._best(queries)
         self._known.update((cell, _Cell(self._beside_none, "blank")) for cell in cells)
         self._known.update((query, self._matched(query, match)) for query, match in best.items())
-        self._characters += sum(
-            _length(cell or "") + _length(self._known[cell].beside) for cell in cells
-        )
+        self._beside.update((cell, self._known[cell].beside) for cell in cells)
+        self._characters += sum(_length(cell or "") + _length(self._beside[cell]) for cell in cells)
 
     def _matched(self, query: str, match: Match | None) -> _Cell[T]:
         """Return what is known of a query by its best key, if there is one."""

@@ -337,11 +337,12 @@ class _CsvWriter:
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, self._header = self._header, []
-        new = iter(beside)
-        for raw, cells in zip(*block.rows, strict=True):
-            if not cells:
-                parts.append(raw)
-            elif (added := next(new)) is not None:
+        raws, rows = block.rows
+        if len(beside) < len(rows):
+            new = iter(beside)
+            beside = [next(new) if cells else "" for cells in rows]
+        for raw, added in zip(raws, beside, strict=True):
+            if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
         self._write(parts)

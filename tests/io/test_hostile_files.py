@@ -145,6 +145,7 @@ def test_rows_of_many_lines_come_as_they_are_read() -> None:
     assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
 
 
+@pytest.mark.filterwarnings("ignore:.*read with")
 @pytest.mark.parametrize("form", FORMATS)
 def test_mutated_files_are_read_or_refused(tmp_path: Path, form: str) -> None:
     if form == "parquet":

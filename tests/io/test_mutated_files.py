@@ -49,6 +49,7 @@ def check(path: Path, read: Callable[[Path], Any]) -> Any:
         return None
 
 
+@pytest.mark.filterwarnings("ignore:.*read with")
 @pytest.mark.parametrize("form", DICTS)
 @given(CHANGES, st.binary(max_size=20) | st.none())
 def test_a_dict_is_read_or_refused(
