@@ -167,10 +167,12 @@ def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
             f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
             f"widen the scorer",
         )
+    places = 3 if round(score, 3) < round(cutoff, 3) else 9  # so that one is seen to be lower
     return NoMatchError(
         query,
-        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score {score:.3f}, "
-        f"below the cutoff {cutoff:.3f}; lower score_cutoff, or see most_similar({quoted(query)})",
+        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score "
+        f"{score:.{places}f}, below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see "
+        f"most_similar({quoted(query)})",
         key=key,
         score=score,
         cutoff=cutoff,

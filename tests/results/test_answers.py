@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fuzzydict import Attention, FuzzyDict, Match
+from fuzzydict import Attention, FuzzyDict, Match, NoMatchError
 from fuzzydict.results.answers import Matches
 from tests.results.test_tables import Table
 
@@ -213,3 +213,9 @@ def test_of_very_many_results_the_first_are_shown() -> None:
 def test_scores_that_are_no_probabilities_have_no_bars() -> None:
     d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [3.0, 0], "b": [0, 1.0]}, scorer="dot")
     assert "gradient" not in shown(d.most_similar("a"))
+
+
+def test_a_score_that_is_hardly_below_the_cutoff_is_seen_to_be() -> None:
+    twins = FuzzyDict({"Italy": 1, "Italy ": 2})
+    with pytest.raises(NoMatchError, match=r"score 0\.4999\d+, below the cutoff 0\.500000"):
+        twins["Itly"]
