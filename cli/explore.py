@@ -85,6 +85,11 @@ def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Pat
         )
     check_place(output, sources)
     if form == "fuzzydict":
+        if output.exists() and not is_own:
+            raise click.UsageError(
+                f"{output} exists, and what it was taught would be lost; go on with it: "
+                f"fuzzydict explore {output} -o {output}, or save elsewhere (-o)"
+            )
         check_items(d)
 
 

@@ -160,6 +160,17 @@ def test_what_was_read_is_not_overwritten(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
+def test_what_was_taught_before_is_not_replaced(car: Path) -> None:
+    saved = car.with_suffix(".fuzzydict")
+    d = FuzzyDict(json.loads(car.read_text()))
+    d.aliases["varnish"] = "color"
+    d.save(saved)
+    done = explore(car, "--no-browser", "-o", saved)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"go on with it: fuzzydict explore {saved} -o {saved}" in done.stderr
+    assert dict(FuzzyDict.load(saved).aliases) == {"varnish": "color"}
+
+
 def test_values_that_cannot_be_saved_are_refused_before_it_is_served(tmp_path: Path) -> None:
     path = tmp_path / "dates.toml"
     path.write_text("day = 2024-02-29\n")
