@@ -9,7 +9,9 @@ formula gets a quote in front, which is taken away when the file is read.
 
 from __future__ import annotations
 
-from io import BytesIO
+import csv
+import json
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import bytes_of, replacing
@@ -17,6 +19,7 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
 from fuzzydict.io.dialect import Dialect
 from fuzzydict.io.examples import REVIEW_COLUMNS, is_undecided, read_table
 from fuzzydict.io.records import (
+    BYTE_ORDER_MARK,
     DELIMITERS,
     ROW_FORMATS,
     as_cell,
@@ -28,7 +31,7 @@ from fuzzydict.io.records import (
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from fuzzydict.io.examples import Row
@@ -75,10 +78,13 @@ class DecidedFile:
         self.dialect = self._table.dialect
         self.columns = tuple(self._table.header.content) if self._table.header else ()
         self.decisions: list[Decision] = []
+        self._own: set[str] = set()  # queries that are keys
         self._undecided: dict[int, str] = {}  # line numbers and texts
         impossible = []
         for row in self._table.rows():
             decision = _decision(row, path, d)
+            if dict.__contains__(d, row.query):
+                self._own.add(row.query)
             if decision is None:
                 self._undecided[row.line] = same_text(row.query)
             elif _is_possible(decision, d):
@@ -99,13 +105,35 @@ class DecidedFile:
             if all(text in self.undecided and text not in texts for text in asked):
                 yield line
 
-    def about_others(self, texts: Container[str]) -> Iterator[str]:
-        """Yield the file's lines but for those on these texts, decided or not."""
+    def decided_as(self, keys: Mapping[str, str | None], texts: set[str]) -> Iterator[str]:
+        """Yield the file's lines, those on some texts with the keys of these as targets.
+
+        Args:
+            keys: of each text.
+            texts: those that have a line are added to it.
+        """
         if self._table.header is not None:
             yield self._table.header.raw
         for line, rows in self._table.lines:
-            if not any(same_text(row.query) in texts for row in rows):
+            asked = {same_text(row.query): row.query for row in rows}
+            if asked.keys().isdisjoint(keys):
                 yield line
+                continue
+            ((text, query),) = asked.items()  # a line has one query
+            if query not in self._own:  # a key finds itself: its line would contradict the others
+                texts.add(text)
+                yield self._with_target(line, keys[text])
+
+    def _with_target(self, line: str, key: str | None) -> str:
+        """Return a line with another target, and all else as it is."""
+        end = line[len(line.rstrip("\r\n")) :]
+        if not self.columns:
+            return as_json(json.loads(line.removeprefix(BYTE_ORDER_MARK)) | {"target": key}) + end
+        delimiter = self.dialect.delimiter
+        cells = next(csv.reader(StringIO(line, newline=""), delimiter=delimiter, strict=True))
+        cells += [""] * (len(self.columns) - len(cells))
+        cells[self.columns.index("target")] = _target_cell(key, self.columns)
+        return csv_row(cells, delimiter) + end
 
 
 def _decision(row: Row, path: Path, d: FuzzyDict[Any]) -> Decision | None:
@@ -328,11 +356,16 @@ def decision_lines(
     Args:
         form: "csv", "tsv" or "jsonl".
         decisions: the key of each text, or None for no key.
-        before: a file whose rows on other texts come first.
+        before: a file whose rows come first; of those on these texts, the targets are changed.
     """
-    texts = set(map(same_text, decisions))
-    kept = before.about_others(texts) if before else ()
-    rows = (Doubt(query, None, None, None, key) for query, key in decisions.items())
+    written = set[str]()
+    keys = {same_text(query): key for query, key in decisions.items()}
+    kept = list(before.decided_as(keys, written)) if before else ()
+    rows = (
+        Doubt(query, None, None, None, key)
+        for query, key in decisions.items()
+        if same_text(query) not in written
+    )
     return _lines(form, before, kept, rows)
 
 
@@ -356,14 +389,21 @@ def _lines(
         yield dialect.encoded(begin + last, name)
 
 
-def _line(doubt: Doubt, delimiter: str, columns: Iterable[str]) -> str:
+def _line(doubt: Doubt, delimiter: str, columns: Collection[str]) -> str:
     """Return a doubt as a line of a file, in the order of its columns; as JSON if it has none."""
     fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
     if not delimiter:
         return as_json(fields)
     texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
+    texts["target"] = _target_cell(doubt.target, columns)
     cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
     return csv_row(cells, delimiter)
+
+
+def _target_cell(key: str | None, columns: Collection[str]) -> str:
+    """Return a target as a cell; a quote is read only where all columns of a review are."""
+    text = as_cell(key)
+    return without_formula(text) if {*REVIEW_COLUMNS} <= {*columns} else text
 
 
 def check_ending(path: Path) -> str:

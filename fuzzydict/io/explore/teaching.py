@@ -75,9 +75,9 @@ class Teaching:
         if output is None:
             return
         self._form = saved_as(output)
-        if self._form != "fuzzydict" and output.exists():
+        self._state = _state_of(output)  # before it is read: what is written then is not replaced
+        if self._form != "fuzzydict" and self._state is not None:
             self._before = self._read(output)
-        self._state = _state_of(output)
 
     def _read(self, output: Path) -> DecidedFile:
         """Teach the dict what is decided in a file."""
@@ -109,11 +109,14 @@ class Teaching:
 
         Raises:
             OptionError: there is no such key, or the query is a key, blank, or too long.
+            FileFormatError: the encoding of the file lacks a character of them.
             NotSavedError: it was taught, but could not be saved.
         """
         self._check(query, key)
         if self._form in DELIMITERS:
             _check_cells(query, key)
+        if self._before is not None:
+            self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
         with self._changing():
             text = same_text(query)
             before = self._taught.get(text)
@@ -223,12 +226,12 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
 
     Args:
         d: the dict.
-        decisions: a list of ``{"query": text, "target": key, or None for none}``; of two on one
-            text, the last holds.
+        decisions: a list of ``{"query": text, "target": key, or None for none}``.
 
     Raises:
         ArgumentTypeError: it is no such list.
-        OptionError: a target is no key, or another one than its query, which is a key itself.
+        OptionError: a target is no key, or another one than its query, which is a key itself; or
+            two texts that are one, but for case, accents and punctuation, have different targets.
     """
     if not isinstance(decisions, list):
         raise ArgumentTypeError("decisions: expected a list of queries and targets")
@@ -242,7 +245,12 @@ def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:
                 f"key of the dict, or none"
             )
         _check_cells(query, target)
-        found[same_text(query)] = query, target
+        other, before = found.setdefault(same_text(query), (query, target))
+        if before != target:
+            raise OptionError(
+                f"decisions: {quoted(other)} and {quoted(query)} are one text, for case, accents "
+                f"and punctuation make no difference; choose one target for both"
+            )
     return b"".join(decision_lines("csv", dict(found.values())))
 
 

@@ -17,6 +17,7 @@ from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.examples import read_examples, read_table
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
+from fuzzydict.io.review import Decided
 from fuzzydict.text.words import same_text
 from tests.support.exploring import asked, posted, sent, serving
 
@@ -139,13 +140,82 @@ def test_what_was_decided_in_a_file_holds_and_stays(tmp_path: Path, end: str) ->
     teaching.teach("swiftness", "top speed")
     teaching.teach("Maker", "color")
     saved = path.read_bytes().decode()
-    kept = [line for line in lines if not line.startswith(("swiftness", "maker"))]
-    assert saved.split(end) == [*kept, "swiftness,,,,,top speed", "Maker,,,,,color", ""]
+    lines[2:4] = "swiftness,,2,brand,0.1,top speed", "maker,,1,brand,0.9,color"
+    assert saved.split(end) == lines
+    lines[2:4] = "swiftness,,2,brand,0.1,? brand", "maker,,1,brand,0.9,brand"
     teaching.forget("maker")
     assert d["maker"] == "Porsche"
     assert "maker,,1,brand,0.9,brand" in path.read_text("utf-8")
     teaching.forget("swiftness")
     assert path.read_bytes().decode().rstrip() == end.join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "changed"),
+    [
+        ("a.csv", "target,note,query\nbrand,my own,Hue\n", "target,note,query\n{},my own,Hue\n"),
+        ("a.csv", 'query,target\n"hue",', "query,target\nhue,{}"),
+        (
+            "a.tsv",
+            '"a\nb"\tquery\ttarget\n"1\n2"\thue\t?\n',
+            '"a\nb"\tquery\ttarget\n"1\n2"\thue\t{}\n',
+        ),
+        (
+            "a.jsonl",
+            '{"note": [1], "query": "hue", "target": ["color"]}\n\n',
+            '{{"note": [1], "query": "hue", "target": "{}"}}\n\n',
+        ),
+    ],
+)
+@pytest.mark.parametrize("key", ["color", "=price"])
+def test_of_a_text_decided_anew_only_the_target_changes(
+    tmp_path: Path, name: str, content: str, changed: str, key: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, "utf-8")
+    teaching = Teaching(car(), path)
+    teaching.teach("HUE", key)
+    assert path.read_text("utf-8") == changed.format(key)
+    assert Teaching(car(), path).dict["hue"] == KEYS[key]
+    teaching.teach("zip", None)
+    assert path.read_text("utf-8").startswith(changed.format(key))
+    assert Teaching(car(), path).dict.aliases == {"hue": key, "zip": None}
+
+
+def test_a_row_on_a_key_gives_way_to_a_decision_on_the_same_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("query,target\ncolor,color\n", "utf-8")
+    Teaching(car(), path).teach("Color!", "brand")
+    assert path.read_text("utf-8") == "query,target\nColor!,brand\n"
+
+
+def test_what_the_encoding_of_the_file_lacks_is_refused_alone(tmp_path: Path) -> None:
+    path, d = tmp_path / "decisions.csv", car()
+    path.write_bytes("query,target\ncouleur foncée,color\n".encode("windows-1252"))
+    with pytest.warns(UserWarning, match="windows-1252"):
+        teaching = Teaching(d, path)
+    with pytest.raises(FileFormatError, match="'ř' cannot be written"):
+        teaching.teach("šedý řetěz", "color")
+    assert (len(teaching), "šedý řetěz" in d.aliases) == (0, False)
+    teaching.teach("hue", "color")
+    assert path.read_bytes().decode("windows-1252").endswith("\nhue,color\n")
+
+
+def test_what_is_written_while_it_is_read_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, read = tmp_path / "decisions.csv", Decided
+    path.write_text("query,target\nhue,color\n", "utf-8")
+
+    def read_and_edit(*arguments: Any) -> Decided:
+        decided = read(*arguments)
+        path.write_text("query,target\nhue,brand\nmaker,brand\n", "utf-8")
+        return decided
+
+    monkeypatch.setattr("fuzzydict.io.explore.teaching.Decided", read_and_edit)
+    with pytest.raises(NotSavedError, match="has changed meanwhile"):
+        Teaching(car(), path).teach("swiftness", "top speed")
+    assert "maker,brand" in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -251,7 +321,7 @@ def test_nothing_is_taught_after_the_end() -> None:
 def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
     decisions = [
         *({"query": "swiftness", "target": "top speed"}, {"query": "@home", "target": None}),
-        *({"query": "SWIFTNESS", "target": "=price"}, {"query": "color", "target": "color"}),
+        *({"query": "cost", "target": "=price"}, {"query": "color", "target": "color"}),
     ]
     path = tmp_path / "decisions.csv"
     with serving(car()) as server:
@@ -260,7 +330,17 @@ def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
         assert not server.dict.aliases
     path.write_text(text, "utf-8", newline="")
     assert "\n@" not in text
-    assert cleaned(car(), ["swiftness", "@home", "color"], path) == ["=price", None, "color"]
+    asked_again = ["swiftness", "@home", "cost", "color"]
+    assert cleaned(car(), asked_again, path) == ["top speed", None, "=price", "color"]
+
+
+def test_decisions_that_contradict_each_other_are_refused() -> None:
+    decisions = [
+        {"query": "Swift-ness", "target": "brand"},
+        {"query": "swift ness", "target": None},
+    ]
+    with pytest.raises(OptionError, match="'Swift-ness' and 'swift ness' are one text"):
+        decisions_table(car(), decisions)
 
 
 @pytest.mark.parametrize(
@@ -287,8 +367,14 @@ def test_any_decisions_are_read_again(decisions: dict[str, str | None]) -> None:
         with pytest.raises(OptionError, match="holds a zero byte"):
             decisions_table(car(), table)
         return
+    by_text: dict[str, tuple[str, str | None]] = {}
+    for query, key in decisions.items():
+        by_text.setdefault(same_text(query), (query, key))
+    if any(by_text[same_text(query)][1] != key for query, key in decisions.items()):
+        with pytest.raises(OptionError, match="are one text"):
+            decisions_table(car(), table)
+        return
     rows = read_table(decisions_table(car(), table), Path("decisions.csv")).rows()
-    by_text = {same_text(query): (query, key) for query, key in decisions.items()}
     assert {row.query: row.target for row in rows} == dict(by_text.values())
 
 
