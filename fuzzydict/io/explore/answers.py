@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -26,6 +27,8 @@ from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.text.words import plain, shortened
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from numpy.typing import NDArray
 
     from fuzzydict.results.answers import Attention, Match
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 LONGEST_QUERY = 500
 _SHOWN = 12  # keys of an answer
 _WIDTH = 300  # characters of a value
+_DIGITS = 4  # of a pooled number
 _SAMPLE = 8  # keys that the page names at first
 _LISTED = 20  # keys to choose from
 _MAPPED = 500  # keys on the map
@@ -60,13 +64,19 @@ class Answers:
 
     Threads may ask at once.
 
+    Args:
+        d: the dict.
+        changing: a lock that is held while aliases change, so that no answer is half of before.
+
     >>> told = Answers(FuzzyDict({"red": 1.0, "blue": 3.0})).answer("reed")
     >>> told["matches"], [row["key"] for row in told["keys"]]
     (True, ['red', 'blue'])
     """
 
-    def __init__(self, d: FuzzyDict[Any]) -> None:
-        self.dict, self._map_lock = d, Lock()
+    def __init__(
+        self, d: FuzzyDict[Any], changing: AbstractContextManager[Any] | None = None
+    ) -> None:
+        self.dict, self._changing, self._map_lock = d, changing or Lock(), Lock()
         self.kind = kind_of(dict.values(d))
 
     def about(self) -> dict[str, Any]:
@@ -104,16 +114,22 @@ class Answers:
         """
         check_query(query)
         temperature = None if temperature is None else positive("temperature", temperature)
-        told: dict[str, Any] = {"query": query, **_NOTHING}
+        with self._changing:
+            return {"query": query, **_NOTHING, **self._answer(query, temperature)}
+
+    def _answer(self, query: str, temperature: float | None) -> dict[str, Any]:
         try:
             explanation = self.dict.explain(query)
             nearest = self.dict.most_similar(query, topn=_SHOWN)
         except NoMatchError as error:
-            return told | {"verdict": error.message}
-        told["verdict"] = str(explanation).partition("\n")[0]
-        told["why"] = "\n".join(reasons(explanation))
-        told |= {"matches": explanation.matches, "taught": explanation.taught}
-        told["doubtful"] = is_doubtful(explanation.best)
+            return {"verdict": error.message}
+        told: dict[str, Any] = {
+            "verdict": str(explanation).partition("\n")[0],
+            "why": "\n".join(reasons(explanation)),
+            "matches": explanation.matches,
+            "taught": explanation.taught,
+            "doubtful": not explanation.taught and is_doubtful(explanation.best),
+        }
         try:
             attention = at_temperature(self.dict.attend(query), temperature)
         except NoMatchError as error:  # an equal key may be found all the same
@@ -160,8 +176,7 @@ class Answers:
         if self.kind == "colors" and value.shape == (3,):  # V may have made another size of it
             color = _as_color(np.clip(value.round(), 0, 255))
         number = float(value) if value.ndim == 0 else None
-        text = shown(np.round(output, 4))
-        return {"pooled": {"text": text, "color": color, "number": number}}
+        return {"pooled": {"text": shown(rounded(value)), "color": color, "number": number}}
 
     def _color(self, value: Any) -> str | None:
         return _as_color(value) if self.kind == "colors" else None
@@ -371,6 +386,20 @@ def key_text(key: Any) -> str:
 def shown(value: Any) -> str:
     """Return a value as a text of one line, shortened."""
     return shortened(as_line(value), _WIDTH)
+
+
+def rounded(values: NDArray[Any]) -> Any:
+    """Return numbers with four decimals, or the first four digits of those that are all below 1.
+
+    >>> rounded(np.array([1.23456, 2e-6])), rounded(np.array([1e-6, 2.34567e-6]))
+    ([1.2346, 0.0], [1e-06, 2.346e-06])
+    >>> rounded(np.array(1e308))  # `np.round` makes it infinite
+    1e+308
+    """
+    most = float(np.abs(values).max(initial=0.0))
+    digits = _DIGITS - 1 - math.floor(math.log10(most)) if 0 < most < 1 else _DIGITS
+    parts = [round(float(part), digits) for part in values.ravel()]
+    return np.reshape(parts, values.shape).tolist()
 
 
 def _scorer(scorer: Any) -> str:

@@ -84,7 +84,8 @@ class ExploreServer(ThreadingHTTPServer):
         output: Path | None = None,
     ) -> None:
         self.dict, self.title, self.token = d, title, secrets.token_urlsafe(16)
-        self.teaching, self.answers = Teaching(d, output), Answers(d)
+        self.teaching = Teaching(d, output)
+        self.answers = Answers(d, self.teaching.changing)
         self.uploading = Lock()
         self._open, self._lock = dict[Any, None](), Lock()
         super().__init__((_HOST, port), _Handler)

@@ -61,6 +61,9 @@ class Teaching:
             decisions, as ``fuzzydict map --decisions`` reads it. What is decided in such a file is
             taught first, and stays in it. None if nothing is saved.
 
+    Attributes:
+        changing: a lock that is held while the aliases change, and not while they are saved.
+
     Raises:
         OSError: the file cannot be read.
         FileFormatError: it holds no decisions, or those of another dict.
@@ -69,6 +72,7 @@ class Teaching:
 
     def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
         self.dict, self.output, self._lock = d, output, Lock()
+        self.changing = Lock()
         self._taught: dict[str, Lesson] = {}  # by the words of the queries
         self._before: DecidedFile | None = None
         self._is_closed, self._form = False, ""
@@ -121,7 +125,8 @@ class Teaching:
             text = same_text(query)
             before = self._taught.get(text)
             was = self.dict.aliases.find(query, _ABSENT) if before is None else before.before
-            self.dict.aliases[query] = key
+            with self.changing:
+                self.dict.aliases[query] = key
             self._taught[text] = Lesson(query, key, was)
             return self._saved()
 
@@ -154,10 +159,11 @@ class Teaching:
             lesson = self._taught.pop(same_text(query), None)
             if lesson is None:
                 raise OptionError(f"query: {quoted(query)} was not taught on this page")
-            if lesson.before is _ABSENT:
-                self.dict.aliases.pop(lesson.query, None)
-            else:
-                self.dict.aliases[lesson.query] = lesson.before
+            with self.changing:
+                if lesson.before is _ABSENT:
+                    self.dict.aliases.pop(lesson.query, None)
+                else:
+                    self.dict.aliases[lesson.query] = lesson.before
             return self._saved()
 
     @contextmanager

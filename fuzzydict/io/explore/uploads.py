@@ -206,10 +206,10 @@ def _cells(d: FuzzyDict[Any], texts: Mapping[str, int]) -> Iterator[dict[str, An
         except NoMatchError:  # no key has letters or digits
             break
     for text, best in found.items():
-        yield _cell(text, texts[text], best) | {"taught": text in d.aliases}
+        yield _cell(text, texts[text], best, is_taught=text in d.aliases)
 
 
-def _cell(text: str, rows: int, best: Sequence[Match]) -> dict[str, Any]:
+def _cell(text: str, rows: int, best: Sequence[Match], *, is_taught: bool) -> dict[str, Any]:
     match = best[0] if best else None
     return {
         "query": text,
@@ -218,7 +218,8 @@ def _cell(text: str, rows: int, best: Sequence[Match]) -> dict[str, Any]:
         "value": match and shown(match.value),
         "score": match and match.score,
         "matches": match is not None and match.matches,
-        "doubtful": match is not None and is_doubtful(match),
+        "doubtful": match is not None and not is_taught and is_doubtful(match),
+        "taught": is_taught,
         "others": [{"key": key_text(one.key), "score": one.score} for one in best[1:]],
     }
 

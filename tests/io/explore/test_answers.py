@@ -79,6 +79,12 @@ def test_the_page_is_told_of_the_dict() -> None:
         }
 
 
+@pytest.mark.parametrize("value", [[1e-6, 2e-6], [1e308, 1e308], 3e-7, 1e308, [1234567.5, 0.5]])
+def test_small_and_large_pooled_values_are_told_as_they_are(value: Any) -> None:
+    pooled = Answers(FuzzyDict({"red": value, "blue": value})).answer("red")["pooled"]
+    assert json.loads(pooled["text"]) == pytest.approx(value)
+
+
 def test_values_that_cannot_be_pooled_are_told_of() -> None:
     mixed = Answers(FuzzyDict({"doors": 4, "color": "black"})).answer("colour")
     assert mixed["pooled"] is None

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.examples import read_examples, read_table
+from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
 from fuzzydict.io.review import Decided
 from fuzzydict.text.words import same_text
@@ -305,6 +307,32 @@ def test_several_pages_teach_in_turn(tmp_path: Path, ending: str) -> None:
     }
     saved = FuzzyDict.load(path).aliases if ending == "fuzzydict" else dict(read_examples(path))
     assert dict(saved) == taught
+
+
+def test_an_answer_is_of_before_or_after_a_lesson() -> None:
+    asked_once, taught = Event(), Event()
+
+    class Slow(FuzzyDict[Any]):
+        def most_similar(self, *arguments: Any, **options: Any) -> Any:
+            asked_once.set()
+            taught.wait(0.3)
+            return super().most_similar(*arguments, **options)
+
+    teaching = Teaching(d := Slow(KEYS))
+    answers = Answers(d, teaching.changing)
+
+    def teach() -> None:
+        asked_once.wait()
+        teaching.teach("hue", "brand")
+        taught.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(teach)
+        answer = answers.answer("hue")
+        done.result()
+    assert (answer["taught"], answer["keys"][0]["key"]) == (False, "color")
+    answer = answers.answer("hue")
+    assert (answer["taught"], answer["keys"][0]["key"]) == (True, "brand")
 
 
 def test_nothing_is_taught_after_the_end() -> None:

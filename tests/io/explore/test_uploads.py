@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fuzzydict import FuzzyDict, FuzzyDictError
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.explore import uploads
+from fuzzydict.io.explore.answers import Answers
 from tests.benchmarks.hostile_files import ATTACKS
 from tests.io.test_mutated_files import CHANGES, TABLES, changed
 from tests.support.exploring import BYTES, posted, sent, serving, upload
@@ -114,6 +115,17 @@ def test_decisions_taught_are_certain_when_the_column_is_matched_again() -> None
         found = upload(server, "column", b"Germny", name="pasted.txt")
     (cell,) = found["cells"]
     assert (cell["key"], cell["doubtful"], cell["taught"]) == ("France", False, True)
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling", "dot", "cosine"])
+def test_what_was_taught_is_not_doubtful_whatever_the_score(scorer: str | None) -> None:
+    vectors = {"germany": [0.1, 0.2], "france": [0.2, 0.1], "deutschland": [0.3, 0.3]}
+    d = FuzzyDict({"germany": 1, "france": 2}, scorer=scorer, embedding=vectors)
+    d.aliases["deutschland"] = "germany"
+    (cell,) = uploads.column(d, "a.txt", b"deutschland", None)["cells"]
+    assert (cell["key"], cell["doubtful"], cell["taught"]) == ("germany", False, True)
+    answer = Answers(d).answer("deutschland")
+    assert (answer["matches"], answer["doubtful"], answer["taught"]) == (True, False, True)
 
 
 @pytest.mark.parametrize(
