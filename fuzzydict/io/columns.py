@@ -207,13 +207,19 @@ def join_tables(
         FileFormatError: a table is not of its format, or lacks the column; a text comes twice in
             the column of the right table.
         OptionError: a column was not given, or twice; ``how`` or a format is unknown; a name would
-            come twice; the output is the right table.
+            come twice; the output is the right table, or the left one if that is a workbook and
+            ``how`` leaves rows out.
         MissingExtraError: a format needs an extra that is not installed.
     """
     if how not in HOWS:
         raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}")
-    if isinstance(output, Path) and os.path.realpath(output) == os.path.realpath(right):
+    if _same(output, right):
         raise OptionError(f"{output} is the right table; write to another file")
+    if how != "left" and checked_format(left, left_format) == "xlsx" and _same(left, output):
+        raise OptionError(
+            f"how: {output} would lose its other sheets, formulas and formats with the rows that "
+            f"{how} leaves out; write to another file"
+        )
     of_left, of_right = _join_column("left_on", left_on, on), _join_column("right_on", right_on, on)
     with open_table(
         right,
@@ -244,6 +250,12 @@ def join_tables(
             matcher = _ColumnMatcher[Any](d, Decided(d, []), None, sure, beside)
             _copy(source, blocks, writer, matcher, progress)
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def _same(one: Path | BinaryIO, other: Path | BinaryIO) -> bool:
+    """Tell whether two are the same file."""
+    both = [os.path.realpath(file) for file in (one, other) if isinstance(file, Path)]
+    return len(both) == 2 and both[0] == both[1]
 
 
 def _join_column(name: str, given: str | None, on: str | None) -> str:

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from contextlib import contextmanager, suppress
-from datetime import date, time
+from datetime import date, time, timedelta
 from io import BytesIO, StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -516,6 +516,8 @@ def as_line(value: Any) -> str:
     """
     if isinstance(value, date | time):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value)
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return repr(value)  # as JSON has it
     if isinstance(value, str) and not _NOT_ON_A_LINE.search(value):

@@ -12,7 +12,8 @@ import re
 import warnings
 import zlib
 from contextlib import contextmanager
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
@@ -24,7 +25,7 @@ from fuzzydict.errors import (
     printable,
     quoted,
 )
-from fuzzydict.io.records import Record, as_cell, as_json, encoded
+from fuzzydict.io.records import Record, as_cell, as_line, encoded
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
 _MAX_BYTES = 2**28  # of a workbook's parts, unpacked
 _MAX_TAGS = 2**24  # in them; a cell has four
 _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
+_MAX_COLUMNS = 2**14
 _MAX_TEXT = 32_767  # characters of a cell
 _MAX_EXACT = 10**15  # integers of more digits are rounded in cells
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_LITERAL = re.compile(r'"[^"]*"|\\.|\[\$[^]]*]')  # in the format of a number
 #: What openpyxl repeats for each cell of a range.
 _RANGE = re.compile(rb"<(?:\w+:)?(?:mergeCell|hyperlink)\s[^<>]*?\bref\s*=\s*[\"']([^\"'<>]*)")
 
@@ -76,30 +79,44 @@ class Sheet:
                 f"columns, more than {_MAX_CELLS} in all; save the table as CSV or Parquet"
             )
         with _workbook_errors(name):
-            self._values = self._computed()
+            self._shown = self._computed()
+            self._values = self._read()
         self._fill_merged(place)
+        self._width, self._last = self._end()
         self.header = Record(1, "", self._values[0] if self._values else [])
         self.names = [cell_text(value) or "" for value in self.header.content]
         if not any(self.names):
             raise FileFormatError(f"{place}: row 1 is empty; expected the names of the columns")
 
-    def _computed(self) -> list[list[Any]]:
-        """Return the values of all rows, up to the last that is not empty, as wide as the table."""
-        sheet, formulas = self._sheet, list[Any]()
-        for row in sheet.iter_rows():
+    def _computed(self) -> Any:
+        """Return the sheet with the values of formulas in their places."""
+        formulas = list[Any]()
+        for row in self._sheet.iter_rows():
             formulas += [cell for cell in row if cell.data_type == "f"]
-        if formulas:
-            with warnings.catch_warnings(action="ignore"):
-                sheet = _load(self._file, data_only=True)[sheet.title]
+        if not formulas:
+            return self._sheet
+        with warnings.catch_warnings(action="ignore"):
+            shown = _load(self._file, data_only=True)[self._sheet.title]
         for cell in formulas:
-            computed = sheet.cell(cell.row, cell.column)
+            computed = shown.cell(cell.row, cell.column)
             if computed.value is None and computed.data_type == "n":  # "" is a text
                 self._unknown.setdefault(cell.column - 1, cell.coordinate)
-        rows = [[_value(cell) for cell in row] for row in sheet.iter_rows()]
+        return shown
+
+    def _read(self) -> list[list[Any]]:
+        """Return the values of all rows, up to the last that is not empty, as wide as the table."""
+        rows = [[_value(cell) for cell in row] for row in self._shown.iter_rows()]
         while rows and all(value is None for value in rows[-1]):
             del rows[-1]
         filled = [place for row in rows for place, value in enumerate(row) if value is not None]
         return [row[: max(filled) + 1] for row in rows]
+
+    def _end(self) -> tuple[int, str]:
+        """Return the last column in which anything is, or is merged, and the cells there."""
+        cells = (cell for row in self._sheet.iter_rows() for cell in row)
+        used = ((cell.column, cell.coordinate) for cell in cells if cell.value is not None)
+        merged = ((cells.max_col, cells.coord) for cells in self._sheet.merged_cells.ranges)
+        return max(chain(used, merged), default=(0, ""))
 
     def _fill_merged(self, place: str) -> None:
         """Give cells that are merged downwards the value of the first."""
@@ -133,13 +150,20 @@ class Sheet:
     def write(self, row: int, cells: Sequence[Any]) -> None:
         """Write values beside a row. Texts are written as texts, whatever they begin with.
 
-        Raises:
-            FileFormatError: a text is too long for a cell.
-        """
-        self._write(self._sheet, row, len(self.names), cells)
+        They are right of all cells of the sheet that hold anything or are merged.
 
-    def _write(self, sheet: Any, row: int, after: int, cells: Sequence[Any]) -> None:
-        for column, value in enumerate(cells, after + 1):
+        Raises:
+            FileFormatError: a text is too long for a cell, or the sheet has no more columns.
+        """
+        self._write(self._sheet, row, cells)
+
+    def _write(self, sheet: Any, row: int, cells: Sequence[Any]) -> None:
+        if self._width + len(cells) > _MAX_COLUMNS:
+            raise FileFormatError(
+                f"{self.name}: sheet {quoted(self._sheet.title)} has no room for new columns right "
+                f"of {self._last}; clear or unmerge that, or save the table as CSV"
+            )
+        for column, value in enumerate(cells, self._width + 1):
             if value is not None:
                 self._set(sheet.cell(row, column), _for_cell(value))
 
@@ -158,15 +182,46 @@ class Sheet:
         with _workbook_errors(self.name):
             self._book.save(output)
 
-    def save_rows(self, output: BinaryIO, rows: Sequence[Sequence[Any]]) -> None:
-        """Write a new workbook that has a sheet of this name with these rows."""
+    def save_rows(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
+        """Write a new workbook that has a sheet of this name with some of the rows, as values.
+
+        Rows are not deleted in the workbook that was read, as openpyxl does not move what formulas
+        and merged cells refer to.
+
+        Args:
+            output: where it is written.
+            rows: the number of each row, and what is written beside it.
+
+        Raises:
+            FileFormatError: a formula has no value, or as for `write`.
+        """
         from openpyxl import Workbook
 
+        self.check_formulas(range(self._width))
+        if others := [name for name in self._book.sheetnames if name != self._sheet.title]:
+            names = ", ".join(map(quoted, others))
+            warnings.warn(
+                f"{self.name}: only rows of sheet {quoted(self._sheet.title)} are written, as "
+                f"values; not its formulas and formats, nor {names}",
+                stacklevel=2,
+            )
         book = Workbook()
         book.active.title = self._sheet.title
-        for number, row in enumerate(rows, 1):
-            self._write(book.active, number, 0, row)
+        for number, (row, cells) in enumerate(rows, 1):
+            for column in range(1, self._width + 1):
+                self._copy(row, column, book.active.cell(number, column))
+            self._write(book.active, number, cells)
         book.save(output)
+
+    def _copy(self, row: int, column: int, cell: Any) -> None:
+        """Write the value that a cell shows into another."""
+        shown, values = self._shown.cell(row, column), self._values[row - 1]
+        if shown.data_type == "e":
+            cell.value, cell.data_type = shown.value, "e"
+        elif column <= len(values):
+            self._set(cell, values[column - 1])
+        if shown.value is not None:
+            cell.number_format = shown.number_format
 
 
 def cell_text(value: Any) -> str | None:
@@ -181,18 +236,18 @@ def cell_text(value: Any) -> str | None:
         return str(int(value))
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
-    return value.isoformat() if isinstance(value, date | time) else as_json(value)
+    return as_line(value)
 
 
 def _for_cell(value: Any) -> Any:
-    """Return a value as a cell can hold it: what is no number, date or time becomes a text."""
+    """Return a value as a cell can hold it: numbers, dates, times and durations, or a text."""
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     if isinstance(value, bool) or (type(value) is int and abs(value) < _MAX_EXACT):
         return value
     if type(value) is float and math.isfinite(value):
         return value
-    if isinstance(value, date | time) and getattr(value, "tzinfo", None) is None:
+    if isinstance(value, date | time | timedelta) and getattr(value, "tzinfo", None) is None:
         return value
     text = encoded(as_cell(value)).decode()
     return ILLEGAL_CHARACTERS_RE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
@@ -201,11 +256,16 @@ def _for_cell(value: Any) -> Any:
 def _value(cell: Any) -> Any:
     """Return the value of a cell; None if it is empty, or holds an error such as #N/A."""
     value = None if cell.data_type == "e" else cell.value
-    if isinstance(value, datetime) and "h" not in cell.number_format.lower():
+    if isinstance(value, datetime) and value.time() == time() and not _shows_time(cell):
         return value.date()
     if isinstance(value, str | None) and type(value) is not str:
         return None if value is None else str(value)
     return str(value) if isinstance(value, list) else value  # text in several fonts
+
+
+def _shows_time(cell: Any) -> bool:
+    shown = _LITERAL.sub("", cell.number_format.lower())
+    return "h" in shown or "s" in shown
 
 
 # ---- the workbook -------------------------------------------------------------------------

@@ -650,10 +650,8 @@ class _XlsxWriter:
     def finish(self) -> None:
         kept = [(row, cells) for row, cells in self._rows if cells is not None]
         if len(kept) < len(self._rows):
-            rows = [[*row.values, *cells] for row, cells in kept]
-            self._sheet.save_rows(
-                self._output, [[*self._sheet.header.content, *self._names], *rows]
-            )
+            rows = [(row.line, cells) for row, cells in kept]
+            self._sheet.save_rows(self._output, [(1, self._names), *rows])
             return
         self._sheet.write(1, self._names)
         for row, cells in kept:

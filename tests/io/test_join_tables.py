@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
@@ -37,8 +39,6 @@ def write(path: Path, names: list[str], rows: list[tuple[Any, ...]]) -> Path:
             table = dict(zip(names, map(list, columns), strict=True))
             parquet.write_table(arrow.table(table), path)
         case ".xlsx":
-            import openpyxl
-
             book = openpyxl.Workbook()
             for row in [names, *rows]:
                 book.active.append(row)
@@ -122,6 +122,38 @@ def test_a_table_may_be_joined_with_itself_and_replaced(tmp_path: Path) -> None:
     left, _ = tables(tmp_path)
     join_tables(left, right, left, on="country", how="inner")
     assert len(read(left)) == 4
+
+
+def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -> None:
+    _, right = tables(tmp_path)
+    left, output, day = tmp_path / "l.xlsx", tmp_path / "o.xlsx", datetime(2024, 2, 29, 13, 45)
+    book = openpyxl.Workbook()
+    for row in [["country", "x", "at"], ["qwzzt", 1, 2], ["Germny", "#DIV/0!", day], ["France", 3]]:
+        book.active.append(row)
+    book.active["B3"].data_type = "e"
+    book.active["C3"].number_format = "dd.mm.yy"
+    book.active.merge_cells("C3:C4")
+    book.active["E2"] = "far off"
+    book.create_sheet("Notes")["A1"] = "important"
+    book.save(left)
+    before = left.read_bytes()
+    for how in ("inner", "anti"):
+        with pytest.raises(OptionError, match=r"l.xlsx would lose its other sheets, formulas and"):
+            join_tables(left, right, left, on="country", how=how)
+    assert left.read_bytes() == before
+    with pytest.warns(UserWarning, match=r"only rows of sheet 'Sheet' are written, .* nor 'Notes'"):
+        join_tables(left, right, output, on="country", how="inner", add_score=False)
+    sheet = openpyxl.load_workbook(output).active
+    assert [[*row] for row in sheet.iter_rows(values_only=True)] == [
+        ["country", "x", "at", None, None, "country_right", "code", "n"],
+        ["Germny", "#DIV/0!", day, None, None, "Germany", "DE", "49"],
+        ["France", 3, day, None, None, "France", "FR", "33"],
+    ]
+    assert (sheet["B2"].data_type, sheet["C2"].number_format) == ("e", "dd.mm.yy")
+    book.active["E3"] = "=B4*2"
+    book.save(left)
+    with pytest.raises(FileFormatError, match=r"has no value of the formula in E3"):
+        join_tables(left, right, output, on="country", how="inner")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import io
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +121,63 @@ def test_a_text_that_no_cell_can_hold_is_refused_and_nothing_is_written(tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["t.xlsx"]
 
 
+def test_new_columns_are_written_right_of_all_cells(tmp_path: Path) -> None:
+    def change(book: Any) -> None:
+        book.active["C2"], book.active["D3"] = "=SUM(A2:A3)", "#N/A"
+        book.active["D3"].data_type = "e"
+
+    rows: list[list[Any]] = [["c", "n"], ["Germany", 1], ["France", 2]]
+    table = workbook(tmp_path / "t.xlsx", *rows, change=change)
+    clean_column(COUNTRIES, table, "c", table)
+    assert [row[2:6] for row in cells(table)] == [
+        [None, None, "c_key", "c_value"],
+        ["=SUM(A2:A3)", None, "Germany", "DE"],
+        [None, "#N/A", "France", "FR"],
+    ]
+
+
+def test_new_columns_are_written_right_of_merged_cells(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["c", "n"], ["Germany", 1], ["France", 2]]
+    for merged in ("A3:F3", "B1:F1"):
+        book = openpyxl.load_workbook(workbook(tmp_path / "t.xlsx", *rows))
+        book.active.merge_cells(merged)
+        book.save(table := tmp_path / "t.xlsx")
+        clean_column(COUNTRIES, table, "c", table)
+        assert [row[6] for row in cells(table)] == ["c_key", "Germany", "France"]
+        assert str(openpyxl.load_workbook(table).active.merged_cells) == merged
+    widest = workbook(
+        tmp_path / "t.xlsx", *rows, change=lambda book: book.active.merge_cells("A3:XFD3")
+    )
+    with pytest.raises(FileFormatError, match=r"no room for new columns right of A3:XFD3; clear"):
+        clean_column(COUNTRIES, widest, "c", widest)
+
+
 # ---- what is read ---------------------------------------------------------------------------
+
+
+def test_dates_have_their_times_whatever_their_format_shows(tmp_path: Path) -> None:
+    noon, midnight = datetime(2024, 2, 29, 12), datetime(2024, 2, 29)
+    values = {
+        ("dd.mm.yy", noon): noon,
+        ("dd.mm.yy", midnight): midnight.date(),
+        ('[$-409]d\\ "has"', midnight): midnight.date(),
+        ("YYYY-MM-DD HH:MM", midnight): midnight,
+        ("mm:ss.0", noon): noon,
+        ("mm:ss.0", time(0, 12, 30)): time(0, 12, 30),
+        ("[h]:mm", timedelta(hours=30)): timedelta(hours=30),
+    }
+    rows = [[f"key {n}", value] for n, (_, value) in enumerate(values)]
+    book = openpyxl.load_workbook(workbook(tmp_path / "t.xlsx", ["key", "value"], *rows))
+    for row, (form, _) in enumerate(values, 2):
+        book.active.cell(row, 2).number_format = form
+    book.save(tmp_path / "t.xlsx")
+    d = read_dict(tmp_path / "t.xlsx")
+    assert [(type(value), value) for value in d.values()] == [
+        (type(value), value) for value in values.values()
+    ]
+    clean_column(FuzzyDict(d), tmp_path / "t.xlsx", "key", out := tmp_path / "out.xlsx")
+    assert cells(out)[-1][3] == timedelta(hours=30)
+    assert sheets.cell_text(timedelta(hours=30)) == "1 day, 6:00:00"
 
 
 def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:
