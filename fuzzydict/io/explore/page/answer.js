@@ -60,7 +60,7 @@ function measure(text, share, kind) {
   return cell;
 }
 
-export function bar(share) {
+function bar(share) {
   const filled = element("i");
   filled.style.width = `${100 * share}%`;
   return element("span", { className: "bar", "aria-hidden": "true" }, filled);

@@ -92,7 +92,7 @@ function drawn(rows, mean, width) {
     svg("line", { x1: left + 4, x2: width - 4, y1: foot + 2, y2: foot + 2, class: "axis" }),
     svg("line", { x1: x(mean), x2: x(mean), y1: 2, y2: foot + 22, class: "mean" }),
     ...shown,
-    ...ends(least, most, x, foot, mean),
+    ...ends(least, most, x, foot),
     label,
   );
   return picture;
