@@ -101,6 +101,71 @@ def test_a_decision_can_be_taken_back_and_the_decided_can_be_shown_alone(opened:
     assert set(decisions(page)) == {"frankreich", "qwzzt"}
 
 
+def status(page: Page) -> str:
+    return page.text("#cells-table [role=status]")
+
+
+def alert(page: Page) -> str:
+    return page.text("#cells-table [role=alert]")
+
+
+def test_decisions_stay_when_a_column_is_matched_again(opened: Opened) -> None:
+    page = opened(FuzzyDict(COUNTRIES))
+    paste(page, "germny\nfrankreich")
+    page.wait(lambda: len(page.rows(".cells")) == 2)
+    page.click_button("Decide all shown")
+    kept = decisions(page)
+    page.script("document.activeElement.blur()")
+    page.click_button("Match")
+    page.wait(lambda: page.focused() == "Matched texts")
+    assert status(page) == "2 texts decided."
+    assert decisions(page) == kept
+    paste(page, "germny\nqwzzt\nholand")
+    page.wait(lambda: len(page.rows(".cells")) == 3)
+    assert status(page) == "1 text decided. 1 decision dropped, on texts that are not here."
+    assert decisions(page) == {"germny": "Germany"}
+
+
+def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: Opened) -> None:
+    d = FuzzyDict(COUNTRIES)
+    page = opened(d)
+    page.expected = "400 (Bad Request)"
+    paste(page, "germny\nGERMNY")
+    page.wait(lambda: len(page.rows(".cells")) == 2)
+    page.click_button("Decide all shown")
+    assert set(decisions(page).values()) == {"Germany"}
+    assert status(page).startswith("2 texts decided. decisions.csv has them.")
+    page.script(
+        "arguments[0].value = 'none'; arguments[0].dispatchEvent(new Event('change'))",
+        line_of(page, "GERMNY").find_element("css selector", "select"),
+    )
+    for button in ("Download decisions", "Teach these"):
+        page.click_button(button)
+        page.wait(lambda: "'GERMNY'" in alert(page) and "'germny'" in alert(page))
+        assert status(page) == "2 texts decided."
+    assert not d.aliases
+
+
+def test_texts_that_are_taught_and_not_saved_are_counted_apart(
+    opened: Opened, tmp_path: Path
+) -> None:
+    folder, long = tmp_path / "folder", "Germany " * 70
+    folder.mkdir()
+    page = opened(FuzzyDict(COUNTRIES), output=folder / "decisions.csv")
+    page.expected = "the server responded with a status of"
+    paste(page, f"germny\n{long}\nqwzzt")
+    page.wait(lambda: len(page.rows(".cells")) == 3)
+    page.click_button("Decide all shown")
+    folder.rename(tmp_path / "away")
+    page.click_button("Teach these")
+    page.wait(lambda: "not saved" in alert(page))
+    assert alert(page).startswith("2 texts taught, but not saved: decisions.csv was not saved")
+    assert "1 text not taught, first Germany Germany" in alert(page)
+    assert "shorten it to 500" in alert(page)
+    assert status(page) == "Taught 2 texts. They are listed below."
+    assert len(page.texts("#taught-list li")) == 2
+
+
 def test_a_pasted_list_takes_the_place_of_a_file(opened: Opened, tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("Frannce\n", "utf-8")

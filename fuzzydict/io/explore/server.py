@@ -134,7 +134,9 @@ class ExploreServer(ThreadingHTTPServer):
 
 
 def _answer(server: ExploreServer, given: Mapping[str, str]) -> dict[str, Any]:
-    return server.answers.answer(_given(given, "query"), _number(given.get("temperature")))
+    query = _given(given, "query")
+    told = server.answers.answer(query, _number(given.get("temperature")))
+    return told | {"forget": server.teaching.taught_as(query)}
 
 
 _GET: Mapping[str, Callable[[ExploreServer, Mapping[str, str]], dict[str, Any]]] = {

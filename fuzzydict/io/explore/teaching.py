@@ -108,6 +108,11 @@ class Teaching:
         lessons = list(self._taught.values())
         return {"taught": [{"query": one.query, "key": one.key} for one in lessons]}
 
+    def taught_as(self, query: str) -> str | None:
+        """Return a query as it was taught since the start, or None."""
+        lesson = self._taught.get(same_text(query))
+        return None if lesson is None else lesson.query
+
     def teach(self, query: Any, key: Any) -> dict[str, Any]:
         """Teach that a query means a key, or that no key matches it (None), and save that.
 

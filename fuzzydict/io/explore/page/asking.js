@@ -3,11 +3,12 @@
 const GONE = "The dict does not answer. Is fuzzydict explore still running?";
 export const LARGEST = 4 * 1024 * 1024; // bytes of a file
 
-// An error that a person can read. One that is `gone` came from no server.
+// An error that a person can read. `gone`: it came from no server. `unsaved`: the dict did what was
+// asked, and only could not save it.
 export class Trouble extends Error {
-  constructor(message, gone = false) {
+  constructor(message, { gone = false, unsaved = false } = {}) {
     super(message);
-    this.gone = gone;
+    Object.assign(this, { gone, unsaved });
   }
 }
 
@@ -41,11 +42,12 @@ async function request(name, parameters, options) {
     response = await fetch(asked ? `${name}?${asked}` : name, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble(GONE, true);
+    throw new Trouble(GONE, { gone: true });
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => ({}));
-  throw new Trouble(told.error ?? `The dict refused this (${response.status}).`);
+  const unsaved = told.saved === null;
+  throw new Trouble(told.error ?? `The dict refused this (${response.status}).`, { unsaved });
 }
 
 // act(signal, ...) for the latest call alone: the call before it is ended, and does nothing more.

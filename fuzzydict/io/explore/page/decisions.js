@@ -2,13 +2,14 @@
 
 import { download, errorsIn, Trouble } from "./asking.js";
 import { keyChooser } from "./combobox.js";
-import { byId, element, number, score, written } from "./elements.js";
-import { refreshTaught, teach } from "./teach.js";
+import { byId, element, number, score, shortened, written } from "./elements.js";
+import { afterTeaching, teach } from "./teach.js";
 
 const PAGE = 50; // texts
 const NONE = "none";
 const OTHER = "other";
 const SHOWN = 200; // characters of a text
+const NAMED = 40; // characters of a text that an error names
 const KINDS = { all: "All", doubtful: "Doubtful", unmatched: "Not matched", decided: "Decided" };
 
 let cells = [];
@@ -17,15 +18,19 @@ let kind = "all";
 let first = 0;
 
 export function showCells({ rows, matched, unmatched, blank, cells: given }) {
-  [cells, decided, kind, first] = [given, new Map(), "all", 0];
+  const before = decided.size;
+  const texts = new Set(given.map(({ query }) => query));
+  decided = new Map([...decided].filter(([query]) => texts.has(query)));
+  [cells, kind, first] = [given, "all", 0];
   const doubtful = given.filter((cell) => cell.doubtful).length;
   const told = [`${count(rows, "row")}`, `${number(matched)} matched`, `${number(unmatched)} not matched`];
   if (blank > 0) told.push(`${number(blank)} blank`);
   byId("counts").textContent = `${told.join(", ")}. ${count(given.length, "text")}, ${number(doubtful)} doubtful.`;
   byId("cells-table").replaceChildren(filters(), table, pager, actions, status, error);
-  say("");
   errors(null);
   showPage();
+  const dropped = before - decided.size;
+  if (dropped > 0) say(`${decidedSay()} ${count(dropped, "decision")} dropped, on texts that are not here.`);
 }
 
 const count = (many, name) => `${number(many)} ${name}${many === 1 ? "" : "s"}`;
@@ -106,8 +111,10 @@ function showPage() {
 
 function showDecided() {
   save.disabled = learn.disabled = decided.size === 0;
-  say(`${count(decided.size, "text")} decided.`);
+  say(decidedSay());
 }
+
+const decidedSay = () => `${count(decided.size, "text")} decided.`;
 
 function decide(cell, key) {
   decided.set(cell.query, key);
@@ -115,7 +122,7 @@ function decide(cell, key) {
 }
 
 function row(cell) {
-  const text = element("th", { scope: "row" }, shownText(cell.query));
+  const text = element("th", { scope: "row" }, written(shortened(cell.query, SHOWN)));
   if (cell.count > 1) text.append(element("span", { className: "quiet" }, ` × ${number(cell.count)}`));
   if (isKey(cell)) return element("tr", {}, text, element("td", { className: "quiet" }, "is a key"), element("td"));
   const check = element("input", { type: "checkbox", checked: decided.has(cell.query) });
@@ -136,70 +143,57 @@ const isKey = (cell) => cell.key === cell.query;
 const kindOf = ({ matches, doubtful }) => (!matches ? "none" : doubtful ? "doubtful" : "match");
 const WORDS = { none: "not matched, the best has", doubtful: "doubtful with", match: "matched with" };
 
-function shownText(query) {
-  const short = query.length > SHOWN ? `${query.slice(0, SHOWN)}…` : query;
-  return written(short);
+const valueOf = (key) => (key === null ? NONE : `=${key}`);
+
+function optionsOf(cell) {
+  const best = cell.others.some(({ key }) => key === cell.key) ? [] : [{ key: cell.key, score: cell.score }];
+  const keys = [...best, ...cell.others].filter(({ key }) => key !== null);
+  const options = keys.map(({ key, score: own }) => new Option(`${key} (${score(own)})`, valueOf(key)));
+  const now = choiceOf(cell);
+  if (now !== null && !keys.some(({ key }) => key === now)) options.push(new Option(now, valueOf(now)));
+  return [...options, new Option("no key", NONE), new Option("another key …", OTHER)];
 }
 
-// The best keys, none, or another key, which a field asks for.
+// A field for another key. It ends with that key, or with null, by Escape.
+function anotherKey(cell, end) {
+  const chooser = keyChooser({ label: `Another key for ${cell.query}`, chosen: end });
+  chooser.node.addEventListener("keydown", ({ key }) => key === "Escape" && end(null));
+  return chooser;
+}
+
+// What a text is decided to be: one of its best keys, none, or another key, which a field asks for.
 function choice(cell, check) {
   const select = element("select", { dir: "auto" });
   select.setAttribute("aria-label", `Key of ${cell.query}`);
-  const node = element("td", { className: "choice" }, select);
-  const best = cell.others.some(({ key }) => key === cell.key) ? [] : [{ key: cell.key, score: cell.score }];
-  const keys = [...best, ...cell.others].filter(({ key }) => key !== null);
-  const told = element("span", { className: `quiet ${kindOf(cell)}` }, `${WORDS[kindOf(cell)]} ${score(cell.score)}`);
+  const found = kindOf(cell);
+  const told = element("span", { className: `quiet ${found}` }, `${WORDS[found]} ${score(cell.score)}`);
   let chooser = null;
 
-  function fill() {
-    const now = choiceOf(cell);
-    const options = keys.map(({ key, score: own }) => new Option(`${key} (${score(own)})`, `=${key}`));
-    if (now !== null && !keys.some(({ key }) => key === now)) options.push(new Option(now, `=${now}`));
-    select.replaceChildren(...options, new Option("no key", NONE), new Option("another key …", OTHER));
-    select.value = now === null ? NONE : `=${now}`;
-  }
-
-  function close() {
+  function reset() {
     chooser?.node.remove();
     chooser = null;
+    select.replaceChildren(...optionsOf(cell));
+    select.value = valueOf(choiceOf(cell));
   }
 
   function take(key) {
     decide(cell, key);
     check.checked = true;
-    close();
-    fill();
+    reset();
   }
 
   select.addEventListener("change", () => {
     if (select.value !== OTHER) return take(select.value === NONE ? null : select.value.slice(1));
-    close();
-    chooser = keyChooser({
-      label: `Another key for ${cell.query}`,
-      chosen: (key) => {
-        take(key);
-        select.focus();
-      },
-    });
-    chooser.node.addEventListener("keydown", ({ key }) => {
-      if (key !== "Escape") return;
-      close();
-      fill();
+    chooser?.node.remove();
+    chooser = anotherKey(cell, (key) => {
+      key === null ? reset() : take(key);
       select.focus();
     });
     select.after(chooser.node);
     chooser.input.focus();
   });
-
-  node.append(told);
-  fill();
-  return {
-    node,
-    reset: () => {
-      close();
-      fill();
-    },
-  };
+  reset();
+  return { node: element("td", { className: "choice" }, select, told), reset };
 }
 
 // ---- what is done with the decisions ------------------------------------------------------
@@ -217,30 +211,44 @@ async function carefully(act) {
   }
 }
 
+// The decisions as a file. The dict refuses those that contradict each other.
+const decisionsFile = () =>
+  download("decisions", { decisions: [...decided].map(([query, target]) => ({ query, target })) });
+
 async function saveDecisions() {
-  const told = [...decided].map(([query, target]) => ({ query, target }));
-  const file = await download("decisions", { decisions: told });
+  const file = await decisionsFile();
   const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  say(`decisions.csv has ${count(decided.size, "decision")}. Apply it: fuzzydict map --decisions decisions.csv.`);
+  say(`${decidedSay()} decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.`);
 }
 
 async function teachAll() {
+  await decisionsFile(); // of texts that contradict each other, the last one would hold
+  const { learned, unsaved, refused } = await taughtInTurn();
+  say(`Taught ${count(learned, "text")}. They are listed below.`);
+  await afterTeaching();
+  const problems = [];
+  if (unsaved.length > 0) problems.push(`${count(unsaved.length, "text")} taught, but not saved: ${unsaved.at(-1)}.`);
+  if (refused.length > 0) problems.push(`${count(decided.size - learned, "text")} not taught, first ${refused[0]}.`);
+  if (problems.length > 0) throw new Trouble(problems.join(" "));
+}
+
+// Teach each text. What is not saved is saved with the next that can be.
+async function taughtInTurn() {
+  let [learned, unsaved] = [0, []];
   const refused = [];
-  let learned = 0;
   for (const [query, key] of decided) {
     try {
       await teach(query, key);
-      learned += 1;
+      [learned, unsaved] = [learned + 1, []];
     } catch (problem) {
       if (!(problem instanceof Trouble)) throw problem;
-      refused.push(problem.message);
+      if (problem.unsaved) [learned, unsaved] = [learned + 1, [...unsaved, problem.message]];
+      else refused.push(`${shortened(query, NAMED)}: ${problem.message}`);
       if (problem.gone) break;
     }
     say(`Taught ${learned} of ${decided.size} …`);
   }
-  say(`Taught ${count(learned, "text")}. They are listed below.`);
-  await refreshTaught();
-  if (refused.length > 0) throw new Trouble(`${count(refused.length, "text")} not taught: ${refused.slice(0, 3).join("; ")}`);
+  return { learned, unsaved, refused };
 }

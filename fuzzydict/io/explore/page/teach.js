@@ -5,7 +5,7 @@ import { keyChooser } from "./combobox.js";
 import { byId, element, written } from "./elements.js";
 
 const errors = errorsIn(byId("teach-error"));
-let answer = { query: "", keys: [] };
+let answer = { query: "", keys: [], forget: null };
 let taught = [];
 let changed = () => {};
 let saves = ""; // where what is taught goes
@@ -30,7 +30,7 @@ export function setUpTeaching({ saves_to: file }, whenChanged) {
     act("teach", answer.query, chooser.key());
   });
   byId("teach-none").addEventListener("click", () => act("teach", answer.query, null));
-  byId("teach-undo").addEventListener("click", () => act("forget", answer.query));
+  byId("teach-undo").addEventListener("click", () => act("forget", answer.forget));
   return refreshTaught();
 }
 
@@ -41,40 +41,39 @@ export function showTeaching(given) {
     errors(null);
   }
   answer = given;
-  showUndo();
-}
-
-function showUndo() {
-  const here = taught.some(({ query }) => query === answer.query);
+  const here = answer.forget !== null;
   byId("teach-undo").hidden = !here;
   byId("teach-question").textContent = here ? "Taught here." : "Not right?";
 }
 
 async function act(what, query, key) {
+  errors(null);
   try {
     await (what === "teach" ? post("teach", { query, key }) : post("forget", { query }));
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
     errors(error);
-    if (!error.gone) await refreshTaught(); // it may be taught, and only not saved
-    return;
+    if (!error.unsaved) return;
   }
-  errors(null);
   chooser.clear();
   if (document.activeElement === byId("teach-undo")) byId("teach-none").focus(); // it will be hidden
-  await refreshTaught();
-  changed();
+  await afterTeaching();
 }
 
 export const teach = (query, key) => post("teach", { query, key });
 
-export const refreshTaught = latest(async (signal) => {
+// Show what is taught now, and ask again what it changes.
+export async function afterTeaching() {
+  await refreshTaught();
+  changed();
+}
+
+const refreshTaught = latest(async (signal) => {
   const found = await get("taught", {}, signal);
   return () => {
     taught = found.taught;
     byId("saves").textContent = taught.length > 0 ? saves : `Nothing yet. ${saves}`;
     byId("taught-list").replaceChildren(...taught.map(item));
-    showUndo();
   };
 }, errorsIn(byId("taught-error")));
 
@@ -88,14 +87,17 @@ function item({ query, key }) {
 
 async function forget(query) {
   const place = taught.findIndex((one) => one.query === query);
+  const tell = errorsIn(byId("taught-error"));
+  let problem = null;
   try {
     await post("forget", { query });
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
-    return errorsIn(byId("taught-error"))(error);
+    if (!error.unsaved) return tell(error);
+    problem = error;
   }
-  await refreshTaught();
+  await afterTeaching();
+  tell(problem);
   const buttons = byId("taught-list").querySelectorAll("button");
   (buttons[Math.min(place, buttons.length - 1)] ?? byId("taught-title")).focus();
-  changed();
 }
