@@ -92,8 +92,8 @@ class Plan:
             return f"no Q and K are learned for the scorer {_shown(state.scorer)}"
         if len(examples.queries) < ENOUGH and self.validation is None:
             return (
-                f"fewer than {ENOUGH} examples say too little about other queries; "
-                f"set validation to 0 to learn from them all the same"
+                f"there are fewer than {ENOUGH} examples, too few to learn what other queries "
+                f"mean; set validation to 0 to learn from them anyway"
             )
         return None
 
