@@ -141,10 +141,12 @@ def _columns(
 
         return list(read_schema(file).names)
     if form == "xlsx":
+        from fuzzydict.io.sheets import cell_text, cell_value
+
         book = _workbook(file)
         shown = [one for one in book.worksheets if one.sheet_state == "visible"]
-        (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1, values_only=True)
-        return [str(cell) for cell in row if cell is not None]
+        (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1)
+        return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
     return []
 
 
@@ -158,7 +160,7 @@ def _workbook(file: BinaryIO) -> Any:
         parts = [part for part in archive.infolist() if "/worksheets/" not in part.filename]
     if max(part.file_size for part in parts) > _MOST:
         raise ValueError("too large to be read in a moment")
-    return load_workbook(file, read_only=True)
+    return load_workbook(file, read_only=True, data_only=True)
 
 
 def _beginning(file: BinaryIO) -> bytes:

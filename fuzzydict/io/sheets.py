@@ -105,7 +105,7 @@ class Sheet:
 
     def _read(self) -> list[list[Any]]:
         """Return the values of all rows, up to the last that is not empty, as wide as the table."""
-        rows = [[_value(cell) for cell in row] for row in self._shown.iter_rows()]
+        rows = [[cell_value(cell) for cell in row] for row in self._shown.iter_rows()]
         while rows and all(value is None for value in rows[-1]):
             del rows[-1]
         filled = [place for row in rows for place, value in enumerate(row) if value is not None]
@@ -253,7 +253,7 @@ def _for_cell(value: Any) -> Any:
     return ILLEGAL_CHARACTERS_RE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _value(cell: Any) -> Any:
+def cell_value(cell: Any) -> Any:
     """Return the value of a cell; None if it is empty, or holds an error such as #N/A."""
     value = None if cell.data_type == "e" else cell.value
     if isinstance(value, datetime) and value.time() == time() and not _shows_time(cell):

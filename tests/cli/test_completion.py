@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -142,12 +143,12 @@ def test_the_header_of_parquet_is_completed(tmp_path: Path) -> None:
 def test_columns_and_sheets_of_a_workbook_are_completed(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="workbooks need the extra 'excel'")
     book = openpyxl.Workbook()
-    book.active.append(["Größe", None, 2024])
+    book.active.append(["Größe", None, 2024, date(2024, 2, 29), 5.0])
     book.active.append([1, 2, 3])
     book.create_sheet("Zweites Blatt").append(["Name"])
     book.save(tmp_path / "t.xlsx")
     for words, expected in [
-        (["map", "d", "t.xlsx", "--column", ""], ["Größe", "2024"]),
+        (["map", "d", "t.xlsx", "--column", ""], ["Größe", "2024", "2024-02-29", "5"]),
         (["map", "d", "t.xlsx", "--sheet", "'Zweites Blatt'", "--column", ""], ["Name"]),
         (["map", "d", "t.xlsx", "--sheet", "zw"], [r"Zweites\\ Blatt"]),
         (["map", "t.xlsx", "t.csv", "--dict-sheet", ""], ["Sheet", r"Zweites\\ Blatt"]),
