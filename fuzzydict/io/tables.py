@@ -608,9 +608,14 @@ class _Xlsx:
         return iter([CellBlock([row.text for row in rows], None, rows)])
 
     def contents(self, column: str) -> Contents:
+        """Return the columns that have names."""
         rows = self._rows(column)
-        self._sheet.check_formulas(range(len(self.names)))
-        return Contents(self.names, rows)
+        named = [place for place, name in enumerate(self.names) if name]
+        self._sheet.check_formulas(named)
+        return Contents(
+            [self.names[place] for place in named],
+            [row._replace(values=[row.values[place] for place in named]) for row in rows],
+        )
 
     def _rows(self, column: str) -> list[Row]:
         if self.names.count(column) != 1:

@@ -124,6 +124,18 @@ def test_a_table_may_be_joined_with_itself_and_replaced(tmp_path: Path) -> None:
     assert len(read(left)) == 4
 
 
+def test_columns_without_a_name_in_the_right_workbook_are_left_out(tmp_path: Path) -> None:
+    left, _ = tables(tmp_path)
+    book = openpyxl.Workbook()
+    for row in [["country", None, "code", None], ["Germany", "=A1", "DE", "note"]]:
+        book.active.append(row)
+    book.save(tmp_path / "right.xlsx")
+    join_tables(left, tmp_path / "right.xlsx", tmp_path / "o.csv", on="country", add_score=False)
+    names, first, *_ = read(tmp_path / "o.csv")
+    assert names == ["n", "country", "country_right", "code"]
+    assert first == ["1", "Germny", "Germany", "DE"]
+
+
 def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -> None:
     _, right = tables(tmp_path)
     left, output, day = tmp_path / "l.xlsx", tmp_path / "o.xlsx", datetime(2024, 2, 29, 13, 45)
