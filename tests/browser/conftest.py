@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from fuzzydict import FuzzyDict
-from tests.browser.pages import Page, serving
+from tests.browser.pages import Page
+from tests.support.exploring import serving
 
 _SWITCHES = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "

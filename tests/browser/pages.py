@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.server import ExploreServer
 
 _PATIENCE = 20  # seconds
-
-
-@contextmanager
-def serving(
-    d: FuzzyDict[Any], *, title: str = "a dict", output: Path | None = None
-) -> Iterator[ExploreServer]:
-    with ExploreServer(d, title=title, output=output) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 class Page:
