@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import pytest
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, NoMatchError
 from fuzzydict.io.explore.answers import Answers
 from tests.browser.pages import Page
 
@@ -62,11 +63,12 @@ def test_the_address_holds_the_query_and_a_key_of_the_sample_can_be_tried(opened
 def test_a_stale_answer_never_takes_the_place_of_a_newer_one(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right_away, late = Answers.answer, []
+    right_away, late, begun = Answers.answer, [], Event()
 
     def answer(self: Answers, query: str, temperature: float | None = None) -> dict[str, Any]:
         told = right_away(self, query, temperature)
         if query == "colou":
+            begun.set()
             time.sleep(0.8)
             late.append(query)
         return told
@@ -74,7 +76,7 @@ def test_a_stale_answer_never_takes_the_place_of_a_newer_one(
     monkeypatch.setattr(Answers, "answer", answer)
     page = opened(FuzzyDict(CAR))
     page.find("#query").send_keys("colou")
-    time.sleep(0.3)  # so that it is asked
+    assert begun.wait(20)
     page.find("#query").send_keys("r")
     page.answered("colour")
     page.wait(lambda: late)
@@ -119,6 +121,19 @@ def test_a_slider_that_is_dragged_asks_one_after_another_and_ends_right(
     page.wait(lambda: asked[-1] == pytest.approx(100))
     page.wait(lambda: all(30 < float(share.rstrip("%")) < 37 for share in percents(page)))
     assert len(asked) <= 4
+
+
+def test_in_pool_mode_the_verdict_tells_of_the_pooled_value(opened: Opened) -> None:
+    d = FuzzyDict(COLORS, mode="pool")
+    page = opened(d, "violet")
+    assert "cutoff 0.02" in page.text("#about")
+    assert page.text("#badge") == "Pooled"
+    assert "gives the pooled value; 'red' weighs most" in page.text("#verdict")
+    page.ask("qwzzt")
+    assert page.text("#badge") == "No match"
+    assert "below the cutoff 0.020" in page.text("#verdict")
+    with pytest.raises(NoMatchError):
+        d["qwzzt"]
 
 
 def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:

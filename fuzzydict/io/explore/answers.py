@@ -47,6 +47,7 @@ _NOTHING = {
     "verdict": "",
     "matches": False,
     "doubtful": False,
+    "pools": False,
     "why": "",
     "keys": [],
     "others": 0,
@@ -83,11 +84,11 @@ class Answers:
         """Return what the page shows before the first query."""
         d = self.dict
         score = as_score(d.scorer)
-        cutoff = score.score_cutoff if d.score_cutoff is None else d.score_cutoff
+        own = score.pool_cutoff if d.mode == "pool" else score.score_cutoff
         return {
             "keys": len(d),
             "temperature": d.temperature or score.temperature,
-            "cutoff": cutoff,
+            "cutoff": own if d.score_cutoff is None else d.score_cutoff,
             "mode": d.mode,
             "scorer": _scorer(d.scorer),
             "embedding": _embedding(d),
@@ -139,7 +140,21 @@ class Answers:
         told |= {"none": attention.none, **self._weighed(nearest, attention)}
         if explanation.taught and not explanation.matches:
             return told | {"not_pooled": "it was taught that no key is right"}
+        if self.dict.mode == "pool" and not explanation.taught:
+            told |= self._read(query, attention)
         return told | self._pooled(attention)
+
+    def _read(self, query: str, attention: Attention) -> dict[str, Any]:
+        """Return the verdict on a read that pools, whose cutoff is another."""
+        try:
+            self.dict.pool(query)
+        except NoMatchError as error:
+            return {"verdict": error.message, "matches": False, "doubtful": False}
+        except FuzzyDictError:  # the values cannot be pooled
+            return {}
+        ((key, weight, _),) = attention.top(1)
+        verdict = f"{quoted(query)} gives the pooled value; {quoted(key)} weighs most: {weight:.3f}"
+        return {"verdict": verdict, "pools": True}
 
     def _weighed(self, nearest: Sequence[Match], attention: Attention) -> dict[str, Any]:
         """Return the nearest keys with their weights, and the places of them and the query."""

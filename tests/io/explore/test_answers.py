@@ -136,6 +136,17 @@ def test_a_query_that_is_too_long_is_refused() -> None:
 # ---- every kind of dict -----------------------------------------------------------------------
 
 
+def test_the_verdict_of_a_dict_that_pools_is_on_the_pooled_value() -> None:
+    d = FuzzyDict(COLORS, mode="pool")
+    answers = Answers(d)
+    assert answers.about()["cutoff"] == 0.02
+    for query in ("violet", "navvy", "qwzzt"):
+        told = answers.answer(query)
+        assert told["pools"] == (d.get(query) is not None)
+        assert told["pools"] == ("gives the pooled value" in told["verdict"])
+    assert not Answers(FuzzyDict(COLORS)).answer("violet")["pools"]
+
+
 @pytest.mark.parametrize("scorer", [None, "spelling", *SCORERS])
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 def test_every_scorer_and_mode_is_answered(scorer: str | None, mode: str) -> None:

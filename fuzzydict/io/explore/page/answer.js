@@ -25,8 +25,9 @@ export function showAnswer(answer) {
 // What is said aloud once the typing rests.
 export const spoken = (answer) => `${verdict(answer)[1]}: ${answer.verdict}`;
 
-function verdict({ matches, doubtful, taught }) {
+function verdict({ matches, doubtful, pools, taught }) {
   if (taught) return ["taught", "Taught"];
+  if (pools) return [matches && !doubtful ? "match" : "doubtful", "Pooled"];
   if (!matches) return ["none", "No match"];
   return doubtful ? ["doubtful", "Doubtful"] : ["match", "Match"];
 }
