@@ -68,7 +68,7 @@ def command(
     with server:
         echo(f"{len(d)} keys: {server.url} (Ctrl-C ends it)")
         if not no_browser:
-            click.launch(server.url)
+            click.launch(server.address_for_once())
         try:
             server.serve_forever()
         except KeyboardInterrupt:

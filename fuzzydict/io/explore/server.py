@@ -41,7 +41,7 @@ _HEADERS = {
 }
 _FEW, _SOME, _MANY = 2**11, 2**16, 2**22  # bytes of a body
 _PARAMETERS = 10  # of an address
-_CONNECTIONS = 64  # at a time
+_CONNECTIONS = 64  # at a time, whose requests have not shown the token
 _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
 
@@ -51,7 +51,7 @@ class Posted(NamedTuple):
 
     kind: str
     most: int
-    answer: Callable[[ExploreServer, bytes, Mapping[str, str]], dict[str, Any] | bytes]
+    answer: Callable[[_Handler, bytes, Mapping[str, str]], dict[str, Any] | bytes]
 
 
 class ExploreServer(ThreadingHTTPServer):
@@ -73,6 +73,7 @@ class ExploreServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 2 * _CONNECTIONS  # else the system lets many wait for seconds
     allow_reuse_address = os.name == "posix"  # elsewhere it lets two programs have one port
 
     def __init__(
@@ -88,8 +89,25 @@ class ExploreServer(ThreadingHTTPServer):
         self.answers = Answers(d, self.teaching.changing)
         self.uploading = Lock()
         self._open, self._lock = dict[Any, None](), Lock()
+        self._for_once, self._used = secrets.token_urlsafe(16), 0
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
+
+    def address_for_once(self) -> str:
+        """Return an address that leads to the page a single time.
+
+        It is for the command line of a browser, which other users of the machine can read.
+        """
+        self._for_once, self._used = secrets.token_urlsafe(16), 0
+        return self.url.replace(self.token, self._for_once)
+
+    def uses(self, token: str) -> int:
+        """Count a use of the address for once, and return how many there were; 0 for another."""
+        if not secrets.compare_digest(token.encode(), self._for_once.encode()):
+            return 0
+        with self._lock:
+            self._used += 1
+            return self._used
 
     def about(self) -> dict[str, Any]:
         """Return what the page shows before the first query."""
@@ -109,7 +127,7 @@ class ExploreServer(ThreadingHTTPServer):
         self.server_name, self.server_port = _HOST, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer in a thread; where too many connections are open, the oldest one is closed."""
+        """Answer in a thread; of too many connections without the token, the oldest is closed."""
         with self._lock:
             self._open[request] = None
             oldest = next(iter(self._open)) if len(self._open) > _CONNECTIONS else None
@@ -119,6 +137,11 @@ class ExploreServer(ThreadingHTTPServer):
             with suppress(OSError):
                 oldest.shutdown(socket.SHUT_RDWR)
         super().process_request(request, client_address)
+
+    def let_in(self, request: Any) -> None:
+        """Keep a connection whose request has the token, however many others come."""
+        with self._lock:
+            self._open.pop(request, None)
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
@@ -148,35 +171,37 @@ _GET: Mapping[str, Callable[[ExploreServer, Mapping[str, str]], dict[str, Any]]]
 }
 
 
-def _heat(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
+def _heat(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
     asked = _object(body, "queries")
     temperature = asked.get("temperature")
     if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
         raise OptionError(f"temperature: expected a number or null, got {quoted(temperature)}")
-    return server.answers.heat(asked["queries"], temperature)
+    return request.server.answers.heat(asked["queries"], temperature)
 
 
-def _teach(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
+def _teach(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
     asked = _object(body, "query", "key")
-    return server.teaching.teach(asked["query"], asked["key"])
+    return request.server.teaching.teach(asked["query"], asked["key"])
 
 
-def _forget(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
-    return server.teaching.forget(_object(body, "query")["query"])
+def _forget(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
+    return request.server.teaching.forget(_object(body, "query")["query"])
 
 
-def _table(server: ExploreServer, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    with server.uploading:
+def _table(request: _Handler, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
+    with request.server.uploading:
+        request.check_awaited()
         return uploads.table(_given(given, "name"), body)
 
 
-def _column(server: ExploreServer, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    with server.uploading:
-        return uploads.column(server.dict, _given(given, "name"), body, given.get("column"))
+def _column(request: _Handler, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
+    with request.server.uploading:
+        name, column, check = _given(given, "name"), given.get("column"), request.check_awaited
+        return uploads.column(request.server.dict, name, body, column, check)
 
 
-def _decisions(server: ExploreServer, body: bytes, _: Mapping[str, str]) -> bytes:
-    return decisions_table(server.dict, _object(body, "decisions")["decisions"])
+def _decisions(request: _Handler, body: bytes, _: Mapping[str, str]) -> bytes:
+    return decisions_table(request.server.dict, _object(body, "decisions")["decisions"])
 
 
 _POST = {
@@ -260,8 +285,34 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()) or not slash:
-            raise _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
+            raise self._without_token(token)
+        self.server.let_in(self.connection)
         return name
+
+    def _without_token(self, other: str) -> _RefusedError:
+        """Return what is told of a request without the token; it may lead on to the page."""
+        match self.server.uses(other):
+            case 0:
+                return _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
+            case 1:
+                page = f"/{self.server.token}/"
+                return _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
+        message = (
+            "this address was used before; open the one that fuzzydict printed. If the page never "
+            "opened, another user of this machine may have it: end fuzzydict with Ctrl-C"
+        )
+        return _RefusedError(HTTPStatus.FORBIDDEN, message)
+
+    def check_awaited(self) -> None:
+        """Raise `ConnectionAbortedError` if the client is gone, and nobody waits for an answer."""
+        self.connection.settimeout(0)
+        try:
+            if not self.connection.recv(1, socket.MSG_PEEK):
+                raise ConnectionAbortedError("the client is gone")
+        except BlockingIOError:  # it waits in silence
+            pass
+        finally:
+            self.connection.settimeout(self.timeout)
 
     def _parameters(self) -> dict[str, str]:
         text = self.path.partition("?")[2]
@@ -289,7 +340,7 @@ class _Handler(BaseHTTPRequestHandler):
         if name not in _POST:
             raise self._not_found(name, _GET, "GET")
         posted = _POST[name]
-        told = posted.answer(self.server, self._body(posted), given)
+        told = posted.answer(self, self._body(posted), given)
         if isinstance(told, bytes):
             self._send(told, _CSV)
         else:

@@ -18,7 +18,7 @@ from fuzzydict.io.tables import TABLES, open_table, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from fuzzydict.io.tables import Table
@@ -146,7 +146,13 @@ def table(name: str, data: bytes) -> dict[str, Any]:
         return {"columns": columns, "rows": upload.rows(columns), "notes": notes}
 
 
-def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dict[str, Any]:
+def column(
+    d: FuzzyDict[Any],
+    name: str,
+    data: bytes,
+    wanted: str | None,
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
     """Return what matches the different texts of a column, the doubtful first, then the unmatched.
 
     Args:
@@ -154,11 +160,13 @@ def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dic
         name: of the file.
         data: its bytes.
         wanted: the name of the column; it may be None for a file of lines.
+        check: is called before some texts are matched, and may raise.
 
     Raises:
         FileFormatError: there is no such column, or the file cannot be read.
         OptionError: the name ends as that of no table, or there is too much in it.
     """
+    check()
     upload = Upload(name, data)
     if wanted is None and not upload.is_lines:
         raise OptionError("column: expected the name of a column")
@@ -169,7 +177,7 @@ def column(d: FuzzyDict[Any], name: str, data: bytes, wanted: str | None) -> dic
         for text, rows in count.items()
         if text is not None and (text in d.aliases or text not in blank)
     }
-    cells = sorted(_cells(d, texts), key=_urgency)
+    cells = sorted(_cells(d, texts, check), key=_urgency)
     matched = sum(cell["count"] for cell in cells if cell["matches"])
     asked = sum(texts.values())
     return {
@@ -195,11 +203,14 @@ def _notes() -> Iterator[list[str]]:
     notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
-def _cells(d: FuzzyDict[Any], texts: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def _cells(
+    d: FuzzyDict[Any], texts: Mapping[str, int], check: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
     """Yield what matches each text."""
     comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
     found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
     for start in range(0, len(comparable), _TOGETHER):
+        check()
         some = comparable[start : start + _TOGETHER]
         try:
             found.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fuzzydict
 from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.answers import LONGEST_QUERY
 from fuzzydict.io.explore.server import ExploreServer
-from tests.support.exploring import BYTES, JSON, asked, posted, request, sent, serving
+from tests.support.exploring import BYTES, JSON, asked, posted, request, sent, serving, upload
 
 PAGE = Path(str(fuzzydict.__file__)).parent / "io" / "explore" / "page"
 COLORS = {"red": (255, 0, 0), "navy": (0, 0, 128), "sea green": (46, 139, 87)}
@@ -263,6 +268,61 @@ def test_clients_that_say_nothing_keep_nobody_out(server: ExploreServer) -> None
             one.close()
 
 
+def test_who_has_the_token_is_not_kept_out_while_an_answer_takes_long() -> None:
+    begun, go_on = Event(), Event()
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        if "slow" in texts:
+            begun.set()
+            go_on.wait(20)
+        return [[1.0, len(text)] for text in texts]
+
+    d = FuzzyDict({"red": 1, "blue": 2}, embedding=encode)
+    with serving(d) as server, ThreadPoolExecutor(1) as pool, ExitStack() as silent:
+        answer = pool.submit(asked, server, "answer", query="slow")
+        assert begun.wait(20)
+        for _ in range(100):
+            address = ("127.0.0.1", server.server_port)
+            silent.enter_context(socket.create_connection(address, timeout=20))
+        assert asked(server, "about")["keys"] == 2
+        go_on.set()
+        assert answer.result()["keys"]
+
+
+def test_an_address_for_once_leads_to_the_page_once() -> None:
+    with serving(FuzzyDict(COLORS)) as server:
+        path = urlsplit(server.address_for_once()).path
+        assert server.token not in path
+        response, _ = request(server, path)
+        assert (response.status, response.headers["Location"]) == (303, urlsplit(server.url).path)
+        response, body = request(server, path)
+        assert (response.status, response.headers["Location"]) == (403, None)
+        assert "another user of this machine may have it" in json.loads(body)["error"]
+        assert request(server, "")[0].status == 200
+
+
+def test_a_column_that_nobody_awaits_is_not_matched_to_its_end() -> None:
+    begun, go_on, blocks = Event(), Event(), list[int]()
+
+    class Slow(FuzzyDict[int]):
+        def most_similar(self, query: Any, topn: int | None = 10) -> Any:
+            blocks.append(len(query))
+            begun.set()
+            go_on.wait(20)
+            return super().most_similar(query, topn)
+
+    texts = "\n".join(f"text {number}" for number in range(2000)).encode()
+    with serving(Slow({"red": 1})) as server:
+        line = f"POST {urlsplit(server.url).path}column?name=a.txt HTTP/1.1"
+        sending = head(server, line, f"Content-Length: {len(texts)}").replace(JSON, BYTES)
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as client:
+            client.sendall(sending.replace("\n", "\r\n").encode() + texts)
+            assert begun.wait(20)
+        go_on.set()
+        assert upload(server, "column", b"red\nredd", name="b.txt")["rows"] == 2
+    assert len(blocks) <= 3  # one or two of the first column, and one of the second
+
+
 # ---- what goes wrong ----------------------------------------------------------------------
 
 
@@ -280,19 +340,22 @@ def test_what_an_encoder_raises_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr() == ("", "")
 
 
-@given(st.text(max_size=60), st.one_of(st.none(), st.text(max_size=20), st.just("navy")))
-def test_any_text_is_answered_as_json(query: str, key: str | None) -> None:
-    with serving(FuzzyDict(COLORS)) as server:
-        asked_as = query.encode("utf-8", "replace").decode()
-        assert asked(server, "answer", query=asked_as)["query"] == asked_as
-        assert set(asked(server, "keys", like=asked_as)["keys"]) <= set(COLORS)
-        response, body = posted(server, "teach", json.dumps({"query": query, "key": key}).encode())
-        if response.status == 200:
-            assert json.loads(body)["taught"] == 1
-            assert sent(server, "forget", query=query)["taught"] == 0
-        else:
-            assert (response.status, list(json.loads(body))) == (400, ["error"])
-        assert not server.dict.aliases
+@settings(max_examples=100 if os.environ.get("FUZZYDICT_SLOW") else 20)
+@given(
+    query=st.text(max_size=60),
+    key=st.one_of(st.none(), st.text(max_size=20), st.just("navy")),
+)
+def test_any_text_is_answered_as_json(server: ExploreServer, query: str, key: str | None) -> None:
+    asked_as = query.encode("utf-8", "replace").decode()
+    assert asked(server, "answer", query=asked_as)["query"] == asked_as
+    assert set(asked(server, "keys", like=asked_as)["keys"]) <= set(COLORS)
+    response, body = posted(server, "teach", json.dumps({"query": query, "key": key}).encode())
+    if response.status == 200:
+        assert json.loads(body)["taught"] == 1
+        assert sent(server, "forget", query=query)["taught"] == 0
+    else:
+        assert (response.status, list(json.loads(body))) == (400, ["error"])
+    assert not server.dict.aliases
 
 
 # ---- what a browser is given --------------------------------------------------------------
