@@ -52,6 +52,10 @@ def format_of(table: Path, option: str) -> str:
         click.UsageError: it names none; the message names the ``option`` that would.
     """
     form = table_format(table)
+    if form is None and table.suffix.lower() == ".xls":
+        raise click.UsageError(
+            f"{str(table)!r}: .xls is not read; save the workbook as .xlsx, or give {option}"
+        )
     if form is None:
         raise click.UsageError(f"the ending of {str(table)!r} names no table format; give {option}")
     return form

@@ -26,7 +26,7 @@ from fuzzydict.io.records import (
     parse_json,
     parser_limits,
 )
-from fuzzydict.io.sheets import Sheet, cell_text
+from fuzzydict.io.sheets import OLE, Sheet, cell_text
 from fuzzydict.io.tables import check_reading
 from fuzzydict.mapping import FuzzyDict, suggestion
 
@@ -174,6 +174,8 @@ def _detected_format(path: Path) -> str:
         begin = _beginning(path)
         if begin == MAGIC:
             return "fuzzydict"
+        if begin == OLE:
+            return "xlsx"  # whose reader says what it is: an old workbook, or an encrypted one
         if _PARQUET.match(begin):
             raise FileFormatError(
                 f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "

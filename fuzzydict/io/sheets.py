@@ -37,7 +37,7 @@ _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
 _MAX_COLUMNS = 2**14
 _MAX_TEXT = 32_767  # characters of a cell
 _MAX_EXACT = 10**15  # integers of more digits are rounded in cells
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[\$[^]]*]')  # in the format of a number
 #: What openpyxl repeats for each cell of a range.
@@ -273,6 +273,9 @@ def _shows_time(cell: Any) -> bool:
 
 def _check_workbook(file: BinaryIO, name: str) -> None:
     """Check what a file is and how much it holds, before it is read."""
+    if file.read(len(OLE)) == OLE:
+        what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
+        raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
     try:
         import openpyxl  # noqa: F401
     except ImportError as error:
@@ -280,9 +283,6 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
             "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
             "pip install 'fuzzydict[excel]'"
         ) from error
-    if file.read(len(_OLE)) == _OLE:
-        what = "is encrypted" if _ENCRYPTED in file.read(_MAX_BYTES) else "is an old .xls workbook"
-        raise FileFormatError(f"{name}: {what}; save it as .xlsx, without a password")
     with _workbook_errors(name), ZipFile(file) as archive:
         _check_size(archive, name)
 

@@ -197,7 +197,8 @@ def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ("t.xls", [], "names no table format; give --table-format"),
+        ("t.xls", [], ".xls is not read; save the workbook as .xlsx, or give --table-format"),
+        ("t.txt", [], "names no table format; give --table-format"),
         ("t.parquet", [], "parquet needs a file to be written to (-o)"),
         ("t.xlsx", [], "xlsx needs a file to be written to (-o)"),
         ("t.csv", ["-o", "t.tsv"], "t.tsv would hold csv, but its ending says otherwise"),

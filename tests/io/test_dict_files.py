@@ -421,6 +421,12 @@ def test_a_saved_dict_is_known_whatever_its_ending(tmp_path: Path, name: str) ->
         open_dict(tmp_path / name, format="json")
 
 
+def test_an_old_workbook_says_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
+    with pytest.raises(FileFormatError, match=r"t\.xls: is an old \.xls workbook; save it as"):
+        open_dict(tmp_path / "t.xls")
+
+
 def test_other_files_of_ours_and_parquet_say_what_they_are(tmp_path: Path) -> None:
     WordVectors(["a"], [[1.0]]).save(tmp_path / "mine.vectors")
     with pytest.raises(FileFormatError, match=r"mine.vectors holds .*, where fuzzy dict was exp"):
