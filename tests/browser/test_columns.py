@@ -77,6 +77,13 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
         line_of(page, "Holland").find_element("css selector", "select"),
     )
     assert page.focused() == "Another key for Holland"
+    page.press("x", "ESCAPE", "ESCAPE", "ESCAPE")
+    assert page.focused() == "Key of Holland"
+    assert not page.visible(".cells .chooser")
+    page.script(
+        "arguments[0].value = 'other'; arguments[0].dispatchEvent(new Event('change'))",
+        line_of(page, "Holland").find_element("css selector", "select"),
+    )
     page.press("nether")
     page.wait(lambda: page.visible(".cells .options"))
     page.press("ARROW_DOWN", "ENTER")
