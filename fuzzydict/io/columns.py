@@ -129,7 +129,10 @@ def clean_column(
     existing = review if review is not None and review.exists() else None
     decided = Decided(d, [path for path in (decisions, existing) if path is not None])
     prefix = f"{column}_" if prefix is None else prefix
-    added = [Added(f"{prefix}{name}", like) for name, like in _NEW_COLUMNS.items()]
+    added = [
+        Added(f"{prefix}{name}", like, "choose another prefix")
+        for name, like in _NEW_COLUMNS.items()
+    ]
     reading: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     with nullcontext() if review is None else Review(review, decided) as doubts:
         with (
@@ -165,7 +168,7 @@ def join_tables(
     right_delimiter: str | None = None,
     left_encoding: str | None = None,
     right_encoding: str | None = None,
-    sure: float = 0.8,
+    sure: float = SURE,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     **options: Any,
 ) -> Cleaned:
@@ -293,7 +296,7 @@ def _right_columns(left: Table, right: Contents, suffix: str, add_score: bool) -
                 f"well; choose another suffix than {quoted(suffix)}"
             )
         taken.add(new)
-        added.append(Added(new, like))
+        added.append(Added(new, like, "rename it in one of the tables"))
     return added
 
 

@@ -17,6 +17,7 @@ from fuzzydict.io.records import (
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
+    cell_text,
     column_index,
     counted_cells,
     csv_table,
@@ -26,7 +27,7 @@ from fuzzydict.io.records import (
     parse_json,
     parser_limits,
 )
-from fuzzydict.io.sheets import OLE, Sheet, cell_text
+from fuzzydict.io.sheets import OLE, Sheet
 from fuzzydict.io.tables import check_reading
 from fuzzydict.mapping import FuzzyDict, suggestion
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from contextlib import contextmanager, suppress
-from datetime import date, time, timedelta
+from datetime import date, datetime, time
 from io import BytesIO, StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -486,6 +486,10 @@ def parser_limits(place: str) -> Iterator[None]:
 
 # ---- values as text -----------------------------------------------------------------------
 
+#: Types that are written as JSON; others as texts.
+_IN_JSON = (str, int, float, type(None), dict, list, tuple, set, frozenset, np.ndarray, np.generic)
+#: Integers from here on are no longer exact as floats in every program.
+MAX_EXACT = 10**15
 _NOT_ON_A_LINE = re.compile(rf"(?!\t){OBEYED.pattern}")
 _NOT_IN_JSON = re.compile(rf"(?!\n){OBEYED.pattern}")  # ends of lines are the json module's own
 
@@ -507,17 +511,20 @@ def as_line(value: Any) -> str:
     r"""Return text as it is if it fits on one line, and anything else as JSON.
 
     Text with what a terminal would obey, except for tabs, becomes JSON as well. Dates are written
-    in ISO format; NaN and infinity as NaN, Infinity or -Infinity.
+    in ISO format; NaN and infinity as NaN, Infinity or -Infinity; what JSON lacks, as a decimal
+    number, as its own text.
 
     >>> as_line("black"), as_line(260), as_line("two\nlines"), as_line(["roof", None])
     ('black', '260', '"two\\nlines"', '["roof", null]')
     >>> as_line("a\x1b[2Jb"), as_line(date(2024, 2, 29))
     ('"a\\u001b[2Jb"', '2024-02-29')
     """
+    if isinstance(value, np.generic):
+        value = value.tolist()
     if isinstance(value, date | time):
         return value.isoformat()
-    if isinstance(value, timedelta):
-        return str(value)
+    if not isinstance(value, _IN_JSON):
+        value = str(value)
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return repr(value)  # as JSON has it
     if isinstance(value, str) and not _NOT_ON_A_LINE.search(value):
@@ -532,6 +539,26 @@ def as_cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else as_line(value)
+
+
+def cell_text(value: Any) -> str | None:
+    """Return a cell's value as a text to match, the same for each format of tables.
+
+    Whole numbers lose their zeros, dates at midnight their time, and NaN is an empty cell: programs
+    add these when they put integers beside an empty cell, or dates into a column.
+
+    >>> cell_text(5.0), cell_text(datetime(2024, 2, 29)), cell_text(True), cell_text(" ok ")
+    ('5', '2024-02-29', 'true', ' ok ')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < MAX_EXACT:
+        return str(int(value))
+    if isinstance(value, datetime) and value == datetime.combine(value, time()):
+        value = value.date()
+    return as_line(value)
 
 
 def _json_value(value: Any) -> Any:

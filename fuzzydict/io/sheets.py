@@ -13,6 +13,7 @@ import warnings
 import zlib
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
@@ -25,7 +26,7 @@ from fuzzydict.errors import (
     printable,
     quoted,
 )
-from fuzzydict.io.records import Record, as_cell, as_line, encoded
+from fuzzydict.io.records import MAX_EXACT, Record, as_cell, cell_text, encoded
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _MAX_TAGS = 2**24  # in them; a cell has four
 _MAX_CELLS = 2**22  # of a sheet, and of merged cells and links
 _MAX_COLUMNS = 2**14
 _MAX_TEXT = 32_767  # characters of a cell
-_MAX_EXACT = 10**15  # integers of more digits are rounded in cells
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[\$[^]]*]')  # in the format of a number
@@ -224,26 +224,14 @@ class Sheet:
             cell.number_format = shown.number_format
 
 
-def cell_text(value: Any) -> str | None:
-    """Return a cell's value as a text to match: a number without needless digits, dates in ISO.
-
-    >>> cell_text(5.0), cell_text(datetime(2024, 2, 29)), cell_text(" ok ")
-    ('5', '2024-02-29', ' ok ')
-    """
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_EXACT:
-        return str(int(value))
-    if isinstance(value, datetime) and value.time() == time():
-        value = value.date()
-    return as_line(value)
-
-
 def _for_cell(value: Any) -> Any:
     """Return a value as a cell can hold it: numbers, dates, times and durations, or a text."""
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    if isinstance(value, bool) or (type(value) is int and abs(value) < _MAX_EXACT):
+    if isinstance(value, Decimal) and value.is_finite():
+        number = float(value)
+        value = number if Decimal(repr(number)) == value else value
+    if isinstance(value, bool) or (type(value) is int and abs(value) < MAX_EXACT):
         return value
     if type(value) is float and math.isfinite(value):
         return value

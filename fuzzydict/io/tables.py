@@ -33,6 +33,7 @@ from fuzzydict.io.records import (
     ROW_FORMATS,
     as_cell,
     as_json,
+    cell_text,
     column_index,
     csv_blocks,
     csv_row,
@@ -41,7 +42,7 @@ from fuzzydict.io.records import (
     json_blocks,
     no_column,
 )
-from fuzzydict.io.sheets import Sheet, cell_text
+from fuzzydict.io.sheets import Sheet
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -71,7 +72,10 @@ class CellBlock(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row by itself: the number of its line, its text in one column, and all its values."""
+    """A row by itself: the number of its line, its text in one column, and all its values.
+
+    Those of Parquet are scalars of Arrow, which have their exact type; see `as_python`.
+    """
 
     line: int
     text: str | None
@@ -86,10 +90,17 @@ class Contents(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A column to add to a table: its name, and values such as it will hold."""
+    """A column to add to a table.
+
+    Attributes:
+        name: of the column.
+        values: such as it will hold.
+        advice: what to do if the table has a column of this name.
+    """
 
     name: str
     values: Sequence[Any]
+    advice: str
 
 
 class Writer(Protocol[T]):
@@ -253,10 +264,20 @@ def name_of(table: Path | BinaryIO) -> str:
 
 def _check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
     taken = set(existing)
-    for name in filter(taken.__contains__, (one.name for one in added)):
-        raise FileFormatError(
-            f"{place} has a column {quoted(name)} already; choose another prefix or suffix"
-        )
+    for one in added:
+        if one.name in taken:
+            raise FileFormatError(f"{place} has a column {quoted(one.name)} already; {one.advice}")
+
+
+def as_python(value: Any) -> Any:
+    """Return a value of a row as one of Python."""
+    convert = getattr(value, "as_py", None)
+    if convert is None:
+        return value
+    try:
+        return convert()
+    except ValueError:  # nanoseconds, for which Python has no type
+        return str(value.cast("string"))
 
 
 def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
@@ -330,7 +351,7 @@ class _CsvWriter:
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
             return ""
-        text = csv_row(["", *map(as_cell, cells)], self._dialect.delimiter)
+        text = csv_row(["", *map(as_cell, map(as_python, cells))], self._dialect.delimiter)
         if self._dialect.encoding != "utf-8":
             self._dialect.encoded(text, self._name)  # so that no row is written if one cannot be
         return text
@@ -394,13 +415,11 @@ class _JsonLines:
         if not isinstance(content, dict):
             raise FileFormatError(f"{place} holds {JSON_TYPES[type(content)]}; expected an object")
         cell = content.get(column)
-        if cell is None or isinstance(cell, str):
-            return cell
         if isinstance(cell, dict | list):
             raise FileFormatError(
                 f"{place}: {quoted(column)} is {JSON_TYPES[type(cell)]}; expected a text"
             )
-        return as_json(cell)
+        return cell_text(cell)
 
     def contents(self, column: str) -> Contents:
         names: dict[str, None] = {}
@@ -430,7 +449,7 @@ class _JsonLinesWriter:
 
     def beside(self, cells: Sequence[Any]) -> str:
         names = (one.name for one in self._added)
-        return as_json(dict(zip(names, cells, strict=True)))[1:]
+        return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
         parts, new = list[str](), iter(beside)
@@ -511,19 +530,17 @@ class _Parquet:
             column = column.dictionary_decode()
         if types.is_string(column.type) or types.is_large_string(column.type):
             return column
-        cells = column.to_pylist()
+        cells = [*map(as_python, column)]
         for kind in {type(cell) for cell in cells} & {bytes, dict, list}:
             raise FileFormatError(
                 f"{self.name}: the column {quoted(name)} holds {kind.__name__}s; expected texts"
             )
-        texts = [None if cell is None else str(cell) for cell in cells]
-        return self._arrow.array(texts, self._arrow.string())
+        return self._arrow.array(map(cell_text, cells), self._arrow.string())
 
     def contents(self, column: str) -> Contents:
         rows = list[Row]()
         for cells, _, (batch, indices) in self.blocks(column):
-            columns = [array.to_pylist() for array in batch.columns]
-            for place, *values in zip(indices.to_pylist(), *columns, strict=True):
+            for place, *values in zip(indices.to_pylist(), *batch.columns, strict=True):
                 rows.append(Row(len(rows) + 1, cells[place], values))
         return Contents(self.names, rows)
 
@@ -541,6 +558,8 @@ class _Parquet:
     def _type(self, values: Sequence[Any]) -> Any:
         """Return the type of a new column: text, if its values have no type in common."""
         arrow = self._arrow
+        if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
+            return values[0].type
         try:
             found = arrow.array(values).type
         except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
@@ -570,14 +589,13 @@ class _ParquetWriter:
         self._writer, self._types, self._arrow = writer, types, arrow
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(
-            self._text(cell) if cell is not None and self._arrow.types.is_string(kind) else cell
-            for cell, kind in zip(cells, self._types, strict=True)
-        )
+        return tuple(self._value(cell, kind) for cell, kind in zip(cells, self._types, strict=True))
 
-    @staticmethod
-    def _text(cell: Any) -> str:
-        return encoded(as_cell(cell)).decode()
+    def _value(self, cell: Any, kind: Any) -> Any:
+        if isinstance(cell, self._arrow.Scalar):
+            return cell if cell.is_valid else None
+        is_text = cell is not None and self._arrow.types.is_string(kind)
+        return encoded(as_cell(cell)).decode() if is_text else cell
 
     def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
         batch, indices = block.rows
@@ -647,7 +665,7 @@ class _XlsxWriter:
         self._rows: list[tuple[Row, Sequence[Any] | None]] = []
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
-        return cells
+        return [*map(as_python, cells)]
 
     def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
         self._rows = [*zip(block.rows, beside, strict=True)]

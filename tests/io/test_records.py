@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import date, time
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,10 @@ def test_json_is_what_the_json_module_reads(value: Any) -> None:
         (np.array([[1, 2]]), "[[1, 2]]", "[[1, 2]]"),
         ({"b", "a"}, '["a", "b"]', '["a", "b"]'),
         (date(2024, 2, 29), "2024-02-29", '"2024-02-29"'),
+        (Decimal("1.10"), "1.10", '"1.10"'),
+        (timedelta(hours=30), "1 day, 6:00:00", '"1 day, 6:00:00"'),
+        (b"ab", "b'ab'", "\"b'ab'\""),
+        (np.datetime64("2024-02-29"), "2024-02-29", '"2024-02-29"'),
         (time(12, 30), "12:30:00", '"12:30:00"'),
         ({(1, 2): None, 3: 1j}, '{"(1, 2)": null, "3": "1j"}', '{"(1, 2)": null, "3": "1j"}'),
     ],

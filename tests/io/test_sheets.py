@@ -18,6 +18,7 @@ from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
 from fuzzydict.io import sheets
 from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.io.dict_files import open_dict, read_dict
+from fuzzydict.io.records import cell_text
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "5": 5.5, "2024-02-29": date(2024, 2, 29)})
 
@@ -177,7 +178,7 @@ def test_dates_have_their_times_whatever_their_format_shows(tmp_path: Path) -> N
     ]
     clean_column(FuzzyDict(d), tmp_path / "t.xlsx", "key", out := tmp_path / "out.xlsx")
     assert cells(out)[-1][3] == timedelta(hours=30)
-    assert sheets.cell_text(timedelta(hours=30)) == "1 day, 6:00:00"
+    assert cell_text(timedelta(hours=30)) == "1 day, 6:00:00"
 
 
 def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.records import as_cell, as_json, csv_row
+from fuzzydict.io.records import as_cell, as_json, cell_text, csv_row
 from fuzzydict.text.words import plain
 
 __all__ = ["Row", "cleaned_by_rows", "csv_rows"]
@@ -80,7 +80,7 @@ def _jsonl(d: FuzzyDict[Any], data: bytes, column: str, sure: float) -> tuple[by
             continue
         content = json.loads(raw.removeprefix(MARK))
         cell = content.get(column)
-        text = cell if cell is None or isinstance(cell, str) else as_json(cell)
+        text = cell_text(cell)
         answer = dict(
             zip((f"{column}_{name}" for name in ADDED), _answer(d, text, count, sure), strict=True)
         )
