@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.results.answers import Attention, Match
+    from fuzzydict.results.explanation import Explanation
 
 #: Characters of a query; a longer one is refused.
 LONGEST_QUERY = 500
@@ -84,17 +85,23 @@ class Answers:
         """Return what the page shows before the first query."""
         d = self.dict
         score = as_score(d.scorer)
-        own = score.pool_cutoff if d.mode == "pool" else score.score_cutoff
         return {
             "keys": len(d),
             "temperature": d.temperature or score.temperature,
-            "cutoff": own if d.score_cutoff is None else d.score_cutoff,
+            "cutoff": self._cutoff,
             "mode": d.mode,
             "scorer": _scorer(d.scorer),
             "embedding": _embedding(d),
             "values": self.kind,
             "sample": _spread(self._names, _SAMPLE),
         }
+
+    @property
+    def _cutoff(self) -> float:
+        """The least score of a key that is found, or whose value counts in pool mode."""
+        d, score = self.dict, as_score(self.dict.scorer)
+        own = score.pool_cutoff if d.mode == "pool" else score.score_cutoff
+        return own if d.score_cutoff is None else d.score_cutoff
 
     @cached_property
     def _names(self) -> list[str]:
@@ -141,19 +148,18 @@ class Answers:
         if explanation.taught and not explanation.matches:
             return told | {"not_pooled": "it was taught that no key is right"}
         if self.dict.mode == "pool" and not explanation.taught:
-            told |= self._read(query, attention)
+            told |= self._read(explanation, attention)
         return told | self._pooled(attention)
 
-    def _read(self, query: str, attention: Attention) -> dict[str, Any]:
+    def _read(self, explanation: Explanation, attention: Attention) -> dict[str, Any]:
         """Return the verdict on a read that pools, whose cutoff is another."""
-        try:
-            self.dict.pool(query)
-        except NoMatchError as error:
-            return {"verdict": error.message, "matches": False, "doubtful": False}
-        except FuzzyDictError:  # the values cannot be pooled
-            return {}
+        query, best, cutoff = quoted(explanation.query), explanation.best, self._cutoff
+        if best.score < cutoff and not explanation.equal:
+            verdict = f"{query} finds nothing: the best, {quoted(best.key)}, has {best.score:.3f}"
+            below = f"below the cutoff {cutoff:.3f}"
+            return {"verdict": f"{verdict}, {below}", "matches": False, "doubtful": False}
         ((key, weight, _),) = attention.top(1)
-        verdict = f"{quoted(query)} gives the pooled value; {quoted(key)} weighs most: {weight:.3f}"
+        verdict = f"{query} gives the pooled value; {quoted(key)} weighs most: {weight:.3f}"
         return {"verdict": verdict, "pools": True}
 
     def _weighed(self, nearest: Sequence[Match], attention: Attention) -> dict[str, Any]:
