@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from fuzzydict.io.columns import HOWS, SURE, join_tables
+from fuzzydict.frames.join import HOWS
+from fuzzydict.io.columns import SURE, join_tables
 from fuzzydict.io.tables import TABLES
 
 from ._completion import LEFT, RIGHT, columns_of, sheets_of

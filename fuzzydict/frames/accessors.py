@@ -73,7 +73,8 @@ class _PandasFinder(MetaPathFinder):
         if fullname != "pandas":
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
-        specs = (finder.find_spec(fullname, path, target) for finder in others)
+        finds = [getattr(finder, "find_spec", None) for finder in others]  # Python skips None, too
+        specs = (find(fullname, path, target) for find in finds if find is not None)
         spec = next((spec for spec in specs if spec is not None), None)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _PandasLoader(spec.loader.name, spec.loader.path)

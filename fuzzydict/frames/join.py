@@ -6,8 +6,8 @@ Columns and frames are those of pandas, polars, pyarrow and whatever else narwha
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,14 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError,
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.options import OPTIONS, as_cutoff
 from fuzzydict.results.columns import (
-    columns_of,
     find_each,
     is_large,
     keys_among,
     narwhals,
+    score_column,
     texts_of,
 )
+from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 
 
 _NAMED = 20  # columns that an error lists
+_ONE_TEXT = "one text, for case, accents and punctuation make no difference"
+#: Which rows of the left frame a join has.
 HOWS = ("left", "inner", "anti")
-_SCORE = "score"
 _INSTEAD = {  # of other joins
-    "right": "; for all rows of the right frame, give it as left",
-    "outer": '; for the rows of both, add those of how="anti" with the frames swapped',
-    "full": '; for the rows of both, add those of how="anti" with the frames swapped',
-    "semi": '; drop the columns of the right frame from those of how="inner"',
+    "right": "; for all rows of the right one, give it as left",
+    "outer": '; for the rows of both, add those of how="anti" with both swapped',
+    "full": '; for the rows of both, add those of how="anti" with both swapped',
+    "semi": '; drop the columns of the right one from those of how="inner"',
 }
 
 
@@ -69,6 +71,14 @@ def match(
     """
     _require_known(match, options)
     d = as_dict(keys, options)
+    texts = [] if isinstance(keys, Mapping) else [key for key in d if isinstance(key, str)]
+    if twins := _first_twins(texts):
+        first, second = (quoted(texts[place]) for place in twins)
+        warnings.warn(
+            f"keys: {first} and {second} are {_ONE_TEXT}: they share their probability, so that "
+            f"neither may match; keep one",
+            stacklevel=2,
+        )
     if d and not any(isinstance(key, str) for key in d):
         raise ArgumentTypeError(f"keys: expected texts, got {quoted(next(iter(d)))} and its like")
     return d.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
@@ -129,8 +139,8 @@ def join(
 
     Args:
         left: a frame.
-        right: a frame of the same library; its texts are the keys, each of which comes once. Nulls
-            and blanks are no keys.
+        right: a frame of the same library; its texts are the keys, each of which comes once,
+            however it is written. Nulls and blanks are no keys.
         on: the column of texts, if it has the same name in both.
         left_on: the column of the left frame.
         right_on: the column of the right frame.
@@ -146,7 +156,8 @@ def join(
 
     Raises:
         OptionError: there is no such column, ``how`` or option; a name comes twice even so; a text
-            of the right frame comes twice.
+            of the right frame comes twice, or differs from another by case, accents or
+            punctuation alone.
         ArgumentTypeError: these are no frames of one library, or a column does not hold texts.
 
     >>> import pandas as pd
@@ -155,7 +166,7 @@ def join(
     >>> join(left, right, left_on="field", right_on="name", how="inner")["value"].tolist()
     ['black']
     """
-    _require_how(how)
+    require_how(how)
     _require_known(join, options)
     score_cutoff, one_to_one = as_cutoff(score_cutoff), as_bool("one_to_one", one_to_one)
     asked, keys = _as_frame(left, "left"), _as_frame(right, "right")
@@ -166,10 +177,11 @@ def join(
         )
     queries = _column(asked, "left_on", left_on, on)
     texts = _column(keys, "right_on", right_on, on)
-    added = [*keys.columns, _SCORE] if as_bool("add_score", add_score) else keys.columns
-    names = _new_names(asked.columns, added, suffix)
+    add_score = as_bool("add_score", add_score)
+    names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
     asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
-    row_of = _row_of_each(texts_of(texts, f"right_on: {quoted(texts.name)}"), texts.name)
+    keys_of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
+    row_of = row_of_each(keys_of_rows, texts.name, "right")
     d = FuzzyDict(row_of, **options)
     found = find_each(d, asked_texts, score_cutoff, one_to_one=one_to_one)
     rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
@@ -178,14 +190,14 @@ def join(
         asked, rows = asked.filter(is_kept.tolist()), rows[is_kept]
         found = found._replace(places=found.places[is_kept])
     if how != "anti":
-        columns = [*_rows_of(keys, rows), columns_of(found, texts)[-1]]
+        columns = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
         asked = asked.with_columns(
-            *(column.alias(name) for column, name in zip(columns, names, strict=False))
+            *(column.alias(name) for column, name in zip(columns, names, strict=True))
         )
     return asked.to_native()
 
 
-def _require_how(how: Any) -> None:
+def require_how(how: Any) -> None:
     """Raise an error that says what to do instead, if there is no such join."""
     if how not in HOWS:
         instead = _INSTEAD.get(how, "") if isinstance(how, str) else ""
@@ -226,12 +238,10 @@ def _column(
     """Return the column that is joined on.
 
     Raises:
-        OptionError: it was not given, or twice; or there is none, and the nearest is named.
+        OptionError: As `joined_on`; or there is no such column, and the nearest is named.
         ArgumentTypeError: something else than one name was given.
     """
-    if (given is None) == (on is None):
-        raise OptionError(f"{name}: give left_on and right_on, or on for a name of both frames")
-    column: Any = on if given is None else given
+    column: Any = joined_on(name, given, on)
     if not isinstance(column, str | int):
         raise ArgumentTypeError(
             f"{name}: expected the name of one column, got {type(column).__name__} {quoted(column)}"
@@ -246,40 +256,79 @@ def _column(
     return frame.get_column(column)
 
 
-def _row_of_each(texts: list[str | None], column: str) -> dict[str, int]:
-    """Return the row of each text of the right frame; nulls and blanks are no keys.
+def joined_on(name: str, given: str | None, on: str | None) -> str:
+    """Return the name of the column that is joined on; ``name`` is that of the argument.
 
     Raises:
-        OptionError: a text is in several rows.
+        OptionError: it was not given, or twice.
     """
-    found = [(text, row) for row, text in enumerate(texts) if text and not text.isspace()]
-    rows = dict(found)
-    if len(rows) < len(found):
-        ((text, count),) = Counter(text for text, _ in found).most_common(1)
+    column = on if given is None else given
+    if column is None or (given is not None and on is not None):
+        raise OptionError(f"{name}: give left_on and right_on, or on for a name that both have")
+    return column
+
+
+def row_of_each(
+    texts: Sequence[str | None], column: str, source: str, lines: Sequence[int] | None = None
+) -> dict[str, int]:
+    """Return the row of each text of the right column; nulls and blanks are no keys.
+
+    Args:
+        texts: the texts of n rows.
+        column: the name of the column.
+        source: the name of the table.
+        lines: the line of each row in a file, (n,).
+
+    Raises:
+        OptionError: a text comes twice, or differs from another by case, accents or punctuation
+            alone, so that neither of them would be likely enough.
+    """
+    rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
+    row_of = {text: row for row in rows if (text := texts[row])}
+    if twins := _first_twins([texts[row] or "" for row in rows]):
+        i, j = (rows[place] for place in twins)
+        first, second = quoted(texts[i]), quoted(texts[j])
+        at = f"on lines {lines[i]} and {lines[j]}" if lines else f"in rows {i} and {j}"
         raise OptionError(
-            f"right: each key may come once in column {quoted(column)}, but {quoted(text)} is in "
-            f"{count} rows; leave out the others, as by drop_duplicates or unique"
+            f"{source}: {first} comes twice in column {quoted(column)}, {at}; keep one"
+            if texts[i] == texts[j]
+            else f"{source}: {first} and {second} in column {quoted(column)}, {at}, are "
+            f"{_ONE_TEXT}; keep one"
         )
-    return rows
+    return row_of
 
 
-def _new_names(left: list[str], added: list[str], suffix: str) -> list[str]:
-    """Return the names in the joined frame of the columns that are added to the left one.
+def _first_twins(keys: Sequence[str]) -> tuple[int, int] | None:
+    """Return the first two places of keys that are one text, if there are any."""
+    place_of: dict[str, int] = {}
+    for place, key in enumerate(keys):
+        first = place_of.setdefault(same_text(key), place)
+        if first != place:
+            return first, place
+    return None
+
+
+def new_names(
+    left: Sequence[str], right: Sequence[str], suffix: str, *, add_score: bool
+) -> list[str]:
+    """Return the names that the columns of the right table, and the score, have in the join.
 
     Raises:
         OptionError: a name would come twice.
         ArgumentTypeError: the suffix is no text.
+
+    >>> new_names(["name", "n"], ["name", "code"], "_right", add_score=True)
+    ['name_right', 'code', 'score']
     """
     if not isinstance(suffix, str):
         raise ArgumentTypeError(f"suffix: expected a text, got {quoted(suffix)}")
     taken, names = set(left), list[str]()
-    for name in added:
+    for name in [*right, "score"] if add_score else right:
         names.append(f"{name}{suffix}" if name in taken else name)
         if names[-1] in taken:
             raise OptionError(
-                f"suffix: the joined frame would have two columns {quoted(names[-1])}; choose "
-                f"another suffix than {quoted(suffix)}, rename a column, or set add_score=False if "
-                f"it is that of the score"
+                f"suffix: there would be two columns {quoted(names[-1])}; choose another suffix "
+                f"than {quoted(suffix)}, rename a column, or leave out the score if it is that"
             )
         taken.add(names[-1])
     return names

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from fuzzydict._files import replacing
-from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
+from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
+from fuzzydict.frames.join import joined_on, new_names, require_how, row_of_each
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.io.tables import Added, checked_format, open_table
@@ -25,7 +26,7 @@ from fuzzydict.text.words import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fuzzydict.io.tables import CellBlock, Contents, Row, Table, Writer
+    from fuzzydict.io.tables import CellBlock, Contents, Table, Writer
 
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -36,8 +37,6 @@ _REMEMBERED_CHARACTERS = 2**24  # of cells, and of what is written beside them
 _BLANK_CELLS = frozenset(("n/a", "na", "none", "null", "unknown", "-", "?"))  # in any case
 #: The columns that are written, with the like of what is in them.
 _NEW_COLUMNS: dict[str, list[Any]] = {"key": [""], "value": [""], "score": [0.0]}
-#: Which rows of the left table a join has.
-HOWS = ("left", "inner", "anti")
 
 T = TypeVar("T")
 #: The key, value and score that match a cell, or None for each.
@@ -208,22 +207,16 @@ def join_tables(
     Raises:
         OSError: a file cannot be read or written.
         FileFormatError: a table is not of its format, or lacks the column; a text comes twice in
-            the column of the right table.
+            the column of the right table, or differs from another by case, accents or punctuation
+            alone.
         OptionError: a column was not given, or twice; ``how`` or a format is unknown; a name would
             come twice; the output is the right table, or the left one if that is a workbook and
             ``how`` leaves rows out.
         MissingExtraError: a format needs an extra that is not installed.
     """
-    if how not in HOWS:
-        raise OptionError(f"how: expected one of {', '.join(HOWS)}, got {quoted(how)}")
-    if _same(output, right):
-        raise OptionError(f"{output} is the right table; write to another file")
-    if how != "left" and checked_format(left, left_format) == "xlsx" and _same(left, output):
-        raise OptionError(
-            f"how: {output} would lose its other sheets, formulas and formats with the rows that "
-            f"{how} leaves out; write to another file"
-        )
-    of_left, of_right = _join_column("left_on", left_on, on), _join_column("right_on", right_on, on)
+    require_how(how)
+    _check_output(output, left, left_format, right, how)
+    of_left, of_right = joined_on("left_on", left_on, on), joined_on("right_on", right_on, on)
     with open_table(
         right,
         format=right_format,
@@ -255,49 +248,41 @@ def join_tables(
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
 
 
+def _check_output(
+    output: Path | BinaryIO, left: Path | BinaryIO, left_format: str | None, right: Path, how: str
+) -> None:
+    """Check that writing the output of a join loses nothing of the tables."""
+    if _same(output, right):
+        raise OptionError(f"{output} is the right table; write to another file")
+    if how != "left" and checked_format(left, left_format) == "xlsx" and _same(left, output):
+        raise OptionError(
+            f"how: {output} would lose its other sheets, formulas and formats with the rows that "
+            f"{how} leaves out; write to another file"
+        )
+
+
 def _same(one: Path | BinaryIO, other: Path | BinaryIO) -> bool:
     """Tell whether two are the same file."""
     both = [os.path.realpath(file) for file in (one, other) if isinstance(file, Path)]
     return len(both) == 2 and both[0] == both[1]
 
 
-def _join_column(name: str, given: str | None, on: str | None) -> str:
-    column = on if given is None else given
-    if column is None or (given is not None and on is not None):
-        raise OptionError(f"{name}: give left_on and right_on, or on for a name of both tables")
-    return column
-
-
 def _rows_by_text(contents: Contents, column: str, right: Path) -> dict[str, list[Any]]:
     """Return the values of each row by its text; rows without one are left out."""
-    rows: dict[str, Row] = {}
-    for row in contents.rows:
-        if row.text is None or not row.text.strip():
-            continue
-        first = rows.setdefault(row.text, row)
-        if first is not row:
-            raise FileFormatError(
-                f"{right}: {quoted(row.text)} comes twice in column {quoted(column)}, on lines "
-                f"{first.line} and {row.line}; keep one"
-            )
-    return {text: row.values for text, row in rows.items()}
+    texts, lines = [row.text for row in contents.rows], [row.line for row in contents.rows]
+    try:
+        rows = row_of_each(texts, column, str(right), lines)
+    except OptionError as error:
+        raise FileFormatError(str(error)) from None
+    return {text: contents.rows[row].values for text, row in rows.items()}
 
 
 def _right_columns(left: Table, right: Contents, suffix: str, add_score: bool) -> list[Added]:
     """Return the columns to add, of which none may have the name of another."""
+    names = new_names(left.names, right.names, suffix, add_score=add_score)
     values = [[row.values[place] for row in right.rows] for place in range(len(right.names))]
-    columns = [*zip(right.names, values, strict=True), *([("score", [0.0])] if add_score else [])]
-    taken, added = set(left.names), list[Added]()
-    for name, like in columns:
-        new = f"{name}{suffix}" if name in taken else name
-        if new in taken:
-            raise OptionError(
-                f"suffix: there are several columns {quoted(name)}, and {quoted(new)} is there as "
-                f"well; choose another suffix than {quoted(suffix)}"
-            )
-        taken.add(new)
-        added.append(Added(new, like, "rename it in one of the tables"))
-    return added
+    likes, advice = [*values, [0.0]], "rename it in one of the tables"
+    return [Added(name, like, advice) for name, like in zip(names, likes, strict=False)]
 
 
 def _joined(

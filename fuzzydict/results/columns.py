@@ -271,15 +271,20 @@ def columns_of(found: Found, like: nw.Series[Any]) -> list[nw.Series[Any]]:
     nw, matches = narwhals(), found.matches
     if not (found.places == len(matches) - 1).any():
         matches = matches[:-1]  # integers would become floats in pandas beside a null
-    keys, values, scores = (
-        [None if match is None else match[i] for match in matches] for i in range(3)
-    )
+    keys, values = ([None if match is None else match[i] for match in matches] for i in range(2))
     of_distinct = [
         nw.new_series("key", keys, nw.String(), backend=like.implementation),
         _of_any_type("value", values, like),
-        nw.new_series("score", scores, nw.Float64(), backend=like.implementation),
     ]
-    return [series[found.places] for series in of_distinct]
+    return [*(series[found.places] for series in of_distinct), score_column(found, like)]
+
+
+def score_column(found: Found, like: nw.Series[Any]) -> Any:
+    """Return the score of each text, as a column of the library of another."""
+    nw = narwhals()
+    scores = [None if match is None else match.score for match in found.matches]
+    column: Any = nw.new_series("score", scores, nw.Float64(), backend=like.implementation)
+    return column[found.places]
 
 
 def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Series[Any]:

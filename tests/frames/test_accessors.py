@@ -69,6 +69,22 @@ def test_something_else_may_be_called_pandas(stub: str) -> None:
     assert said(f"{code}print(fuzzydict.FuzzyDict({{'color': 1}})['colour'])") == "1\n"
 
 
+def test_a_finder_without_find_spec_is_passed_over() -> None:
+    code = f"""
+import sys, warnings
+class OldFinder:  # as Python 3.11 still has them, with a warning
+    def find_module(self, name, path=None):
+        return None
+import fuzzydict
+sys.meta_path.append(OldFinder())
+sys.meta_path.insert(0, OldFinder())
+warnings.simplefilter("ignore", ImportWarning)
+import pandas
+{HAS_ACCESSORS}
+"""
+    assert said(code) == "[True, True, True]\n"
+
+
 def test_without_pandas_the_error_is_pythons_own() -> None:
     code = "import sys, fuzzydict; sys.path.clear(); import pandas"
     assert said(code).endswith("ModuleNotFoundError: No module named 'pandas'\n")

@@ -259,7 +259,7 @@ ON: dict[str, Any] = {"left_on": "field", "right_on": "name"}
         ({"left_on": "count", "right_on": "name"}, "left_on: 'count': expected texts, got int 1"),
         ({"left_on": "field", "right_on": "count"}, "right_on: 'count': expected texts, got int 5"),
         (ON | {"how": "outer"}, "how: expected one of left.* got 'outer'; for the rows of both"),
-        (ON | {"how": "right"}, "for all rows of the right frame, give it as left"),
+        (ON | {"how": "right"}, "for all rows of the right one, give it as left"),
         (ON | {"how": None}, "how: expected one of left, inner, anti, got None"),
         (ON | {"suffix": ""}, "two columns 'count'; choose another suffix"),
         (ON | {"suffix": None}, "suffix: expected a text, got None"),
@@ -276,8 +276,27 @@ def test_a_wrong_argument_is_named(options: dict[str, Any], message: str) -> Non
 
 def test_a_key_that_comes_twice_is_refused() -> None:
     left, right = pd.DataFrame(LEFT), pd.DataFrame({"name": ["color", "brand", "color", "", ""]})
-    with pytest.raises(OptionError, match="'color' is in 2 rows"):
+    message = "right: 'color' comes twice in column 'name', in rows 0 and 2; keep one"
+    with pytest.raises(OptionError, match=message):
         fuzzydict.join(left, right, **ON)
+
+
+@pytest.mark.parametrize("other", ["Germany ", "GERMANY", "german\u0079\u0301", "Germany!"])
+def test_keys_that_are_one_text_are_refused_or_told(other: str) -> None:
+    left = pd.DataFrame({"name": ["Germny", "GERMANY"]})
+    right = pd.DataFrame({"name": ["France", None, "Germany", other]})
+    message = r"right: 'Germany' and .* in column 'name', in rows 2 and 3, are one text"
+    with pytest.raises(OptionError, match=message):
+        fuzzydict.join(left, right, on="name")
+    with pytest.warns(UserWarning, match=r"keys: 'Germany' and .* are one text.*keep one"):
+        fuzzydict.match(left["name"], right["name"])
+    fuzzydict.match(left["name"], {"Germany": 1, other: 1})  # a mapping may list both
+
+
+def test_keys_that_differ_by_a_sign_or_a_word_are_joined() -> None:
+    names = ["C", "C#", "C++", "Congo", "DR Congo", "?", "!"]
+    frame = pd.DataFrame({"name": names})
+    assert fuzzydict.join(frame, frame, on="name", how="inner")["name_right"].tolist() == names
 
 
 def test_frames_of_two_libraries_or_not_collected_are_refused() -> None:

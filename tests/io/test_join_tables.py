@@ -173,12 +173,12 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
     ("options", "message"),
     [
         ({"on": "country", "how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
-        ({}, "left_on: give left_on and right_on, or on for a name of both tables"),
+        ({}, "left_on: give left_on and right_on, or on for a name that both have"),
         ({"left_on": "country"}, "right_on: give left_on and right_on"),
         ({"on": "country", "left_on": "n"}, "left_on: give left_on and right_on"),
         ({"on": "cuontry"}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
         ({"left_on": "land", "right_on": "country"}, "left.csv: has no column 'land'"),
-        ({"on": "country", "suffix": ""}, "'country' is there as well; choose another suffix"),
+        ({"on": "country", "suffix": ""}, "two columns 'country'; choose another suffix"),
         ({"on": "country", "right_sheet": "x"}, "right.csv is csv, which has no sheets"),
         ({"on": "country", "left_format": "xml"}, "left.csv: expected a table of format csv"),
     ],
@@ -208,6 +208,19 @@ def test_a_text_that_comes_twice_on_the_right_is_named_with_its_lines(
         join_tables(left, right, tmp_path / "out.csv", on="country")
     blank = write(tmp_path / f"blank.{form}", names, [("France", "FR"), ("", "a"), ("", "b")])
     assert join_tables(left, blank, tmp_path / "out.csv", on="country").matched == 1
+
+
+@pytest.mark.parametrize("other", ["Spain ", "SPAIN", "spain?"])
+def test_texts_on_the_right_that_are_one_are_named_with_their_lines(
+    tmp_path: Path, other: str
+) -> None:
+    left, _ = tables(tmp_path)
+    rows = [("Spain", "ES"), ("", ""), ("France", "FR"), (other, "SP")]
+    right = write(tmp_path / "twins.csv", ["country", "code"], rows)
+    message = r"twins.csv: 'Spain' and .* in column 'country', on lines 2 and 5, are one text"
+    with pytest.raises(FileFormatError, match=message):
+        join_tables(left, right, tmp_path / "out.csv", on="country")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_later_line_of_json_with_the_name_of_a_new_field_is_refused(tmp_path: Path) -> None:
