@@ -502,6 +502,52 @@ def _arrow_errors(name: str, arrow: Any) -> Iterator[None]:
         ) from error
 
 
+def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
+    """Refuse a Parquet file whose cells take more bytes than so many, before they are unpacked.
+
+    Raises:
+        FileFormatError: they do, or the file is damaged.
+        MissingExtraError: pyarrow is not installed.
+    """
+    with _parquet(file, name):  # or it is told what is wrong
+        import pyarrow
+        from pyarrow import compute, parquet
+    with _arrow_errors(name, pyarrow):
+        file.seek(0)
+        footer = parquet.read_metadata(file)
+        groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
+        total = sum(group.total_byte_size for group in groups)
+        _check_total(max(total, 8 * footer.num_rows * footer.num_columns), most, name)
+        paths = [footer.schema.column(place).path for place in range(footer.num_columns)]
+        total = 0
+        with parquet.ParquetFile(file, read_dictionary=paths) as table:
+            for batch in table.iter_batches(_PARQUET_ROWS):
+                total += sum(_unpacked(column, pyarrow, compute) for column in batch.columns)
+                _check_total(total, most, name)
+
+
+def _check_total(total: int, most: int, name: str) -> None:
+    if total > most:
+        raise FileFormatError(
+            f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
+        )
+
+
+def _unpacked(column: Any, arrow: Any, compute: Any) -> int:
+    """Return how many bytes the cells of a column take, each text as often as it occurs."""
+    types = arrow.types
+    if types.is_nested(column.type):
+        parts = [column.keys, column.items] if types.is_map(column.type) else column.flatten()
+        parts = parts if isinstance(parts, list) else [parts]
+        return sum(_unpacked(part, arrow, compute) for part in parts)
+    if not types.is_dictionary(column.type):
+        return int(column.nbytes)
+    texts = column.dictionary
+    if not (types.is_string(texts.type) or types.is_binary(texts.type)):
+        return int(texts.nbytes) * len(column)  # rare
+    return compute.sum(compute.binary_length(texts).cast("int64").take(column.indices)).as_py() or 0
+
+
 class _Parquet:
     """A Parquet file. A block has each of its different cells once."""
 

@@ -14,7 +14,7 @@ from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printab
 from fuzzydict.io.columns import BlankCells
 from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
 from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
-from fuzzydict.io.tables import TABLES, open_table, table_format
+from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fuzzydict.results.answers import Match
 
 _MOST_ROWS = 1_000_000
+_MOST_BYTES = 2**27  # of a Parquet file, unpacked
+_LONGEST = 131_072  # characters of a text, as in CSV
 _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
 _TOGETHER = 256  # texts that are looked up at once
@@ -43,6 +45,7 @@ class Upload(BytesIO):
 
     Raises:
         OptionError: the ending is that of no table.
+        FileFormatError: it is a Parquet file that takes too much memory, or is damaged.
     """
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -54,6 +57,8 @@ class Upload(BytesIO):
             raise OptionError(
                 f"{name}: expected a file that ends in .txt or {', '.join(f'.{x}' for x in TABLES)}"
             )
+        if self.format == "parquet":
+            check_unpacked(self, name, _MOST_BYTES)
 
     def columns(self) -> list[str]:
         """Return the names of the columns; the lines of a .txt file are one."""
@@ -109,6 +114,11 @@ class Upload(BytesIO):
         for cells, rows in self._blocks(column):
             count.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
             self._check_rows(count.total())
+            if max(map(len, filter(None, cells)), default=0) > _LONGEST:
+                raise OptionError(
+                    f"{self.name}: has a text of more than {_LONGEST:,} characters in "
+                    f"{quoted(column)}; {_INSTEAD}"
+                )
             if len(count) > _MOST_TEXTS:
                 raise OptionError(
                     f"{self.name}: has more than {_MOST_TEXTS:,} different texts in "

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, FuzzyDictError
+from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, OptionError
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.explore import uploads
 from fuzzydict.io.explore.answers import Answers
@@ -115,6 +115,27 @@ def test_decisions_taught_are_certain_when_the_column_is_matched_again() -> None
         found = upload(server, "column", b"Germny", name="pasted.txt")
     (cell,) = found["cells"]
     assert (cell["key"], cell["doubtful"], cell["taught"]) == ("France", False, True)
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_short_parquet_file_takes_no_large_memory(is_packed: bool, is_nested: bool) -> None:
+    arrow = pytest.importorskip("pyarrow", reason="needs the extra 'parquet'")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra 'parquet'")
+    cells = ["x" * 100_000] * 2_000  # 200 MB
+    file = BytesIO()
+    table = arrow.table({"n": ["1"] * 2000, "text": [[c] for c in cells] if is_nested else cells})
+    parquet.write_table(table, file, compression="zstd", use_dictionary=is_packed)
+    assert len(file.getvalue()) < 100_000
+    with pytest.raises(FileFormatError, match="bytes or more when it is unpacked"):
+        uploads.table("a.parquet", file.getvalue())
+    with pytest.raises(FileFormatError, match="bytes or more when it is unpacked"):
+        uploads.column(countries(), "a.parquet", file.getvalue(), "n")
+
+
+def test_a_text_that_is_too_long_is_refused() -> None:
+    with pytest.raises(OptionError, match="a text of more than 131,072 characters in 'text'"):
+        uploads.column(countries(), "a.txt", b"red\n" + b"x" * 131_073, None)
 
 
 @pytest.mark.parametrize("scorer", [None, "spelling", "dot", "cosine"])
