@@ -273,6 +273,7 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
         ) from error
     with _workbook_errors(name), ZipFile(file) as archive:
         _check_size(archive, name)
+        _check_pictures(archive, name)
 
 
 def _check_size(archive: ZipFile, name: str) -> None:
@@ -294,6 +295,18 @@ def _check_size(archive: ZipFile, name: str) -> None:
         cells += sum(map(_area, _RANGE.findall(data)))
         if tags > _MAX_TAGS or cells > _MAX_CELLS:
             raise too_large
+
+
+def _check_pictures(archive: ZipFile, name: str) -> None:
+    """Warn if there are pictures, and openpyxl would drop them without a word."""
+    from openpyxl.drawing.image import PILImage
+
+    if not PILImage and any(part.startswith("xl/media/") for part in archive.namelist()):
+        warnings.warn(
+            f"{name}: pictures will be lost, as Pillow is not installed; install it with: "
+            f"pip install pillow",
+            stacklevel=4,
+        )
 
 
 def _area(reference: bytes) -> int:
@@ -336,6 +349,15 @@ _MISTAKES = (
 )
 
 
+def _mistakes() -> tuple[type[Exception], ...]:
+    """Return them, with what Pillow raises for pictures that would fill the memory."""
+    try:
+        from PIL.Image import DecompressionBombError
+    except ImportError:
+        return _MISTAKES
+    return (*_MISTAKES, DecompressionBombError)
+
+
 @contextmanager
 def _workbook_errors(name: str) -> Iterator[None]:
     """Report a workbook that openpyxl cannot read or write; errors of the disk pass through."""
@@ -343,7 +365,7 @@ def _workbook_errors(name: str) -> Iterator[None]:
         yield
     except FuzzyDictError:
         raise
-    except _MISTAKES as error:
+    except _mistakes() as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(
@@ -358,5 +380,5 @@ def _telling_what_is_lost(name: str) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(one.message) for one in caught):
-        if "removed" in text or "lost" in text:
+        if any(word in text for word in ("dropped", "lost", "removed")):
             warnings.warn(printable(f"{name}: {text}"), stacklevel=4)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import struct
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.drawing.image import Image as Picture
 from openpyxl.styles import Font
+from PIL import Image
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
 from fuzzydict.io import sheets
@@ -153,6 +157,33 @@ def test_new_columns_are_written_right_of_merged_cells(tmp_path: Path) -> None:
         clean_column(COUNTRIES, widest, "c", widest)
 
 
+def with_picture(path: Path, width: int) -> Path:
+    """Make a workbook with a picture, which says that it is so wide."""
+    picture = io.BytesIO()
+    Image.new("RGB", (1, 1)).save(picture, "png")
+    workbook(
+        path, ["c"], ["Germany"], change=lambda book: book.active.add_image(Picture(picture), "D5")
+    )
+    header = b"IHDR" + struct.pack(">II", width, width) + b"\x08\x02\0\0\0"
+    checked = header + struct.pack(">I", zlib.crc32(header))
+    return repacked(path, MEDIA, lambda data: data[:12] + checked + data[12 + len(checked) :])
+
+
+def test_pictures_stay_or_a_warning_says_that_they_are_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, output = with_picture(tmp_path / "t.xlsx", 1), tmp_path / "copy.xlsx"
+    clean_column(COUNTRIES, table, "c", output)
+    with zipfile.ZipFile(output) as archive:
+        assert MEDIA in archive.namelist()
+    for module in ("drawing.image", "reader.drawings"):
+        monkeypatch.setattr(f"openpyxl.{module}.PILImage", False)
+    with pytest.warns(UserWarning, match=r"t.xlsx: pictures will be lost, as Pillow is not inst"):
+        clean_column(COUNTRIES, table, "c", output)
+    monkeypatch.undo()
+    refused(with_picture(tmp_path / "bomb.xlsx", 2**16), "exceeds limit")
+
+
 # ---- what is read ---------------------------------------------------------------------------
 
 
@@ -279,6 +310,7 @@ def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
     return path
 
 
+MEDIA = "xl/media/image1.png"
 SHEET = "xl/worksheets/sheet1.xml"
 
 
