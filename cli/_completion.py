@@ -141,7 +141,8 @@ def _columns(
 
         return list(read_schema(file).names)
     if form == "xlsx":
-        from fuzzydict.io.records import cell_text, cell_value
+        from fuzzydict.io.records import cell_text
+        from fuzzydict.io.sheets import cell_value
 
         book = _workbook(file)
         shown = [one for one in book.worksheets if one.sheet_state == "visible"]

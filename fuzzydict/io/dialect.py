@@ -75,16 +75,27 @@ def as_encoding(name: str) -> str:
     """Return the name of an encoding that Python knows.
 
     Raises:
-        OptionError: it knows none of this name.
+        OptionError: it knows none of this name, or it is one that escapes signs, whose rows and
+            cells are not those of the file.
     """
+    expected = f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
     try:
         found = codecs.lookup(name).name
         "".encode(name)  # some codecs are none of texts
+        escapes = _escapes(found)
     except (LookupError, ValueError) as error:
-        raise OptionError(
-            f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
-        ) from error
+        raise OptionError(expected) from error
+    if escapes:
+        raise OptionError(f"{expected}, which escapes signs")
     return "utf-8" if found == "utf-8-sig" else found
+
+
+def _escapes(encoding: str) -> bool:
+    """Tell whether the ends of lines and cells, or backslashes, are more than signs in it."""
+    encode = codecs.getincrementalencoder(encoding)().encode
+    parts = [encode(sign) for sign in ("a", ",", "\n")]
+    is_same = b"".join(parts).decode(encoding) == "a,\n" and len(parts[1]) == len(parts[2])
+    return not is_same or rb"\u0041".decode(encoding, "replace") == "A"
 
 
 def opened(

@@ -102,6 +102,9 @@ def test_what_is_named_is_not_guessed() -> None:
     for wrong in ("", "utf-99", "base64", "\0"):
         with pytest.raises(OptionError, match=r"encoding: expected one such as utf-8, "):
             texts_of(io.BytesIO(data), encoding=wrong)
+    for wrong in ("unicode_escape", "raw_unicode_escape", "punycode", "idna"):
+        with pytest.raises(OptionError, match=rf"encoding: expected .*, got '{wrong}'"):
+            texts_of(io.BytesIO(data), encoding=wrong)
     with pytest.raises(FileFormatError, match=r"t.csv: line 2 is not ASCII; name the encoding"):
         texts_of(io.BytesIO(data), delimiter=";", encoding="ascii")
     assert cast("Any", texts_of(Pipe(data, 3), **named))[1] == ";"
