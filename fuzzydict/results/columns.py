@@ -298,8 +298,9 @@ def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Serie
             return as_column(pandas.Series(values, dtype=object), name).alias(name)
         made = new_series(values)
         return made
-    values = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
-    if not _have_same_fields(values):
+    values = [v.tolist() if isinstance(v, np.ndarray | np.bool_) else v for v in values]
+    are_bools = {isinstance(value, bool) for value in values if value is not None}
+    if len(are_bools) > 1 or not _have_same_fields(values):  # True would become 1, or 2.5 True
         values = list(map(_as_text, values))
     try:
         made = new_series(values)
