@@ -27,7 +27,12 @@ CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 ASKED = ["colour", "qwzzt", "brnd", "colour", "TopSpeed"]
 #: Ways to start processes that this system has.
 WAYS = multiprocessing.get_all_start_methods()
-each_way = pytest.mark.parametrize("way", WAYS)
+#: Where a process starts anew, by a server or not, it does the same.
+LIKE_SPAWN = pytest.mark.skipif(
+    "FUZZYDICT_SLOW" not in os.environ, reason="much as spawn; set FUZZYDICT_SLOW=1"
+)
+EACH = [pytest.param(way, marks=LIKE_SPAWN if way == "forkserver" else ()) for way in WAYS]
+each_way = pytest.mark.parametrize("way", EACH)
 forks_are_told = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
@@ -161,7 +166,7 @@ def told(matchers: list[bytes]) -> Told:
     return Told(opened, encoded, {one["num_threads"] for one in threadpool_info()})
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "fork"])
+@pytest.mark.parametrize("way", [way for way in EACH if way.values != ("fork",)])
 def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thread(
     path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict
@@ -17,6 +18,7 @@ from fuzzydict.io.examples import read_examples
 from fuzzydict.io.records import as_json
 from fuzzydict.io.review import DecidedFile
 
+SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 DICTS = {
     "json": r'{"a": {"b": [1, 2.5, null, "x\u00e9"]}, "c": "d"}',
     "toml": 'a = 1\n[b]\nc = "x"\n[[d]]\ne = 2024-01-01\n"q w" = {x = 1, y = [1, 2]}\n',
@@ -65,7 +67,9 @@ def test_a_dict_is_read_or_refused(
     assert content is None or "\n" not in as_json(content)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", TABLES)
+@settings(max_examples=100 if SLOW else 30)
 @given(CHANGES)
 def test_a_table_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, form: str, changes: list[tuple[int, int, str]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from itertools import islice
@@ -18,6 +19,7 @@ from fuzzydict.search.lookup import Lookup
 from fuzzydict.search.score import log_probabilities
 from tests.support.searching import hashed
 
+SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 FEW = 64  # keys from which on the bounds are asked in tests of small dicts
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -103,8 +105,9 @@ def test_most_slips_and_words_never_seen_are_decided_by_a_few_keys(
         assert len(scored) <= most, kind
 
 
+@pytest.mark.more
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if SLOW else 25, deadline=None)
 def test_values_read_after_any_writes_are_those_of_the_best_score(data: st.DataObject) -> None:
     text = st.text("abcd C#+1", min_size=1, max_size=8)
     keys = data.draw(st.lists(text, min_size=FEW + 20, max_size=2 * FEW, unique=True))
