@@ -121,12 +121,16 @@ _TABLE_OPTIONS = {
         help="Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is told.",
     ),
 }
-_DICT_SHEET = click.option(
-    "--dict-sheet",
-    metavar="NAME",
-    shell_complete=sheets_of(DICT),
-    help="Sheet of DICT, as --sheet.",
-)
+#: The same for DICT where the options above are those of a table.
+_DICT_OPTIONS = {
+    name: click.option(
+        f"--dict-{name}",
+        metavar="NAME" if name != "delimiter" else "SIGN",
+        shell_complete=sheets_of(DICT) if name == "sheet" else None,
+        help=f"As --{name}, for DICT.",
+    )
+    for name in _TABLE_OPTIONS
+}
 
 
 def table_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -152,7 +156,7 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
 
     Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
     """
-    return dict_options(_opening(command, {name: name for name in _TABLE_OPTIONS}))
+    return dict_options(_opening(command, ""))
 
 
 def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]:
@@ -160,13 +164,11 @@ def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]
 
     The command gets their values.
     """
-    return _with(
-        [*_OPTIONS, _DICT_SHEET], _opening(table_options(command), {"sheet": "dict_sheet"})
-    )
+    return _with([*_OPTIONS, *_DICT_OPTIONS.values()], _opening(table_options(command), "dict-"))
 
 
-def _opening(command: Callable[..., None], reading: dict[str, str]) -> Callable[..., None]:
-    """Pass a command the dict; ``reading`` names parameters for some of those of `open_dict`."""
+def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
+    """Pass a command the dict; ``side`` is what the options begin with that say how to read it."""
 
     @scorer_option
     @functools.wraps(command)
@@ -188,7 +190,8 @@ def _opening(command: Callable[..., None], reading: dict[str, str]) -> Callable[
             embedding=embedding_of(vectors),
             scorer=scorer,
             score_cutoff=cutoff,
-            **{name: others.pop(parameter) for name, parameter in reading.items()},
+            side=side,
+            **{name: others.pop(f"{side}{name}".replace("-", "_")) for name in _TABLE_OPTIONS},
         )
         command(d, **others)
 

@@ -169,7 +169,7 @@ class _AsUtf8:
                 before = error.object[: error.start].decode(self._encoding, "ignore")
                 raise FileFormatError(
                     f"{self._name}: line {self._line + before.count(chr(10))} is not "
-                    f"{self._encoding.upper()}; name the encoding by --encoding"
+                    f"{self._encoding.upper()}; name the encoding that it has"
                 ) from error
             self._line += text.count("\n")
             if text or not data:

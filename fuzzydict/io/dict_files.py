@@ -53,6 +53,7 @@ def open_dict(
     sheet: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    side: str | None = "",
     embedding: Any = None,
     scorer: str | None = None,
     score_cutoff: float | None = None,
@@ -72,6 +73,7 @@ def open_dict(
         delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
         encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
             what the ending says, and UTF-8.
+        side: what the options begin with that name others, as in `dialect.opened`.
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
         scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
         score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
@@ -93,6 +95,7 @@ def open_dict(
             sheet=sheet,
             delimiter=delimiter,
             encoding=encoding,
+            side=side,
         )
         return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
@@ -112,6 +115,7 @@ def read_dict(
     sheet: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    side: str | None = "",
 ) -> dict[str, Any]:
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
     format = _checked_format(path, format, key, value)  # noqa: A001
@@ -135,7 +139,8 @@ def read_dict(
                 return _unique(path, _json_items(file, path, key, value))
         case rows:
             with open_to_read(path) as file:
-                stream, dialect = opened(file, path, DELIMITERS[rows], delimiter, encoding)
+                usual = DELIMITERS[rows]
+                stream, dialect = opened(file, path, usual, delimiter, encoding, side=side)
                 header, records = csv_table(stream, path, dialect.delimiter)
                 if header is None:
                     return _unique(path, [])

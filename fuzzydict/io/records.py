@@ -242,13 +242,13 @@ def delimiter_advice(header: Record) -> str:
     """Return advice if a row of one cell contains another delimiter, else "".
 
     >>> delimiter_advice(Record(1, "id;item", ["id;item"]))
-    "; is it separated by ';'? name it by --delimiter"
+    "; is it separated by ';'? then name the delimiter"
     """
     cells = header.content
     found = next((sign for sign in ";\t|," if len(cells) == 1 and sign in cells[0]), None)
     if found is None:
         return ""
-    return f"; is it separated by {found!r}? name it by --delimiter"
+    return f"; is it separated by {found!r}? then name the delimiter"
 
 
 def csv_row(cells: Iterable[object], delimiter: str) -> str:

@@ -280,3 +280,16 @@ def test_a_disk_that_is_full_leaves_the_table_as_it_was(codes: Path) -> None:
     assert done.stderr == f"Error: {table}: File too large\n".encode()
     assert table.read_bytes() == before
     assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "t.csv"]
+
+
+def test_the_dict_and_the_table_may_be_written_in_different_ways(codes: Path) -> None:
+    codes.write_text("name;code\nCuraçao;CW\n", encoding="latin-1")
+    (codes.parent / "u.csv").write_text("country|n\nCuracao|1\n")
+    guessed = map_(codes, "u.csv")
+    assert guessed.exit_code == 0
+    assert "name others by --dict-delimiter and --dict-encoding" in guessed.stderr
+    assert "u.csv: read with '|'; name another by --delimiter" in guessed.stderr
+    reading = ("--dict-delimiter", ";", "--dict-encoding", "latin-1", "--delimiter", "|")
+    named = map_(codes, "u.csv", *reading)
+    assert named.stdout == guessed.stdout
+    assert "Warning" not in named.stderr
