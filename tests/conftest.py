@@ -36,6 +36,9 @@ def _cache(config: pytest.Config) -> pytest.Cache | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items if "FUZZYDICT_SLOW" not in os.environ else ():
+        if slow := item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason=f"{slow.args[0]}; set FUZZYDICT_SLOW=1"))
     if config.getoption("--rest") and (cache := _cache(config)):
         passed = set(cache.get(_PASSED, []))
         left_out = [i for i in items if i.nodeid in passed and not i.get_closest_marker("more")]

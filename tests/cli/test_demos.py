@@ -279,6 +279,7 @@ def test_padding_changes_nothing() -> None:
         assert not row[:, len(text) :].any()
 
 
+@pytest.mark.slow("it trains for seconds")
 def test_a_few_steps_lower_the_loss() -> None:
     texts, answers = decoder.date_examples(500, seed=3)
     before, after = (

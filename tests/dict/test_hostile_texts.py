@@ -15,6 +15,7 @@ from tests.benchmarks.hostile_texts import KINDS, measure, texts
 SIZE = 20_000  # bytes
 
 
+@pytest.mark.slow("it measures time")
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_answered_in_time(kind: str) -> None:
     row = measure(kind, SIZE)

@@ -126,6 +126,7 @@ def _tracing_ends() -> Any:
     tracemalloc.stop()
 
 
+@pytest.mark.slow("it measures memory")
 @pytest.mark.usefixtures("_tracing_ends")
 def test_a_dict_takes_little_more_than_its_matrix() -> None:
     rows = memory.keys_measured(10_000, traces=True)
@@ -173,8 +174,8 @@ def caches() -> list[Any]:
     return [cache for cache in found if cache.__module__.startswith("fuzzydict.")]
 
 
+@pytest.mark.slow("it measures memory")
 @pytest.mark.usefixtures("_tracing_ends")
-@pytest.mark.more
 def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
     """Beside the caches of functions, which are bounded, those of the dict, made small here."""
     monkeypatch.setattr(indexed, "_REMEMBERED_KEYS", 16)
@@ -210,6 +211,7 @@ def test_every_cache_is_bounded() -> None:
     assert [name for name, size in sizes.items() if size is None] == []
 
 
+@pytest.mark.slow("it measures memory")
 @pytest.mark.usefixtures("_tracing_ends")
 def test_the_tables_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     memory.main(["--part", "resident", "--keys", "500"])

@@ -188,6 +188,7 @@ def test_any_text_is_a_key_and_a_query(items: dict[str, int], query: str) -> Non
     assert query not in items or match == Match(query, items[query], 1.0)
 
 
+@pytest.mark.slow("a run of seconds")
 @pytest.mark.more
 def test_a_fuzz_run(capsys: pytest.CaptureFixture[str]) -> None:
     count = 30_000 if SLOW else 600

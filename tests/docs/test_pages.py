@@ -34,6 +34,18 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 each_page = pytest.mark.parametrize(
     "page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
 )
+_SLOW = pytest.mark.slow("the recipes take half a minute")
+each_page_that_runs = pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=page.relative_to(ROOT).as_posix(),
+            marks=[_SLOW] if page.parent.name == "recipes" else [],
+        )
+        for page in PAGES
+    ],
+)
 
 
 class Block(NamedTuple):
@@ -74,7 +86,7 @@ class Checker(doctest.OutputChecker):
 
 
 @pytest.mark.more
-@each_page
+@each_page_that_runs
 def test_the_python_examples_print_what_they_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +104,7 @@ def test_the_python_examples_print_what_they_show(
 
 @pytest.mark.more
 @pytest.mark.skipif(os.name != "posix", reason="the commands are written for a POSIX shell")
-@each_page
+@each_page_that_runs
 def test_the_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     for block in blocks(page, "console"):

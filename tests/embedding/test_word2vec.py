@@ -206,12 +206,14 @@ def test_the_same_seed_gives_the_same_bits(
     assert not np.allclose(other.vectors, trained.vectors)
 
 
+@pytest.mark.slow("it trains several times")
 def test_a_text_of_many_batches_gives_the_same_bits(sentences: list[str], light: Recipe) -> None:
     recipe = [replace(model, epochs=2) for model in light]
     once, again = (WordVectors.train(sentences * 100, recipe=recipe) for _ in range(2))
     assert once.vectors.tobytes() == again.vectors.tobytes()
 
 
+@pytest.mark.slow("it trains several times")
 def test_another_process_gives_the_same_bits(
     trained: WordVectors, themes: Path, light: Recipe
 ) -> None:

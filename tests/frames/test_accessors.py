@@ -55,6 +55,7 @@ def test_pandas_may_be_imported_before_or_after(first: str) -> None:
     assert said(f"{first}; {HAS_ACCESSORS}") == "[True, True, True]\n"
 
 
+@pytest.mark.slow("it starts several processes")
 def test_pandas_may_be_imported_in_another_thread() -> None:
     code = "import threading; t = threading.Thread(target=__import__, args=['pandas']); t.start(); "
     code += f"import fuzzydict; t.join(); import pandas; {HAS_ACCESSORS}"

@@ -135,6 +135,7 @@ def test_processes_answer_as_one_does(
     assert ask(Matcher(path), way) == [d.nearest(chunk, default=None) for chunk in CHUNKS]
 
 
+@pytest.mark.slow("it starts several processes")
 def test_the_processes_of_joblib_answer_frames(path: Path) -> None:
     columns = [pd.Series(ASKED[:2]), pd.Series(ASKED[2:])]
     found = joblib.Parallel(n_jobs=2)(map(joblib.delayed(Matcher(path)), columns))
@@ -223,6 +224,7 @@ def test_threads_open_the_file_once(path: Path, monkeypatch: pytest.MonkeyPatch)
 # ---- embeddings -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("it starts several processes")
 @each_way
 @forks_are_told
 def test_an_embedding_is_pickled_with_it(tmp_path: Path, way: str) -> None:
