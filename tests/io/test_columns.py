@@ -475,7 +475,7 @@ BAD = {
     "a blank header": (b"\n\ncountry\nFrance\n", "line 1 is empty"),
     "another column": (b"Country\nFrance\n", "'country' (did you mean 'Country'?); its columns"),
     "the column twice": (b"country,country\na,b\n", "has several columns 'country'"),
-    "semicolons": (b"id;country\n1;France;\n", "are 'id;country'; is it separated by ';'? name"),
+    "semicolons": (b"id;country\n1;France;\n", "are 'id;country'; is it separated by ';'? then"),
     "a name that is taken": (b"country,country_key\na,b\n", "has a column 'country_key' already"),
     "a cell too many": (b"country,b\nFrance,1\nSpain,2,3\n", "line 3 has 3 cells where line 1 has"),
     "a cell too few": (b"country,b\nFrance,1\nSpain\n", "line 3 has 1 cell where line 1 has 2"),

@@ -385,7 +385,7 @@ def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 
 BAD: dict[str, tuple[str | bytes, str]] = {
     "no review": ("key,value\na,b\n", "has no column 'query'; its columns are 'key', 'value'"),
-    "semicolons": ("query;target\na;Germany;\n", "is it separated by ';'? name it by --delimit"),
+    "semicolons": ("query;target\na;Germany;\n", "is it separated by ';'? then name the delimiter"),
     "empty": ("", "is empty; expected the columns query and target"),
     "a query left out": ("query,target\n,Germany\n", "line 2 has a blank query; fill it in"),
     "another encoding": (b"query,target\n\x81\xe7ao,France\n", "line 2: byte 0 is not UTF-8"),
