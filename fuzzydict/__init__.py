@@ -24,6 +24,7 @@ from fuzzydict.errors import (
     PoolingError,
     ReadOnlyError,
     ShapeError,
+    StoreError,
     UnknownOptionError,
 )
 from fuzzydict.frames.accessors import register_accessors
@@ -82,6 +83,7 @@ __all__ = [
     "ReadOnlyError",
     "ScaledDot",
     "ShapeError",
+    "StoreError",
     "Triangular",
     "UnknownOptionError",
     "WordVectors",

@@ -11,6 +11,7 @@ FuzzyDictError
 ├── PoolingError          TypeError     values cannot be pooled: not numbers, or not of one shape
 │                         ValueError
 ├── FileFormatError       ValueError    a file is damaged, or of another kind or version
+├── StoreError            ConnectionError  a store of keys cannot be reached, or refuses
 ├── MissingCorpusError    LookupError   a corpus is not on this machine
 ├── MissingExtraError     ImportError   an optional package is not installed
 └── NotFittedError        ValueError    an estimator was used before ``fit``
@@ -100,6 +101,10 @@ class PoolingError(FuzzyDictError, TypeError, ValueError):
 
 class FileFormatError(FuzzyDictError, ValueError):
     """A file is damaged, of another kind, or of a version that this release cannot read."""
+
+
+class StoreError(FuzzyDictError, ConnectionError):
+    """A store of keys cannot be reached or refuses; the message holds no password."""
 
 
 class MissingCorpusError(FuzzyDictError, LookupError):

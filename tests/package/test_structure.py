@@ -14,10 +14,10 @@ from tests.support.sources import LIBRARY, MODULES, imports, syntax
 ORDER = (
     *("errors", "_arrays", "_files"),
     *("text", "nn", "embedding", "search", "results"),
-    *("options", "indexed", "saving", "learning", "mapping", "frames", "io", "evaluation"),
-    *("__init__", "data", "cli", "__main__"),
+    *("options", "indexed", "saving", "learning", "mapping", "frames", "io", "stores"),
+    *("evaluation", "__init__", "data", "cli", "__main__"),
 )
-MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 18, 75, 800, 60
+MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 20, 90, 800, 60
 #: Private by their names, but offered to all by Python itself.
 OFFERED = {"_asdict", "_fields", "_make", "_replace"}
 

@@ -1,0 +1,1 @@
+"""Stores: keys in a database, which many machines read."""

@@ -1,0 +1,166 @@
+"""What a store of keys does: the protocol `Store`, and what goes into it and comes out."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fuzzydict.stores.where import Condition
+
+
+def id_of(text: str) -> UUID:
+    """Return the number by which a store knows a text, of any length; its order is like chance.
+
+    >>> id_of("color")
+    UUID('00944d9e-92e1-6e39-6ee4-875b50caa47c')
+    """
+    return UUID(bytes=blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+
+
+class Row(NamedTuple):
+    """A key as a store holds it.
+
+    Attributes:
+        key: the key.
+        value: its value, of JSON's types.
+        vector: (E,), of length one; None if the key has no words, or its vector is zero.
+        trust: how far to trust the vector, from 0 to 1.
+        ngrams: the n-grams of its words, see `ngram_buckets`: m numbers below 65536, rising.
+    """
+
+    key: str
+    value: Any
+    vector: NDArray[np.float32] | None
+    trust: float
+    ngrams: NDArray[np.int64]
+
+
+class Search(NamedTuple):
+    """What is searched for a query.
+
+    Attributes:
+        vector: (E,), of length one; None if it is zero, so that no key is near it.
+        ngrams: the n-grams of its words, as in `Row`.
+        near: how many of the keys whose vectors have the largest cosine with it are wanted.
+        spelled: how many of the keys that share the most n-grams with it, by their cosine (the
+            number that both have, divided by the root of the product of how many each has).
+    """
+
+    vector: NDArray[np.float32] | None
+    ngrams: NDArray[np.int64]
+    near: int
+    spelled: int
+
+
+class Hit(NamedTuple):
+    """A key that was found: its vector, (E,), None as in `Row`, and how far to trust it."""
+
+    key: str
+    vector: NDArray[np.float32] | None
+    trust: float
+
+
+class Hits(NamedTuple):
+    """The keys that were found for one search, each list best first."""
+
+    near: list[Hit]
+    spelled: list[Hit]
+
+
+class Known(NamedTuple):
+    """What a store holds of some texts.
+
+    Attributes:
+        values: the value of each text that is a key.
+        keys: the key of each text that is an alias; None if it was taught to have none.
+    """
+
+    values: dict[str, Any]
+    keys: dict[str, str | None]
+
+
+class Alias(NamedTuple):
+    """What was taught: a text, as `same_text` writes it and as it was written, and its key."""
+
+    words: str
+    written: str
+    key: str | None
+
+
+class Store(Protocol):
+    """Keys and their vectors in a database. It finds candidates, and scores nothing.
+
+    What a call writes is written as a whole or not at all, and is there for all that read after
+    it. Each call of a method takes one round trip, but for `write` of many rows and `pages`. A
+    connection that is lost is made again once, by the call that finds it so.
+
+    Several threads may use a store, one at a time.
+
+    All methods raise StoreError if the database cannot be reached, or refuses. The message names
+    ``place``, and never a password.
+
+    Attributes:
+        place: the database and the table or collection, as an address without a password.
+    """
+
+    place: str
+
+    def meta(self) -> dict[str, Any] | None:
+        """Return what `create` or `set_meta` wrote last; None if nothing was created."""
+
+    def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
+        """Create what holds keys with vectors (E,), and write the meta; one that exists stays."""
+
+    def set_meta(self, meta: Mapping[str, Any]) -> None:
+        """Replace the meta: an object of JSON, of some megabytes."""
+
+    def count(self) -> int:
+        """Return the number of keys; of many millions, about."""
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write rows, at most a few thousand with different keys; equal keys are replaced."""
+
+    def remove(self, keys: Sequence[str]) -> int:
+        """Remove keys and their aliases, and return how many keys were there."""
+
+    def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
+        """Return the values of the texts that are keys, and what the texts of `Alias` stand for.
+
+        Args:
+            keys: texts, as they are.
+            words: texts, as `same_text` writes them.
+        """
+
+    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+        """Return the keys near each query, and those spelled like it, if they satisfy ``where``.
+
+        Those near are of the keys with vectors; those spelled alike share an n-gram at least.
+        """
+
+    def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
+        """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None.
+
+        What others write meanwhile may be among them or not.
+        """
+
+    def teach(self, aliases: Sequence[Alias]) -> None:
+        """Write aliases; those of equal words are replaced."""
+
+    def forget(self, words: Sequence[str]) -> int:
+        """Remove the aliases with these words, and return how many were there."""
+
+    def aliases(self) -> Iterator[Alias]:
+        """Yield all aliases."""
+
+    def drop(self) -> None:
+        """Remove everything that `create` made."""
+
+    def close(self) -> None:
+        """Close the connection; a later call makes another."""
