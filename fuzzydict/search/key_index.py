@@ -30,6 +30,25 @@ _SAMPLE = 4096  # keys that stand for those that a search left out
 _LEAST_RARITY = 0.05  # of a word that every key has
 
 
+class WordCounts(NamedTuple):
+    """How many of some keys have each word; the keys are one or more."""
+
+    keys: int
+    words: Counter[str]
+
+
+class Statistics(NamedTuple):
+    """What a score needs to know of all keys, beside their number.
+
+    Attributes:
+        background: the cosines to expect of unrelated texts.
+        word_counts: the words of a sample of the keys.
+    """
+
+    background: Background
+    word_counts: WordCounts
+
+
 class Sample(NamedTuple):
     """Some keys that stand for all: their slots, rising, and the keys."""
 
@@ -99,11 +118,23 @@ class Keys:
         names: list[str],
         vectors: NDArray[np.float32],
         trust: NDArray[np.float32],
+        statistics: Statistics | None = None,
     ) -> Keys:
-        """Return keys, all different and with words, whose vectors are known."""
+        """Return keys, all different and with words, whose vectors are known.
+
+        Args:
+            embedding: what encoded them.
+            names: n keys.
+            vectors: (n, E).
+            trust: (n,).
+            statistics: of all keys, if these are some of them.
+        """
         index = KeyIndex(embedding)
         index.restore(names, vectors, trust)
-        return index.keys()
+        keys = index.keys()
+        if statistics is not None:
+            keys.background, keys.word_counts = statistics
+        return keys
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -162,7 +193,7 @@ class Keys:
 
         It is the inverse document frequency (K. Spärck Jones, 1972), as a share of its maximum.
         """
-        total, counts = self._word_counts
+        total, counts = self.word_counts
         keys_with = np.array([max(counts[word], 1) for word in words], np.float32)
         rarity = np.log((total + 1) / keys_with) / np.log(np.float32(total + 1))
         return np.asarray(np.maximum(rarity, _LEAST_RARITY), np.float32)
@@ -176,13 +207,18 @@ class Keys:
             rarity = self._rarity = self.rarity(texts.words.strings)
         return rarity[places]
 
+    @property
+    def statistics(self) -> Statistics:
+        """What a score needs to know of all keys."""
+        return Statistics(self.background, self.word_counts)
+
     @cached_property
-    def _word_counts(self) -> tuple[int, Counter[str]]:
-        """How many keys there are, or are in a sample of them, and how many have each word."""
+    def word_counts(self) -> WordCounts:
+        """The words of the keys, or of a sample of them."""
         slots = np.flatnonzero(self.alive)
         some = slots[:: -(-len(slots) // _COUNTED) or 1].tolist()
         counts = Counter(word for slot in some for word in set(self.plain[slot].split()))
-        return max(len(some), 1), counts
+        return WordCounts(max(len(some), 1), counts)
 
     @cached_property
     def sample(self) -> Sample:
@@ -218,8 +254,7 @@ class Keys:
             Texts(self._embedding, plain),
             has_phrases=self.has_phrases,
         )
-        few.background = self.background
-        few._word_counts = self._word_counts
+        few.background, few.word_counts = self.statistics
         return few
 
 
