@@ -5,37 +5,43 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import click
 
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.tables import FILES_ONLY, check_output, table_format
 
+from ._output import echo
 from ._problems import check_place
 
 __all__ = [
     "STANDARD",
     "check_tables",
     "counted",
+    "finish",
     "format_of",
     "is_same",
     "on_terminal",
-    "standard_input",
-    "standard_output",
+    "place_of",
+    "source_of",
 ]
 
 STANDARD = Path("-")  # standard input
 
 
-def standard_input() -> BinaryIO:
-    """Return the bytes of standard input."""
+def source_of(table: Path) -> Path | BinaryIO:
+    """Return the file of a table, or the bytes of standard input for `STANDARD`."""
+    if table != STANDARD:
+        return table
     # Standard streams are None if they were closed before the start.
     return Path(os.devnull).open("rb") if sys.stdin is None else sys.stdin.buffer
 
 
-def standard_output() -> BinaryIO:
-    """Return the stream of bytes of standard output."""
+def place_of(output: Path | None) -> Path | BinaryIO:
+    """Return the file to write a table to, or the bytes of standard output if none is named."""
+    if output is not None:
+        return output
     # Standard streams are None if they were closed before the start.
     return Path(os.devnull).open("wb") if sys.stdout is None else sys.stdout.buffer
 
@@ -96,3 +102,17 @@ def counted(counts: Cleaned, sure: float) -> str:
         f"{rows}: {counts.matched} matched ({counts.doubtful} doubtful, with a score "
         f"below {sure:g}), {counts.unmatched} unmatched, {refused}{counts.blank} blank"
     )
+
+
+def finish(place: Path | BinaryIO, counts: Cleaned, *summary: str) -> NoReturn:
+    """Print the last lines of a command, and exit: with 1 if a row matches nothing, otherwise 0.
+
+    Args:
+        place: where the table was written to.
+        counts: its rows.
+        summary: the lines, which are printed on standard error.
+    """
+    if not isinstance(place, Path):
+        place.flush()  # so that a closed pipe is handled as one
+    echo(*summary, err=True)
+    sys.exit(1 if counts.unmatched else 0)

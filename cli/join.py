@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from fuzzydict.frames.join import HOWS
+from fuzzydict.frames.join import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, join_tables
 from fuzzydict.io.tables import TABLES
 
 from ._completion import LEFT, RIGHT, columns_of, sheets_of
 from ._dicts import cutoff_option, embedding_of, scorer_option, vectors_option
-from ._output import echo
 from ._problems import FILE, Choice, Command
 from ._progress import progress_bar
-from ._tables import (
-    STANDARD,
-    check_tables,
-    counted,
-    format_of,
-    on_terminal,
-    standard_input,
-    standard_output,
-)
-
-_SUFFIX = "_right"
+from ._tables import check_tables, counted, finish, format_of, on_terminal, place_of, source_of
 
 
 @click.command(
@@ -68,7 +56,7 @@ _SUFFIX = "_right"
 )
 @click.option(
     "--suffix",
-    default=_SUFFIX,
+    default=SUFFIX,
     show_default=True,
     help="What is added to the names of columns of RIGHT that LEFT has as well.",
 )
@@ -133,10 +121,10 @@ def command(
     right_form = right_format or format_of(right, "--right-format")
     check_tables(form, left, output, right, "right table")
     _check_columns(on, left_on, right_on)
-    place = standard_output() if output is None else output
+    place = place_of(output)
     with progress_bar("joining", shown=not on_terminal(output)) as progress:
         counts = join_tables(
-            standard_input() if left == STANDARD else left,
+            source_of(left),
             right,
             place,
             on=on,
@@ -159,10 +147,7 @@ def command(
             embedding=embedding_of(vectors),
             scorer=scorer,
         )
-    if not isinstance(place, Path):
-        place.flush()  # so that a closed pipe is handled as one
-    echo(counted(counts, SURE), err=True)
-    sys.exit(1 if counts.unmatched else 0)
+    finish(place, counts, counted(counts, SURE))
 
 
 def _check_columns(on: str | None, left_on: str | None, right_on: str | None) -> None:

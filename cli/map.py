@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,17 @@ from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
 from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
-from ._output import echo
 from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
 from ._tables import (
-    STANDARD,
     check_tables,
     counted,
+    finish,
     format_of,
     is_same,
     on_terminal,
-    standard_input,
-    standard_output,
+    place_of,
+    source_of,
 )
 
 
@@ -108,11 +106,11 @@ def command(
     form = form or format_of(table, "--table-format")
     _check(form, table, output, review, decisions)
     sure = SURE if sure is None else sure
-    place = standard_output() if output is None else output
+    place = place_of(output)
     with progress_bar("matching", shown=not on_terminal(output)) as progress:
         counts = clean_column(
             d,
-            standard_input() if table == STANDARD else table,
+            source_of(table),
             column,
             place,
             format=form,
@@ -125,10 +123,7 @@ def command(
             sure=sure,
             progress=progress,
         )
-    if not isinstance(place, Path):
-        place.flush()  # so that a closed pipe is handled as one
-    echo(*_summary(counts, sure, review), err=True)
-    sys.exit(1 if counts.unmatched else 0)
+    finish(place, counts, *_summary(counts, sure, review))
 
 
 def _summary(counts: Cleaned, sure: float, review: Path | None) -> list[str]:

@@ -36,6 +36,8 @@ _NAMED = 20  # columns that an error lists
 _ONE_TEXT = "one text, for case, accents and punctuation make no difference"
 #: Which rows of the left frame a join has.
 HOWS = ("left", "inner", "anti")
+#: What a name of the right frame ends in that the left one has, too.
+SUFFIX = "_right"
 _INSTEAD = {  # of other joins
     "right": "; for all rows of the right one, give it as left",
     "outer": '; for the rows of both, add those of how="anti" with both swapped',
@@ -129,7 +131,7 @@ def join(
     how: str = "left",
     score_cutoff: float | None = None,
     add_score: bool = True,
-    suffix: str = "_right",
+    suffix: str = SUFFIX,
     one_to_one: bool = False,
     **options: Any,
 ) -> Any:
@@ -149,7 +151,7 @@ def join(
         score_cutoff: the least score of a match; by default that of the options.
         add_score: whether the score is a column too, ``score``.
         suffix: what is added to names of the right frame that are in the left one, and to
-            ``score`` if that is.
+            ``score`` if that is; by default "_right".
         one_to_one: whether a key may match one text of the left frame at most; see
             `FuzzyDict.match`.
         **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
@@ -283,10 +285,9 @@ def row_of_each(
         OptionError: a text comes twice, or differs from another by case, accents or punctuation
             alone, so that neither of them would be likely enough.
     """
-    rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
-    row_of = {text: row for row in rows if (text := texts[row])}
-    if twins := _first_twins([texts[row] or "" for row in rows]):
-        i, j = (rows[place] for place in twins)
+    keys = [(text, row) for row, text in enumerate(texts) if text and not text.isspace()]
+    if twins := _first_twins([text for text, _ in keys]):
+        i, j = (keys[place][1] for place in twins)
         first, second = quoted(texts[i]), quoted(texts[j])
         at = f"on lines {lines[i]} and {lines[j]}" if lines else f"in rows {i} and {j}"
         raise OptionError(
@@ -295,7 +296,7 @@ def row_of_each(
             else f"{source}: {first} and {second} in column {quoted(column)}, {at}, are "
             f"{_ONE_TEXT}; keep one"
         )
-    return row_of
+    return dict(keys)
 
 
 def _first_twins(keys: Sequence[str]) -> tuple[int, int] | None:

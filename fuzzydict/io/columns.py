@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias,
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
-from fuzzydict.frames.join import joined_on, new_names, require_how, row_of_each
+from fuzzydict.frames.join import SUFFIX, joined_on, new_names, require_how, row_of_each
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.io.tables import Added, checked_format, open_table
@@ -158,7 +158,7 @@ def join_tables(
     how: str = "left",
     score_cutoff: float | None = None,
     add_score: bool = True,
-    suffix: str = "_right",
+    suffix: str = SUFFIX,
     left_format: str | None = None,
     right_format: str | None = None,
     left_sheet: str | None = None,
@@ -173,46 +173,24 @@ def join_tables(
 ) -> Cleaned:
     """Join two tables in files: to each row of the left the row of the right that means the same.
 
-    The left table is copied as `clean_column` does it, with the columns of the right one at the
-    end of each row. The right table, which is kept in memory, may be of another format.
+    ``left`` and ``right`` are files, or ``left`` a stream of bytes. The left one is copied to
+    ``output``, a file or a stream, as `clean_column` copies a table, with the columns of the right
+    one at the end of each row. The right one is kept in memory, and may be of another format.
 
-    Args:
-        left: a table, as `clean_column` takes it.
-        right: a file with a table; the texts in its column are the keys.
-        output: a file, or a stream of bytes; in the format of the left table.
-        on: the column of texts, if it has the same name in both.
-        left_on: the column of the left table.
-        right_on: the column of the right table.
-        how: "left": all rows of the left table, with empty cells where nothing matches; "inner":
-            those that match; "anti": those that match nothing, without the columns of the right.
-        score_cutoff: the least score of a match; by default that of the options.
-        add_score: whether the score is written, too, in a column "score".
-        suffix: what is added to names of the right table that are in the left one, and to "score"
-            if that is.
-        left_format: one of `io.tables.TABLES`; by default the file's ending says.
-        right_format: the same of the right table.
-        left_sheet: the name of a sheet, if that is a workbook.
-        right_sheet: the same of the right table.
-        left_delimiter: as of `clean_column`.
-        right_delimiter: the same of the right table.
-        left_encoding: as of `clean_column`.
-        right_encoding: the same of the right table.
-        sure: the lowest score of a match that is not doubtful.
-        progress: called with the amount done and the total amount.
-        **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
+    What to join is said as to `frames.join.join`. ``left_format``, ``right_format`` and so on are
+    ``format``, ``sheet``, ``delimiter`` and ``encoding`` of `clean_column` for each table, and
+    ``sure`` and ``progress`` are as there.
 
     Returns:
         The numbers of rows of the left table.
 
     Raises:
         OSError: a file cannot be read or written.
-        FileFormatError: a table is not of its format, or lacks the column; a text comes twice in
-            the column of the right table, or differs from another by case, accents or punctuation
-            alone.
-        OptionError: a column was not given, or twice; ``how`` or a format is unknown; a name would
-            come twice; the output is the right table, or the left one if that is a workbook and
-            ``how`` leaves rows out.
-        MissingExtraError: a format needs an extra that is not installed.
+        FileFormatError: a table is not of its format, or lacks the column; or the texts of the
+            right table are no keys, as `frames.join.join` says.
+        OptionError: as of `frames.join.join`; or a format is unknown; or the output is the right
+            table, or the left one if that is a workbook and ``how`` leaves rows out.
+        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     require_how(how)
     _check_output(output, left, left_format, right, how)
