@@ -103,8 +103,12 @@ class Store(Protocol):
 
     Several threads may use a store, one at a time.
 
-    All methods raise StoreError if the database cannot be reached, or refuses. The message names
-    ``place``, and never a password.
+    All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
+    `create`, `drop` and `close` if nothing was created. The message names ``place``, and never a
+    password.
+
+    Keys, words and values that are written are `is_storable`. Those that are looked up, removed or
+    forgotten may be any texts.
 
     Attributes:
         place: the database and the table or collection, as an address without a password.
@@ -160,7 +164,7 @@ class Store(Protocol):
         """Yield all aliases."""
 
     def drop(self) -> None:
-        """Remove everything that `create` made."""
+        """Remove everything that `create` made, if it did."""
 
     def close(self) -> None:
         """Close the connection; a later call makes another."""

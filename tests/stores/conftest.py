@@ -1,0 +1,51 @@
+"""Stores to test: one of each engine whose package is installed, with nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeAlias
+
+import pytest
+
+from fuzzydict.stores.base import Store
+from fuzzydict.stores.memory import MemoryStore
+from tests.support.stores import META, E
+
+#: Makes a client, each time another, of one place in which nothing was created.
+Connect: TypeAlias = Callable[[], Store]
+Maker: TypeAlias = Callable[[pytest.FixtureRequest], AbstractContextManager[Connect]]
+
+
+@contextmanager
+def _memory(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    store = MemoryStore()
+    yield lambda: store  # the place is the object
+
+
+#: How to connect to a place of a test's own. A maker skips if its package is not installed
+#: (pytest.importorskip); it may ask for fixtures of the session, such as a server.
+MAKERS: dict[str, Maker] = {"memory": _memory}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=[] if name == "memory" else pytest.mark.more) for name in MAKERS
+    ]
+)
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Return what makes clients of one place, which is dropped after the test."""
+    with MAKERS[request.param](request) as connect:
+        yield connect
+        client = connect()
+        client.drop()
+        client.close()
+
+
+@pytest.fixture
+def store(connect: Connect) -> Iterator[Store]:
+    """Return a store of vectors (E,) without keys."""
+    store = connect()
+    store.create(E, META)
+    yield store
+    store.close()

@@ -1,0 +1,646 @@
+"""Stores: what each writes, finds and removes, compared with plain Python."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import StoreError
+from fuzzydict.stores.base import Alias, Known, Row, Store, id_of
+from fuzzydict.stores.memory import MemoryStore
+from fuzzydict.stores.where import conditions_of, satisfies
+from tests.stores.conftest import Connect
+from tests.support.stores import (
+    META,
+    E,
+    all_rows,
+    check_found,
+    check_same,
+    nearness,
+    row,
+    rows_of,
+    search,
+    spelling,
+)
+
+#: Texts that mean something to a shell, to SQL, to a format, or to a reader of Unicode.
+STRANGE = [
+    "O'Brien",
+    "'; DROP TABLE keys; --",
+    '" OR 1=1 --',
+    "$$; SELECT 1",
+    "\\'; --",
+    "100 %",
+    "%s %(key)s {key} {0} $1 :key ?",
+    '{"must": []}',
+    "a\tb\nc\rd",
+    "\x1b[2J\x7f",
+    "naïve",
+    "nai\u0308ve",
+    "Straße",
+    "日本語",
+    "עברית",
+    "العربية",
+    "हिन्दी",
+    "ไทย",
+    "👩‍👩‍👧‍👦 🚗",
+    "\ufeffmark",
+    "\ufffe\uffff",
+    "\U0001d518\U0001d52b\U0001d526",
+    "a" * 100_000,
+    " padded ",
+    " ",
+    "\u200b",
+    "",
+    "null",
+    "NULL",
+    "__proto__",
+]
+#: Of all types of JSON.
+VALUES = [
+    None,
+    True,
+    False,
+    0,
+    -1,
+    2**53 + 1,
+    2**63,
+    -(2**70),
+    10**300,
+    0.1,
+    -1e-300,
+    1.7976931348623157e308,
+    "",
+    *STRANGE,
+    [],
+    {},
+    [[], {}, [None, True, 1, "1", 1.5]],
+    {"": 0, "a.b": 1, "a": {"b": 2}, "key": "k", "vector": [1], "$and": [], "'": '"'},
+]
+UNSTORABLE = ["a\x00b", "\x00", "\ud800", "a\udfff"]
+
+
+# ---- what is created ------------------------------------------------------------------------
+
+
+def test_nothing_is_there_before_it_is_created(connect: Connect) -> None:
+    assert connect().meta() is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: s.count(),
+        lambda s: s.set_meta(META),
+        lambda s: s.write([row("red")]),
+        lambda s: s.remove(["red"]),
+        lambda s: s.rows(["red"], ["red"]),
+        lambda s: s.search([search("red")]),
+        lambda s: list(s.pages(10)),
+        lambda s: s.teach([Alias("crimson", "crimson", "red")]),
+        lambda s: s.forget(["crimson"]),
+        lambda s: list(s.aliases()),
+    ],
+)
+def test_other_calls_say_so(connect: Connect, call: Callable[[Store], Any]) -> None:
+    store = connect()
+    with pytest.raises(StoreError) as error:
+        call(store)
+    assert store.place in str(error.value)
+
+
+def test_what_is_created_is_empty(store: Store) -> None:
+    assert store.meta() == META
+    assert store.count() == 0
+    assert list(store.pages(10)) == []
+    assert list(store.aliases()) == []
+    assert store.rows(["red"], ["red"]) == ({}, {})
+    assert store.search([search("red")]) == [([], [])]
+
+
+def test_what_was_created_stays_if_it_is_created_again(connect: Connect, store: Store) -> None:
+    store.write([row("red", 1)])
+    store.create(E, {"format": 2})
+    connect().create(E, {"format": 2})
+    assert store.meta() == META
+    assert store.count() == 1
+
+
+def test_the_meta_is_replaced_as_a_whole(connect: Connect, store: Store) -> None:
+    large = {"sample": ["naïve 'quoted' \u2028 日本"] * 20_000, "mean": 0.1, "none": None}
+    store.set_meta(large)
+    assert store.meta() == connect().meta() == large
+    store.set_meta({})
+    assert store.meta() == {}
+
+
+def test_what_is_dropped_can_be_created_anew(store: Store) -> None:
+    store.write(rows_of(3))
+    store.teach([Alias("crimson", "crimson", "red")])
+    store.drop()
+    assert store.meta() is None
+    store.drop()
+    store.create(3, {"format": 3})
+    assert (store.meta(), store.count(), list(store.aliases())) == ({"format": 3}, 0, [])
+    vector = np.array([1, 0, 0], np.float32)
+    store.write([row("red")._replace(vector=vector)])
+    (hits,) = store.search([search("red")._replace(vector=vector)])
+    assert [hit.key for hit in hits.near] == ["red"]
+
+
+def test_a_call_after_closing_makes_another_connection(store: Store) -> None:
+    store.write([row("red", 1)])
+    store.close()
+    store.close()
+    assert store.rows(["red"]).values == {"red": 1}
+
+
+# ---- keys and values ------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read(store: Store) -> None:
+    rows = rows_of(50)
+    store.write(rows)
+    assert store.count() == 50
+    assert store.rows([one.key for one in rows]).values == {one.key: one.value for one in rows}
+    check_same(all_rows(store).values(), rows)
+
+
+def test_nothing_is_written_of_no_rows(store: Store) -> None:
+    store.write([])
+    assert store.remove([]) == store.forget([]) == store.count() == 0
+    store.teach([])
+    assert store.search([]) == []
+    assert store.rows([]) == Known({}, {})
+
+
+def test_a_key_that_is_written_again_is_replaced(store: Store) -> None:
+    store.write([row("red", {"old": 1}), row("blue", 2)])
+    new = Row("red", ["new"], row("green").vector, 0.25, row("green").ngrams)
+    store.write([new])
+    assert store.count() == 2
+    check_same(all_rows(store).values(), [new, row("blue", 2)])
+    (hits,) = store.search([search("green", 1, 1)])
+    assert [hit.key for hit in (*hits.near, *hits.spelled)] == ["red", "red"]
+
+
+def test_a_key_can_lose_and_gain_its_vector_and_ngrams(store: Store) -> None:
+    full, bare = row("red", 1), row("red", 1)._replace(vector=None, ngrams=np.zeros(0, np.int64))
+    for one in (full, bare, full):
+        store.write([one])
+        check_same(all_rows(store).values(), [one])
+        (hits,) = store.search([search("red")])
+        assert len(hits.near) == len(hits.spelled) == (one is full)
+
+
+def test_removed_keys_are_gone(store: Store) -> None:
+    rows = rows_of(20)
+    store.write(rows)
+    assert store.remove([one.key for one in rows[:5]] + ["no key", rows[0].key]) == 5
+    assert store.count() == 15
+    assert store.rows([rows[0].key]).values == {}
+    check_same(all_rows(store).values(), rows[5:])
+    (hits,) = store.search([search(rows[0].key, 20, 20)])
+    assert {hit.key for hit in hits.near} == {one.key for one in rows[5:]}
+    assert rows[0].key not in {hit.key for hit in hits.spelled}
+
+
+def test_keys_are_what_they_are_in_all_scripts(store: Store) -> None:
+    rows = [row(key, {"of": key}) for key in STRANGE]
+    store.write(rows)
+    assert store.count() == len(rows)
+    assert store.rows(STRANGE).values == {key: {"of": key} for key in STRANGE}
+    check_same(all_rows(store).values(), rows)
+    hits = store.search([search(key, 1, 1) for key in STRANGE])
+    for key, found in zip(STRANGE, hits, strict=True):
+        assert [hit.key for hit in found.near] == ([key] if key.strip() else [])
+        assert len(found.spelled) == bool(key.strip())
+    assert store.remove(STRANGE[:10]) == 10
+    assert all_rows(store).keys() == set(STRANGE[10:])
+
+
+def test_keys_are_compared_as_they_are(store: Store) -> None:
+    store.write([row("Red", 1), row("red ", 2), row("r\u00e9d", 3)])
+    asked = ["red", "RED", "Red", "red ", "re\u0301d"]
+    assert store.rows(asked).values == {"Red": 1, "red ": 2}
+
+
+def test_any_text_may_be_looked_up_and_removed(store: Store) -> None:
+    store.write([row("red")])
+    asked = [*UNSTORABLE, *STRANGE]
+    assert store.rows(asked, asked) == Known({}, {})
+    assert store.remove(asked) == 0
+    assert store.forget(asked) == 0
+    assert store.count() == 1
+
+
+def test_values_are_those_of_json(store: Store) -> None:
+    deep: Any = "end"
+    for _ in range(16):
+        deep = {"a": [deep]}
+    values = [*VALUES, deep]
+    store.write([row(f"key {i}", value) for i, value in enumerate(values)])
+    found = store.rows([f"key {i}" for i in range(len(values))]).values
+    for i, value in enumerate(values):
+        kept = found[f"key {i}"]
+        assert kept == value
+        assert isinstance(kept, bool) == isinstance(value, bool)
+    assert all_rows(store).keys() == found.keys()
+
+
+def test_texts_and_numbers_of_values_are_not_mixed_up(store: Store) -> None:
+    values = {"a": "1", "b": 1, "c": True, "d": "true", "e": None, "f": "null", "g": '{"a": 1}'}
+    store.write([row(key, value) for key, value in values.items()])
+    found = store.rows(list(values)).values
+    assert json.dumps(found, sort_keys=True) == json.dumps(values)
+
+
+def test_nothing_is_shared_with_the_caller(store: Store) -> None:
+    value, one = {"list": [1]}, row("red")
+    one = one._replace(value=value, ngrams=one.ngrams.copy())
+    kept = copy.deepcopy(one)
+    store.write([one])
+    value["list"].append(2)
+    assert one.vector is not None
+    one.vector[:] = 0
+    one.ngrams[:] = 0
+    check_same(all_rows(store).values(), [kept])
+    store.rows(["red"]).values["red"]["list"].append(2)
+    check_same(all_rows(store).values(), [kept])
+
+
+def test_trust_is_kept(store: Store) -> None:
+    rows = [row(f"key {i}", trust=i / 7) for i in range(8)]
+    store.write(rows)
+    check_same(all_rows(store).values(), rows)
+
+
+def test_a_vector_of_another_length_is_refused_and_nothing_is_written(store: Store) -> None:
+    wrong = row("blue")._replace(vector=np.ones(E + 1, np.float32))
+    with pytest.raises(StoreError):
+        store.write([row("red"), wrong])
+    assert store.count() == 0
+    store.write([row("red")])
+    assert store.count() == 1
+
+
+def test_thousands_are_written_at_once(store: Store) -> None:
+    rows = [row(f"key {i}", i) for i in range(3000)]
+    store.write(rows)
+    store.write(rows[1000:])
+    assert store.count() == 3000
+    assert store.rows([one.key for one in rows]).values == {one.key: one.value for one in rows}
+
+
+# ---- pages ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 7, 10, 100])
+def test_pages_come_in_the_order_of_ids(store: Store, size: int) -> None:
+    rows = rows_of(20)
+    store.write(rows)
+    pages = list(store.pages(size))
+    assert [len(page) for page in pages[:-1]] == [size] * (len(pages) - 1)
+    assert 0 < len(pages[-1]) <= size
+    found = [one for page in pages for one in page]
+    assert [one.key for one in found] == sorted((one.key for one in rows), key=id_of)
+    check_same(found, [one._replace(vector=None) for one in rows])
+
+
+def test_pages_may_be_left_and_others_read_meanwhile(store: Store) -> None:
+    store.write(rows_of(20))
+    pages = store.pages(3)
+    first = next(pages)
+    assert store.count() == 20
+    assert next(store.pages(3))[0].key == first[0].key
+    store.write([row(one.key, "seen") for one in first])
+    rest = [one for page in pages for one in page]
+    assert len({one.key for one in (*first, *rest)}) == 20
+    unfinished = store.pages(3)
+    next(unfinished)
+    del unfinished
+    assert store.count() == 20
+
+
+# ---- search ---------------------------------------------------------------------------------
+
+
+def test_search_finds_what_comparing_all_finds(store: Store) -> None:
+    rows = rows_of(60)
+    store.write(rows)
+    asked = [search(text, 7, 4) for text in ("amber 3", "amberr", "blak 4", "qwzzt", "1", "O'B")]
+    for one, hits in zip(asked, store.search(asked), strict=True):
+        check_found(hits.near, rows, one, nearness, 7)
+        check_found(hits.spelled, rows, one, spelling, 4)
+
+
+def test_search_finds_all_there_are_if_more_are_wanted(store: Store) -> None:
+    rows = [*rows_of(12), row("qwzzt")]
+    store.write(rows)
+    asked = search("amber 1", 50, 50)
+    (hits,) = store.search([asked])
+    check_found(hits.near, rows, asked, nearness, 50)
+    check_found(hits.spelled, rows, asked, spelling, 50)
+    assert len(hits.near) == 13
+    assert "qwzzt" not in {hit.key for hit in hits.spelled}
+
+
+def test_a_query_without_vector_or_ngrams_finds_by_the_other(store: Store) -> None:
+    store.write(rows_of(10))
+    full, none = search("amber 1"), np.zeros(0, np.int64)
+    by_ngrams, by_vector, by_none = store.search(
+        [full._replace(vector=None), full._replace(ngrams=none), search(" ")]
+    )
+    assert (len(by_ngrams.near), len(by_ngrams.spelled) > 0) == (0, True)
+    assert (len(by_vector.near), len(by_vector.spelled)) == (5, 0)
+    assert by_none == ([], [])
+
+
+def test_a_key_without_vector_is_found_by_its_ngrams(store: Store) -> None:
+    rows = [row("amber")._replace(vector=None), row("azure")]
+    store.write(rows)
+    (hits,) = store.search([search("amber")])
+    assert [hit.key for hit in hits.near] == ["azure"]
+    assert hits.spelled[0].key == "amber"
+    assert hits.spelled[0].vector is None
+
+
+def test_the_opposite_vector_is_found_last(store: Store) -> None:
+    one = row("amber")
+    assert one.vector is not None
+    store.write([one, row("opposite")._replace(vector=-one.vector), row("azure")])
+    (hits,) = store.search([search("amber", 3, 0)])
+    assert [hit.key for hit in hits.near] == ["amber", "azure", "opposite"]
+    assert hits.spelled == []
+
+
+def test_many_are_searched_at_once(store: Store) -> None:
+    rows = rows_of(40)
+    store.write(rows)
+    found = store.search([search(one.key, 1, 1) for one in rows] * 5)
+    assert [hits.near[0].key for hits in found] == [one.key for one in rows] * 5
+
+
+# ---- where ----------------------------------------------------------------------------------
+
+FIELDS: list[Any] = [
+    {"a": 1},
+    {"a": 1.0},
+    {"a": True},
+    {"a": False},
+    {"a": "1"},
+    {"a": None},
+    {"a": [1]},
+    {"a": ["x", "1"]},
+    {"a": {"b": 1}},
+    {"a": {"b": "x", "c": {"d": 5}}},
+    {"a.b": 1},
+    {"a": [{"b": 1}]},
+    {"a": ""},
+    {"a": 2**53 + 1},
+    {"a": -0.5, "b": "O'Brien"},
+    {"a": 99, "b": '"; DROP'},
+    {"b": 1, "0": 1},
+    {"'": 1, "$and": 1, "naïve": "日本", "a-b c": 2, "key": "k", "vector": 1},
+    {"A": 1},
+    {"a": "X"},
+    {"a": "x"},
+    {},
+    [],
+    [1],
+    1,
+    "a",
+    None,
+    True,
+]
+ASKED: list[dict[str, Any]] = [
+    {"a": 1},
+    {"a": True},
+    {"a": False},
+    {"a": "1"},
+    {"a": ""},
+    {"a": None},
+    {"a": "x"},
+    {"a": 2**53 + 1},
+    {"a": 2**53},
+    {"a": [1, "1"]},
+    {"a": [None, True, "x", 99]},
+    {"a": {"gt": 0}},
+    {"a": {"gte": 1, "lt": 99}},
+    {"a": {"lte": 1}},
+    {"a": {"gt": 1}},
+    {"a": {"lt": -0.25}},
+    {"a": {"gt": 5, "lt": 3}},
+    {"a.b": 1},
+    {"a.b": ["x", 1]},
+    {"a.c.d": {"gte": 5}},
+    {"a.c": 5},
+    {"a.0": 1},
+    {"0": 1},
+    {"b": "O'Brien"},
+    {"b": '"; DROP'},
+    {"a": -0.5, "b": "O'Brien"},
+    {"a": 1, "b": 1},
+    {"'": 1},
+    {"$and": 1},
+    {"naïve": "日本"},
+    {"a-b c": 2},
+    {"key": "k"},
+    {"vector": 1},
+    {"'; DROP TABLE keys; --": 1},
+    {"{a}": 1},
+    {"a[0]": 1},
+    {"a": "') OR true --"},
+    {"a": "*"},
+    {"b": {"gt": 0}},
+]
+
+
+@pytest.mark.parametrize("where", ASKED, ids=str)
+def test_search_finds_only_what_satisfies_where(store: Store, where: dict[str, Any]) -> None:
+    rows = [row(f"amber {i}", value) for i, value in enumerate(FIELDS)]
+    store.write(rows)
+    conditions = conditions_of(where)
+    allowed = [one for one in rows if satisfies(one.value, conditions)]
+    asked = search("amber 1", 40, 40)
+    (hits,) = store.search([asked], conditions)
+    assert {hit.key for hit in hits.near} == {one.key for one in allowed}
+    check_found(hits.near, allowed, asked, nearness, 40)
+    check_found(hits.spelled, allowed, asked, spelling, 40)
+
+
+def test_those_that_satisfy_where_are_found_behind_many_that_do_not(store: Store) -> None:
+    rows = [row(f"amber {i}", {"wanted": i % 100 == 7}) for i in range(500)]
+    store.write(rows)
+    conditions = conditions_of({"wanted": True})
+    allowed = [one for one in rows if satisfies(one.value, conditions)]
+    asked = search("amber 1", 5, 5)
+    (hits,) = store.search([asked], conditions)
+    assert {hit.key for hit in hits.near} == {one.key for one in allowed}
+    check_found(hits.spelled, allowed, asked, spelling, 5)
+
+
+# ---- aliases --------------------------------------------------------------------------------
+
+
+def test_aliases_are_taught_replaced_and_forgotten(store: Store) -> None:
+    store.write([row("color", 1), row("price", 2)])
+    store.teach([Alias("what it costs", "What it costs", "price"), Alias("hue", "Hue", "color")])
+    store.teach([Alias("none", "none", None), Alias("hue", "HUE", "price")])
+    assert store.rows([], ["hue", "none", "what it costs", "color", "Hue"]) == Known(
+        {}, {"hue": "price", "none": None, "what it costs": "price"}
+    )
+    assert set(store.aliases()) == {
+        Alias("what it costs", "What it costs", "price"),
+        Alias("hue", "HUE", "price"),
+        Alias("none", "none", None),
+    }
+    assert store.forget(["hue", "no alias", "hue"]) == 1
+    assert store.rows([], ["hue", "none"]).keys == {"none": None}
+    assert store.count() == 2
+
+
+def test_keys_and_aliases_are_told_in_one_call(store: Store) -> None:
+    store.write([row("color", "black")])
+    store.teach([Alias("color", "color", "price"), Alias("hue", "hue", "color")])
+    found = store.rows(["color", "hue", "tint"], ["color", "hue", "tint"])
+    assert found == Known({"color": "black"}, {"color": "price", "hue": "color"})
+
+
+def test_the_aliases_of_a_key_go_with_it(store: Store) -> None:
+    store.write([row("color", 1), row("price", 2)])
+    store.teach([Alias("hue", "hue", "color"), Alias("cost", "cost", "price")])
+    store.teach([Alias("tint", "tint", "color"), Alias("none", "none", None)])
+    store.remove(["color"])
+    assert store.rows([], ["hue", "tint", "cost", "none"]).keys == {"cost": "price", "none": None}
+    assert {alias.words for alias in store.aliases()} == {"cost", "none"}
+    store.write([row("color", 3)])
+    assert store.rows([], ["hue"]).keys == {}
+
+
+def test_aliases_stay_when_their_key_is_replaced(store: Store) -> None:
+    store.write([row("color", 1)])
+    store.teach([Alias("hue", "hue", "color")])
+    store.write([row("color", 2)])
+    assert store.rows([], ["hue"]).keys == {"hue": "color"}
+
+
+def test_aliases_are_what_they_are_in_all_scripts(store: Store) -> None:
+    store.write([row(key) for key in STRANGE])
+    aliases = [Alias(f"words {key}", f"written {key}", key) for key in STRANGE]
+    store.teach(aliases)
+    assert set(store.aliases()) == set(aliases)
+    assert store.rows([], [one.words for one in aliases]).keys == {a.words: a.key for a in aliases}
+    assert store.forget([one.words for one in aliases]) == len(aliases)
+    assert list(store.aliases()) == []
+
+
+def test_thousands_are_taught_at_once(store: Store) -> None:
+    store.write([row("color")])
+    aliases = [Alias(f"alias {i}", f"Alias {i}", "color") for i in range(2000)]
+    store.teach(aliases)
+    assert set(store.aliases()) == set(aliases)
+    assert store.remove(["color"]) == 1
+    assert list(store.aliases()) == []
+
+
+# ---- several at once ------------------------------------------------------------------------
+
+
+def test_another_client_reads_what_was_written(connect: Connect, store: Store) -> None:
+    other = connect()
+    store.write([row("red", 1)])
+    assert other.rows(["red"]).values == {"red": 1}
+    other.write([row("red", 2), row("blue", 3)])
+    other.teach([Alias("crimson", "crimson", "red")])
+    assert store.rows(["red", "blue"], ["crimson"]) == Known(
+        {"red": 2, "blue": 3}, {"crimson": "red"}
+    )
+    assert other.remove(["red"]) == 1
+    assert store.count() == 1
+    other.close()
+    assert store.rows(["blue"]).values == {"blue": 3}
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_two_writers_write_all_that_they_write(
+    connect: Connect, store: Store, clients: int
+) -> None:
+    """What both write is that of one of them, as a whole."""
+    others = [store, connect() if clients == 2 else store]
+
+    def write(number: int) -> None:
+        for block in range(5):
+            names = [f"own {number} {block} {i}" for i in range(20)] + [
+                f"both {i}" for i in range(20)
+            ]
+            # In different orders, so that each may wait for the other.
+            others[number].write([row(one, number) for one in names[:: 1 - 2 * number]])
+            others[number].search([search("both 1")])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, range(2)))
+    assert store.count() == 220
+    found = {key: one.value for key, one in all_rows(store).items()}
+    assert {found[f"both {i}"] for i in range(20)} in ({0}, {1})
+    assert {value for key, value in found.items() if key.startswith("own 1")} == {1}
+
+
+# ---- any sequence ---------------------------------------------------------------------------
+
+_KEYS = st.sampled_from(["red", "Red", "blue", "O'Brien", "", "日本"])
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | _TEXTS
+)
+_JSON = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+_CALLS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.dictionaries(_KEYS, _JSON, max_size=3)),
+        st.tuples(st.just("remove"), st.lists(_KEYS, max_size=2)),
+        st.tuples(st.just("teach"), st.dictionaries(_KEYS, st.none() | _KEYS, max_size=2)),
+        st.tuples(st.just("forget"), st.lists(_KEYS, max_size=2)),
+        st.tuples(st.just("close"), st.none()),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(calls=_CALLS)
+def test_any_calls_leave_what_they_would_leave_in_memory(store: Store, calls: list[Any]) -> None:
+    store.drop()
+    store.create(E, META)
+    memory = MemoryStore()
+    memory.create(E, META)
+    for name, given_ in calls:
+        assert _called(store, name, given_) == _called(memory, name, given_)
+    check_same(all_rows(store).values(), all_rows(memory).values())
+    assert set(store.aliases()) == set(memory.aliases())
+    assert store.count() == memory.count()
+
+
+def _called(store: Store, name: str, given_: Any) -> Any:
+    if name == "write":
+        return store.write([row(key, value) for key, value in given_.items()])
+    if name == "teach":
+        return store.teach([Alias(words, words.upper(), key) for words, key in given_.items()])
+    if name == "close":
+        return store.close()
+    return getattr(store, name)(given_)

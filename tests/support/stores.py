@@ -1,0 +1,107 @@
+"""What tests of stores share: small rows, and what comparing all of them finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzzydict.stores.base import Hit, Row, Search, Store
+from fuzzydict.text.ngrams import ngram_buckets
+
+__all__ = [
+    "CLOSE",
+    "META",
+    "E",
+    "all_rows",
+    "check_found",
+    "check_same",
+    "nearness",
+    "row",
+    "rows_of",
+    "search",
+    "spelling",
+    "unit",
+]
+
+E = 8
+META = {"format": 1, "embedding": "none", "dimensions": E}
+#: Of cosines and of the numbers of vectors, for a store may keep 16 bits a number.
+CLOSE = 2e-3
+
+
+def unit(text: str) -> NDArray[np.float32]:
+    """Return a vector (E,) of length one for a text, by chance."""
+    vector = np.random.default_rng(list(text.encode("utf-8", "surrogatepass"))).standard_normal(E)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def row(key: str, value: Any = None, trust: float = 1.0) -> Row:
+    """Return a key with the vector and n-grams of its text; those of a blank one are none."""
+    buckets = ngram_buckets(key) if key.strip() else np.zeros(0, np.int64)
+    return Row(key, value, unit(key) if key.strip() else None, trust, buckets)
+
+
+def rows_of(count: int) -> list[Row]:
+    """Return rows of two words, some of which share words."""
+    return [
+        row(f"{_NAMES[i % 10]} {i}", {"number": i, "name": _NAMES[i % 10]}) for i in range(count)
+    ]
+
+
+_NAMES = ["amber", "azure", "black", "brown", "coral", "green", "ivory", "khaki", "olive", "white"]
+
+
+def search(text: str, near: int = 5, spelled: int = 5) -> Search:
+    """Return what is searched for a text."""
+    return Search(*row(text)[2::2], near, spelled)
+
+
+def all_rows(store: Store) -> dict[str, Row]:
+    """Return all rows of a store by their keys."""
+    return {one.key: one for page in store.pages(7, vectors=True) for one in page}
+
+
+def check_same(found: Iterable[Row], expected: Iterable[Row]) -> None:
+    """Assert that rows are equal, in any order, but for what a store may round."""
+    some, others = ({one.key: one for one in rows} for rows in (found, expected))
+    assert some.keys() == others.keys()
+    for key, one in some.items():
+        other = others[key]
+        assert one.value == other.value
+        assert abs(one.trust - other.trust) < CLOSE
+        assert one.ngrams.tolist() == other.ngrams.tolist()
+        assert (one.vector is None) == (other.vector is None)
+        if one.vector is not None and other.vector is not None:
+            assert one.vector.dtype == np.float32
+            np.testing.assert_allclose(one.vector, other.vector, atol=CLOSE)
+
+
+def nearness(one: Row, asked: Search) -> float | None:
+    """Return the cosine of a key and a query by meaning; None if one has no vector."""
+    if one.vector is None or asked.vector is None:
+        return None
+    return float(one.vector @ asked.vector)
+
+
+def spelling(one: Row, asked: Search) -> float | None:
+    """Return the cosine of a key and a query by n-grams; None if they share none."""
+    shared = len(set(one.ngrams.tolist()) & set(asked.ngrams.tolist()))
+    return shared / float(len(one.ngrams) * len(asked.ngrams)) ** 0.5 if shared else None
+
+
+def check_found(
+    hits: Sequence[Hit], rows: Iterable[Row], asked: Search, of: Any, count: int
+) -> None:
+    """Assert that hits are the best of rows by a cosine, best first; of equals, any."""
+    known = {one.key: one for one in rows}
+    assert len({hit.key for hit in hits}) == len(hits)
+    cosines = [of(one, asked) for one in known.values()]
+    best = sorted((one for one in cosines if one is not None), reverse=True)[:count]
+    np.testing.assert_allclose([of(known[hit.key], asked) for hit in hits], best, atol=CLOSE)
+    check_same(
+        [known[hit.key]._replace(vector=hit.vector, trust=hit.trust) for hit in hits],
+        [known[hit.key] for hit in hits],
+    )
