@@ -24,8 +24,8 @@ def is_storable(text: str) -> bool:
     return _REFUSED.search(text) is None
 
 
-def check_key(key: Any) -> None:
-    """Refuse what cannot be a key of a store.
+def as_key(key: Any) -> str:
+    """Return a key as a store holds it, as a plain text, whatever class derived from it.
 
     Raises:
         ArgumentTypeError: it is no text, or one with a NUL or a lone surrogate.
@@ -38,6 +38,7 @@ def check_key(key: Any) -> None:
         raise ArgumentTypeError(
             f"no store can hold the key {quoted(key)}: it has a NUL or a lone surrogate; remove it"
         )
+    return str.__str__(key)
 
 
 def as_json(key: str, value: Any) -> Any:
@@ -83,7 +84,7 @@ def _converted(value: Any, depth: int) -> Any:
 def _text(text: str) -> str:
     if not is_storable(text):
         raise ArgumentTypeError(f"{quoted(text)} has a NUL or a lone surrogate")
-    return str.__str__(text)  # of a subclass, too
+    return str.__str__(text)
 
 
 def _name(name: Any) -> str:

@@ -141,7 +141,7 @@ def _scalar(field: str, asked: Any) -> Scalar:
             f"where: no value of {quoted(field)} is {quoted(asked)}, which has a NUL or a lone "
             f"surrogate"
         )
-    return str.__str__(asked)  # of a subclass, too
+    return str.__str__(asked)
 
 
 def _bounds(field: str, asked: Mapping[Any, Any]) -> dict[str, Any]:
