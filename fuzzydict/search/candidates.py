@@ -30,7 +30,8 @@ class Candidates(NamedTuple):
     Attributes:
         slots: of the keys, (L, c): those nearest in meaning, then those that share n-grams, which
             may be the same.
-        near: how many are nearest in meaning; 0 if the candidates are all keys, in order.
+        near: how many are nearest in meaning; 0 if none was chosen for that, or the candidates are
+            all keys, in order.
     """
 
     slots: NDArray[np.intp]
@@ -42,6 +43,7 @@ def candidates(
     near: NDArray[np.float32],
     keys: Keys,
     shared: NDArray[np.float32] | None = None,
+    nearest: int = NEAREST,
 ) -> Candidates:
     """Return the keys that are compared as strings.
 
@@ -50,15 +52,23 @@ def candidates(
         near: how near they are to the n keys, (L, n).
         keys: the keys.
         shared: the cosines of the n-grams of queries and keys, (L, n), if they are known.
+        nearest: how many keys are compared for their nearness.
     """
     spelled = spelled_alike(texts, keys, shared)
-    if spelled.shape[1] == len(keys):
+    if spelled.shape[1] == len(keys) or not nearest:
         return Candidates(spelled, 0)
+    slots = nearest_in_meaning(near, keys, nearest)
+    return Candidates(np.concatenate([slots, spelled], axis=1), nearest)
+
+
+def nearest_in_meaning(
+    near: NDArray[np.float32], keys: Keys, count: int = NEAREST
+) -> NDArray[np.intp]:
+    """Return the slots that are nearest to each query, (L, c), given how near all are, (L, n)."""
     if len(keys.dead):
         near = near.copy()
         near[:, keys.dead] = -np.inf
-    nearest = np.array([largest(row, NEAREST) for row in near])
-    return Candidates(np.concatenate([nearest, spelled], axis=1), NEAREST)
+    return np.array([largest(row, count) for row in near])
 
 
 def spelled_alike(

@@ -10,7 +10,6 @@ import numpy as np
 
 from fuzzydict._arrays import inverse_lengths
 from fuzzydict.embedding.base import encode_queries
-from fuzzydict.search.candidates import SPELLED_ALIKE
 from fuzzydict.search.key_index import levelled
 from fuzzydict.search.texts import WORDS
 from fuzzydict.search.word_by_word import compare_words
@@ -171,7 +170,7 @@ def compare(
     """
     slots, few = candidates
     texts, places = keys.texts.among(slots)
-    spelling = _spelled(queries, texts.whole, places, keys)
+    spelling = _spelled(queries, texts.whole, places if few else places[0], keys)
     words = np.full(slots.shape, -np.inf, np.float32)
     contradicted = texts.contradictions.of_each([query.text for query in queries], places)
     features = Features(near, slots, spelling, words, contradicted, are_all=not few)
@@ -202,14 +201,12 @@ def nearness(queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
 def _spelled(
     queries: Sequence[Query], texts: Strings, places: NDArray[np.intp], keys: Keys
 ) -> NDArray[np.float32]:
-    """Return how alike queries and c texts each are spelled, (L, c).
+    """Return how alike queries and c texts are spelled, (L, c); the texts of each, or of all, (c,).
 
     One may be a form or an abbreviation of the other. What phrases have in common says nothing of
     their other words.
     """
     asked = [query.text for query in queries]
-    if len(keys) <= SPELLED_ALIKE:  # the places are the same for each query
-        places = places[0]
     alike = texts.spellings.likeness_of_each(asked, places)
     likeness_of_differences(asked, texts.strings, places, alike)
     are_known = [query.is_word for query in queries]
@@ -231,8 +228,10 @@ _OTHER_INITIALS = 0.5  # the factor for two words without vowels, each of which 
 _DIGITS, _VOWEL = re.compile(r"\d+"), re.compile(r"[aeiouy]")
 
 
-def compare_spelling(queries: Sequence[Query], slots: NDArray[np.intp], keys: Keys) -> Features:
-    """Return the features of L queries and n keys by their spelling alone; nearness is 0.
+def compare_spelling(
+    queries: Sequence[Query], near: NDArray[np.float32], slots: NDArray[np.intp], keys: Keys
+) -> Features:
+    """Return the features of L queries and n keys by their spelling alone.
 
     Two phrases are spelled as alike as the words that are least alike: each word of one needs its
     counterpart in the other, in any order. "DB_PORT" is not "DB_HOST", though most letters are
@@ -240,6 +239,7 @@ def compare_spelling(queries: Sequence[Query], slots: NDArray[np.intp], keys: Ke
 
     Args:
         queries: the queries.
+        near: zeros, (L, n).
         slots: which of the keys are compared, (L, c).
         keys: the keys; the features of dead slots mean nothing.
     """
@@ -247,7 +247,6 @@ def compare_spelling(queries: Sequence[Query], slots: NDArray[np.intp], keys: Ke
     spelling, words = np.empty((2, *slots.shape), np.float32)
     for i, query in enumerate(queries):
         spelling[i], words[i] = _spelled_word_by_word(query.text, texts.whole.of(places[i]))
-    near = np.zeros((len(queries), len(keys)), np.float32)
     contradicted = texts.contradictions.of_each([query.text for query in queries], places)
     return Features(near, slots, spelling, words, contradicted)
 

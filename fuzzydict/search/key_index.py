@@ -31,10 +31,17 @@ _LEAST_RARITY = 0.05  # of a word that every key has
 
 
 class WordCounts(NamedTuple):
-    """How many of some keys have each word; the keys are one or more."""
+    """How many of some keys have each word."""
 
     keys: int
     words: Counter[str]
+
+
+class Share(NamedTuple):
+    """Which of all keys some are: how many come before them, and how many there are in all."""
+
+    before: int
+    total: int
 
 
 class Statistics(NamedTuple):
@@ -132,9 +139,7 @@ class Keys:
         index = KeyIndex(embedding)
         index.restore(names, vectors, trust)
         keys = index.keys()
-        if statistics is not None:
-            keys.background, keys.word_counts = statistics
-        return keys
+        return keys if statistics is None else keys.with_statistics(statistics)
 
     def __len__(self) -> int:
         """Return the number of slots n, dead ones included."""
@@ -155,9 +160,11 @@ class Keys:
     @cached_property
     def background(self) -> Background:
         """The cosines to expect of unrelated texts."""
-        slots = np.flatnonzero(self.alive)
-        some = slots[:: -(-len(slots) // SAMPLE) or 1]
-        return self._embedding.background(self.vectors[some])
+        return self._embedding.background(self.vectors_of_some())
+
+    def vectors_of_some(self, share: Share | None = None) -> NDArray[np.float32]:
+        """Return the vectors of a sample of the keys, (m, E), or of their share in one of more."""
+        return self.vectors[_spread(self.living_slots(), SAMPLE, share)]
 
     @cached_property
     def standard(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -215,10 +222,23 @@ class Keys:
     @cached_property
     def word_counts(self) -> WordCounts:
         """The words of the keys, or of a sample of them."""
-        slots = np.flatnonzero(self.alive)
-        some = slots[:: -(-len(slots) // _COUNTED) or 1].tolist()
+        counts = self.words_of_some()
+        return counts._replace(keys=max(counts.keys, 1))
+
+    def words_of_some(self, share: Share | None = None) -> WordCounts:
+        """Return the words of a sample of the keys, or of their share in one of more keys."""
+        some = _spread(self.living_slots(), _COUNTED, share).tolist()
         counts = Counter(word for slot in some for word in set(self.plain[slot].split()))
-        return WordCounts(max(len(some), 1), counts)
+        return WordCounts(len(some), counts)
+
+    def with_statistics(self, statistics: Statistics) -> Keys:
+        """Return the same keys as some of many, of which these are the statistics."""
+        new = copy(self)
+        for name in ("standard", "sample"):
+            new.__dict__.pop(name, None)
+        new._rarity = np.zeros(0, np.float32)
+        new.background, new.word_counts = statistics
+        return new
 
     @cached_property
     def sample(self) -> Sample:
@@ -256,6 +276,18 @@ class Keys:
         )
         few.background, few.word_counts = self.statistics
         return few
+
+
+def _spread(slots: NDArray[np.intp], most: int, share: Share | None) -> NDArray[np.intp]:
+    """Return which of some slots are among every k-th of all, which are ``most`` at most.
+
+    >>> ten = np.arange(10)
+    >>> _spread(ten, 4, None), _spread(ten[:5], 4, Share(0, 10)), _spread(ten[5:], 4, Share(5, 10))
+    (array([0, 3, 6, 9]), array([0, 3]), array([6, 9]))
+    """
+    before, total = share or Share(0, len(slots))
+    step = -(-total // most) or 1
+    return slots[-before % step :: step]
 
 
 class Found(NamedTuple):

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fuzzydict._arrays import different
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.nn.scorers import SCORERS, Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.nn.softmax import finite_tops
-from fuzzydict.search.candidates import SPELLED_ALIKE, candidates, spelled_alike
+from fuzzydict.search.candidates import NEAREST, SPELLED_ALIKE, candidates
 from fuzzydict.search.features import Features, compare, compare_spelling, nearness
 from fuzzydict.text.similarity import written_alike
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.calibration import Calibration, Weights
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.candidates import OtherKeys, Shortlist
+    from fuzzydict.search.candidates import Candidates, OtherKeys, Shortlist
     from fuzzydict.search.features import Query
     from fuzzydict.search.key_index import Keys
 
@@ -39,7 +40,9 @@ CONTRADICTED = 20.0
 LEAST_COVERAGE = 0.25
 _WRITTEN_LESS_ALIKE = 10.0  # log-odds; of equal words, the writing decides
 _TOLD_APART = 64  # keys of equal words whose writing is compared
-_TIE = 1e-4  # log-probabilities of keys with equal words may differ by less, by rounding
+#: Log-probabilities that differ from the largest by less are equal: so may rounding make those of
+#: keys with equal words differ.
+TIE = 1e-4
 
 
 def log_odds(
@@ -90,9 +93,10 @@ def log_odds_by_reason(
     numbers[:4] *= numbers[:4]
     numbers[4] = near
     odds: NDArray[np.float64] = calibration.lines(known) @ numbers.reshape(6, -1)
-    odds = odds.reshape(-1, *near.shape)
-    if features.spelling.max() == 1:
-        odds[0, (features.spelling == 1) & ~features.contradicted] = SAME
+    odds = odds.reshape(len(odds), *near.shape)
+    is_same = features.spelling == 1
+    if is_same.any():
+        odds[0, is_same & ~features.contradicted] = SAME
     odds[2, ~covered] = -np.inf
     if features.contradicted.any():
         odds -= CONTRADICTED * features.contradicted
@@ -133,9 +137,29 @@ def log_probabilities(
     logs: NDArray[np.float64] = odds - top
     logs /= nesting
     total = np.log(np.add.reduce(np.exp(logs), axis=-1, keepdims=True))  # of the keys' shares
-    of_any = top + nesting * total
-    logs -= np.logaddexp(0, growth * math.log(count) - of_any) + total
+    logs -= log_scale(top, total, growth, count, nesting)
     return logs
+
+
+def log_scale(
+    top: NDArray[np.float64],
+    total: NDArray[np.float64],
+    growth: float,
+    count: int,
+    nesting: float,
+) -> NDArray[np.float64]:
+    """Return the logarithm of what divides ``e^((odds - top) / nesting)`` to be a probability.
+
+    Args:
+        top: the largest log-odds of a key, (...).
+        total: the logarithm of the sum of ``e^((odds - top) / nesting)`` over all keys, (...).
+        growth: see `Calibration`.
+        count: the number of keys.
+        nesting: see `Calibration`.
+    """
+    of_any = top + nesting * total
+    scale: NDArray[np.float64] = np.logaddexp(0, growth * math.log(count) - of_any) + total
+    return scale
 
 
 def log_odds_of_any(odds: NDArray[np.float64], nesting: float) -> float:
@@ -350,14 +374,32 @@ class NamedScore:
 
 
 class ProbabilityScore(ABC):
-    """What scores that are the probability of a key have in common."""
+    """What scores that are the probability of a key have in common.
 
+    Attributes:
+        nearest: how many keys are compared as strings for their nearness.
+    """
+
+    nearest: int
     temperature = 1.0  # so that the weights are the keys' shares of the probability
     score_cutoff = 0.5  # more likely right than not
     pool_cutoff = 0.02  # a doubtful query mixes the values
     spelled_alike = SPELLED_ALIKE
 
     @abstractmethod
+    def nearness(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return how near L queries and n keys are, (L, n); zeros if vectors are not compared."""
+
+    @abstractmethod
+    def compare(
+        self,
+        queries: Sequence[Query],
+        near: NDArray[np.float32],
+        candidates: Candidates,
+        keys: Keys,
+    ) -> Features:
+        """Return the features of L queries and n keys, whose nearness is ``near``, (L, n)."""
+
     def features(
         self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
     ) -> Features:
@@ -365,6 +407,11 @@ class ProbabilityScore(ABC):
 
         ``shared``: the cosines of the n-grams of queries and keys, (L, n), if they are known.
         """
+        near = self.nearness(queries, keys)
+        texts = [query.text for query in queries]
+        return self.compare(
+            queries, near, candidates(texts, near, keys, shared, self.nearest), keys
+        )
 
     def log_weights(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the logarithms of the keys' probabilities, (L, n)."""
@@ -394,14 +441,21 @@ class DefaultScore(ProbabilityScore):
 
     measure: str | None = COSINE
     spare = 64  # since the nearest key in meaning need not be the best
+    nearest = NEAREST
 
-    def features(
-        self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
+    def nearness(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return how near queries and keys are, (L, n)."""
+        return nearness(queries, keys)
+
+    def compare(
+        self,
+        queries: Sequence[Query],
+        near: NDArray[np.float32],
+        candidates: Candidates,
+        keys: Keys,
     ) -> Features:
         """Return how alike queries and keys are in spelling, meaning and words."""
-        near = nearness(queries, keys)
-        chosen = candidates([query.text for query in queries], near, keys, shared)
-        return compare(queries, near, chosen, keys)
+        return compare(queries, near, candidates, keys)
 
     def log_odds(self, query: Query, keys: Keys) -> NDArray[np.float64]:
         """Return the log-odds of the keys for one query, (n,)."""
@@ -434,7 +488,7 @@ def _judged(
     logs = log_probabilities(odds, keys.calibration.growth, count, keys.calibration.nesting)
     logs = logs[:, : len(keys)]
     top = logs.max(axis=1, keepdims=True)
-    np.copyto(logs, top, where=logs > top - _TIE)
+    np.copyto(logs, top, where=logs > top - TIE)
     return logs.astype(np.float32), odds
 
 
@@ -447,16 +501,33 @@ def _tell_apart(
     """
     if features.spelling.max() < 1:
         return
-    is_same = features.spelling == 1
-    for i in np.flatnonzero(is_same.sum(axis=1) > 1).tolist():
-        same = features.candidates[i, is_same[i]]
-        same = same[keys.alive[same]]
-        if not 1 < len(same) <= _TOLD_APART:
-            continue
-        names = [keys.names[slot] for slot in same.tolist()]
-        alike = np.array([written_alike(queries[i].asked, name) for name in names])
-        less = alike.max() - alike
-        odds[i, same] -= _WRITTEN_LESS_ALIKE * ((less > 0) + less)
+    several = (features.spelling == 1).sum(axis=1) > 1
+    for i in np.flatnonzero(several).tolist():
+        same = of_equal_words(features, i, keys)
+        odds[i, same] -= written_less_alike(written_like(queries[i], same, keys))
+
+
+def of_equal_words(features: Features, row: int, keys: Keys) -> NDArray[np.intp]:
+    """Return the slots of the living candidates of one query that have its words, rising."""
+    same = different(features.candidates[row, features.spelling[row] == 1])
+    return same[keys.alive[same]]
+
+
+def written_like(query: Query, slots: NDArray[np.intp], keys: Keys) -> NDArray[np.float64]:
+    """Return how alike a query and c keys of its words are written, (c,)."""
+    return np.array([written_alike(query.asked, keys.names[slot]) for slot in slots.tolist()])
+
+
+def written_less_alike(alike: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is taken from the log-odds of c keys of equal words, (c,): the writing decides.
+
+    Args:
+        alike: how alike the query and each of them are written, (c,).
+    """
+    if not 1 < len(alike) <= _TOLD_APART:
+        return np.zeros(len(alike))
+    less: NDArray[np.float64] = alike.max() - alike
+    return _WRITTEN_LESS_ALIKE * (less + (less > 0))
 
 
 #: The name of the score by spelling.
@@ -470,14 +541,21 @@ class SpellingScore(ProbabilityScore):
     """
 
     measure: str | None = None
-    spare = 0
+    spare = nearest = 0
 
-    def features(
-        self, queries: Sequence[Query], keys: Keys, shared: NDArray[np.float32] | None = None
+    def nearness(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return zeros, (L, n)."""
+        return np.zeros((len(queries), len(keys)), np.float32)
+
+    def compare(
+        self,
+        queries: Sequence[Query],
+        near: NDArray[np.float32],
+        candidates: Candidates,
+        keys: Keys,
     ) -> Features:
         """Return how alike queries and keys are spelled."""
-        slots = spelled_alike([query.text for query in queries], keys, shared)
-        return compare_spelling(queries, slots, keys)
+        return compare_spelling(queries, near, candidates.slots, keys)
 
     def at_most(self, query: Query, keys: Keys, last: int) -> float:  # noqa: ARG002
         """Return the log-odds of a key that was not compared as a string."""
