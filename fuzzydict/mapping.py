@@ -742,19 +742,22 @@ class FuzzyDict(IndexedDict[V]):
             )
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, embedding: Any = None) -> Self:
+    def load(
+        cls, path: str | PathLike[str], *, embedding: Any = None, mapped: bool = False
+    ) -> Self:
         """Open a dict that `save` wrote; ``embedding`` is the one with which it was made.
 
         It may be left out for the Brown vectors and for "english".
 
-        Vectors of over 64 MB stay in the file: if they are damaged, fuzzy reads raise the error.
+        Vectors of over 64 MB stay in the file, where all processes that open it share them; with
+        ``mapped``, those of over 1 MB. If they are damaged, fuzzy reads raise the error.
 
         Raises:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
             OptionError: the embedding is another one; the message names both.
         """
-        saved = read_saved(path)
+        saved = read_saved(path, mapped=as_bool("mapped", mapped))
         options, keys = saved.options, saved.keys
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure(options if embedding is None else {**options, "embedding": embedding})

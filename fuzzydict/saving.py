@@ -75,6 +75,7 @@ _FIRST_DEFAULT = "wordnet"  # in files that do not name them
 _EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
 _LITTLE = 1 << 26  # bytes of vectors that are read at once, which takes milliseconds
+_LITTLE_IF_MAPPED = 1 << 20  # of those that are mapped to be shared, which is no gain below
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -135,8 +136,12 @@ def write_saved(
     write_arrays(path, _KIND, meta, arrays)
 
 
-def read_saved(path: str | os.PathLike[str]) -> Saved:
+def read_saved(path: str | os.PathLike[str], *, mapped: bool = False) -> Saved:
     """Read what `write_saved` wrote.
+
+    Args:
+        path: of the file.
+        mapped: whether vectors of over 1 MB stay in the file, not only those of over 64 MB.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -175,7 +180,8 @@ def read_saved(path: str | os.PathLike[str]) -> Saved:
         if has_query_heads(learned):  # the vectors were projected by a K that is left out
             return Saved(path, items, aliases, options, None)
         vectors = unchecked["vectors"]
-        saved = SavedKeys(path, list(items), embedding, vectors, trust, texts, graph)
+        little = _LITTLE_IF_MAPPED if mapped else _LITTLE
+        saved = SavedKeys(path, list(items), embedding, vectors, trust, texts, graph, little)
     return Saved(path, items, aliases, options, saved)
 
 
@@ -504,6 +510,7 @@ class SavedKeys:
         trust: (S,).
         texts: what `_text_arrays` returned, or nothing.
         graph: the index of an engine, if there is one.
+        little: bytes of vectors that are read at once; more of them stay in the file.
 
     Raises:
         ValueError: these are not vectors and trust of one dict.
@@ -518,11 +525,12 @@ class SavedKeys:
         trust: NDArray[np.float32],
         texts: dict[str, NDArray[Any]],
         graph: _Graph | None,
+        little: int,
     ) -> None:
         self._path, self._keys, self._embedding = path, keys, embedding
         self._vectors, self._trust, self._graph = vectors, np.array(trust), graph
         # Windows replaces no file that is mapped.
-        self._at_once = vectors.array.nbytes <= _LITTLE or os.name == "nt"
+        self._at_once = vectors.array.nbytes <= little or os.name == "nt"
         shape = vectors.array.shape
         if len(shape) != 2 or trust.shape != shape[:1]:
             raise ValueError(f"it has trust of shape {trust.shape} in vectors of shape {shape}")

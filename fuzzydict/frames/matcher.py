@@ -9,11 +9,12 @@ import platform
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
+from multiprocessing import parent_process
 from threading import RLock
 from typing import Any
 
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, OptionError, quoted
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
@@ -24,8 +25,9 @@ class Matcher:
     """Match texts with the keys of a dict in a file, in any number of processes.
 
     A pickle of it holds the path, not the dict. Each process opens the file once, when the first
-    of its texts are looked up, and encodes no key. A process that another one started computes
-    with one thread (if threadpoolctl is installed, extra ``frames``).
+    of its texts are looked up, and encodes no key. A process that another one started, or that got
+    the matcher from another one, computes with one thread from then on (if threadpoolctl is
+    installed, extra ``frames``).
 
     Args:
         path: a file that `FuzzyDict.save` wrote. All processes must find it by this path.
@@ -64,6 +66,7 @@ class Matcher:
         self.embedding = embedding
         self._digest = digest_of(self.path)
         self._key = self.path, self._digest, _digest_of_pickle(embedding)
+        self._made_in = _this_process()
 
     def __call__(self, texts: Any) -> Any:
         """Return what matches each text: a list for a list, a frame for a column.
@@ -80,17 +83,23 @@ class Matcher:
             OptionError: the file is not the one that the matcher was made with; or the embedding
                 is not the one that it was saved with.
             FileNotFoundError: this process does not find the file.
+            FileFormatError: the file is damaged.
         """
         if isinstance(texts, str | bytes):
             raise ArgumentTypeError(
                 f"texts: expected a list or a column of texts, got the text {quoted(texts)}; for "
                 f"one, give a list of one"
             )
-        _limit_threads()
+        if parent_process() is not None or self._made_in != _this_process():
+            _limit_threads()
         d = self._open()
-        if isinstance(texts, list):
-            return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
-        return d.match(texts, score_cutoff=self.score_cutoff)
+        try:
+            if isinstance(texts, list):
+                return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
+            return d.match(texts, score_cutoff=self.score_cutoff)
+        except FileFormatError:  # its vectors, which are checked now
+            _opened.pop(self._key, None)
+            raise
 
     def __repr__(self) -> str:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
@@ -110,7 +119,7 @@ class Matcher:
     def _load(self) -> FuzzyDict[Any]:
         try:
             self._require_same_file()
-            d: FuzzyDict[Any] = FuzzyDict.load(self.path, embedding=self.embedding)
+            d: FuzzyDict[Any] = FuzzyDict.load(self.path, embedding=self.embedding, mapped=True)
             self._require_same_file()  # still
         except FileNotFoundError as error:
             raise FileNotFoundError(
@@ -153,13 +162,14 @@ _opened: dict[tuple[str, str, str], FuzzyDict[Any]] = {}
 _opening = RLock()
 
 
+def _this_process() -> tuple[str, int]:
+    """Return what tells this process from others; Spark's and Ray's name no parent."""
+    return platform.node(), os.getpid()
+
+
 @cache
 def _limit_threads() -> None:
-    """Compute with one thread in a process that another one started, for there are others."""
-    from multiprocessing import parent_process
-
-    if parent_process() is None:
-        return
+    """Compute with one thread from now on, for there are other processes that compute, too."""
     use_threads(1)
     with suppress(ImportError):
         from threadpoolctl import threadpool_limits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import subprocess
 import sys
 import threading
 import zlib
@@ -21,7 +22,16 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_info
 
-from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Match, Matcher, OptionError
+from fuzzydict import (
+    ArgumentTypeError,
+    FileFormatError,
+    FuzzyDict,
+    Match,
+    Matcher,
+    OptionError,
+    saving,
+)
+from fuzzydict._files import read_arrays
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 ASKED = ["colour", "qwzzt", "brnd", "colour", "TopSpeed"]
@@ -187,6 +197,37 @@ def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thre
     assert done.threads == {1}
 
 
+def test_a_process_that_got_the_matcher_computes_with_one_thread_and_its_maker_with_all(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process of Spark or Ray, which has no parent that multiprocessing knows."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    here = f"Matcher({str(path)!r})"
+    got = f"pickle.loads({pickle.dumps(Matcher(path))!r})"
+    threads = [
+        subprocess.run(
+            [sys.executable, "-c", f"{_ASK}\nprint(asked({made}))"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for made in (here, got)
+    ]
+    assert threads[1].strip() == "{1}"
+    assert threads[0] != threads[1] or os.cpu_count() == 1
+
+
+_ASK = """
+import pickle
+from fuzzydict import Matcher
+from threadpoolctl import threadpool_info
+
+def asked(matcher):
+    assert matcher(["colour"])[0].value == "black"
+    return {one["num_threads"] for one in threadpool_info()}
+"""
+
+
 def opened_here(matcher: Matcher) -> bool:
     """Tell whether a process has opened the file before it is asked."""
     before = FuzzyDict.load
@@ -287,6 +328,25 @@ def test_what_is_no_file_of_a_dict_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("color, black")
     with pytest.raises(FileFormatError, match="not a fuzzydict file"):
         Matcher(tmp_path / "text")
+
+
+def test_vectors_stay_in_the_file_and_damaged_ones_are_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "_LITTLE_IF_MAPPED", 0)
+    matcher = Matcher(path)
+    vectors = read_arrays(path, "fuzzy dict").arrays["vectors"].tobytes()
+    data = bytearray(path.read_bytes())
+    data[data.index(vectors) + 1] ^= 1
+    FuzzyDict.load(path).get("colour")
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match="checksum"):
+        FuzzyDict.load(path)  # at once, for they are few
+    for _ in range(2):
+        with pytest.raises(FileFormatError, match=r"car\.fuzzydict.*checksum"):
+            matcher(["colour"])
+    FuzzyDict(CAR).save(path)
+    assert matcher(["colour"])[0].value == "black"
 
 
 @pytest.mark.parametrize("texts", ["colour", b"colour"])
