@@ -10,6 +10,7 @@ import pytest
 
 from fuzzydict.stores.base import Store
 from fuzzydict.stores.memory import MemoryStore
+from fuzzydict.stores.qdrant import QdrantStore
 from tests.support.stores import META, E
 
 #: Makes a client, each time another, of one place in which nothing was created.
@@ -23,9 +24,18 @@ def _memory(_: pytest.FixtureRequest) -> Iterator[Connect]:
     yield lambda: store  # the place is the object
 
 
+@contextmanager
+def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    """The local mode of Qdrant's client: a process is one client."""
+    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    store = QdrantStore(client, "test")
+    yield lambda: store
+    client.close()
+
+
 #: How to connect to a place of a test's own. A maker skips if its package is not installed
 #: (pytest.importorskip); it may ask for fixtures of the session, such as a server.
-MAKERS: dict[str, Maker] = {"memory": _memory}
+MAKERS: dict[str, Maker] = {"memory": _memory, "qdrant": _qdrant}
 
 
 @pytest.fixture(
