@@ -27,7 +27,7 @@ from fuzzydict.search.score import is_probability
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Lookup, Scored
+    from fuzzydict.search.lookup import Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
 
 
@@ -69,7 +69,7 @@ class Reader:
         *("found", "lookup", "stacked"),
     )
 
-    def __init__(self, d: IndexedDict[Any], lookup: Lookup) -> None:
+    def __init__(self, d: IndexedDict[Any], lookup: Exact) -> None:
         self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
         self._options, self.lookup = _options(d), lookup
@@ -374,7 +374,7 @@ class IndexedDict(Configured, dict[Any, V]):
 
     # ---- what reads use ---------------------------------------------------------------------
 
-    def _read_as(self, query: Any) -> Any:
+    def _read_as(self, query: Any, reader: Reader | None = None) -> Any:  # noqa: ARG002
         """Return what a query is read as: the key of which it is an alias, or itself.
 
         `NO_KEY` if it was taught to have none. A key is read as itself.
@@ -434,20 +434,6 @@ class IndexedDict(Configured, dict[Any, V]):
         with self._reading(self._to_encode(queries, finds_equal=finds_equal)) as reader:
             return read(queries, reader)
 
-    def _of_different(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], Reader], list[T]],
-        *,
-        finds_equal: bool = False,
-    ) -> list[T]:
-        """Return what is read of each query, of equal texts once; see `_of_blocks`."""
-        ids = [query if type(query) is str else id(query) for query in queries]
-        different = dict(zip(ids, queries, strict=True))
-        found = self._of_blocks(list(different.values()), read, finds_equal=finds_equal)
-        of_ids = dict(zip(different, found, strict=True))
-        return [of_ids[one] for one in ids]
-
     def _to_encode(self, queries: list[Any], *, finds_equal: bool) -> list[str]:
         """Return the texts that will be compared, as far as can be told without the lock."""
         finds_equal = finds_equal and is_probability(self.scorer)
@@ -457,7 +443,7 @@ class IndexedDict(Configured, dict[Any, V]):
             if isinstance(name, str) and not (finds_equal and dict.__contains__(self, name))
         ]
 
-    def _values(self, names: list[Any]) -> list[V]:
+    def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002
         """Return the values of keys, all as they are at one moment."""
         with self._lock:
             values = list(map(partial(dict.get, self), names, repeat(_GONE)))

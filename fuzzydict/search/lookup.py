@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 
 from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
+from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.candidates import SPELLED_ALIKE, Shortlist, other_keys, shortlist
 from fuzzydict.search.features import NEAREST_LIKENESS, Query, encode
@@ -25,7 +27,7 @@ from fuzzydict.search.score import (
     log_probabilities,
     weight_left_out,
 )
-from fuzzydict.text.ngrams import most_alike
+from fuzzydict.text.ngrams import largest, most_alike
 from fuzzydict.text.similarity import written_alike
 from fuzzydict.text.words import LONGEST
 
@@ -75,7 +77,7 @@ class Attended(NamedTuple):
     temperature: float
     best: list[Scored]
     left_out: NDArray[np.float64]
-    none: list[float] | list[None]
+    none: Sequence[float | None]
 
 
 class Explained(NamedTuple):
@@ -91,18 +93,18 @@ class Explained(NamedTuple):
     none: float | None
 
 
-class Lookup:
+class Lookup(ABC):
     """Finds keys for queries, until a key or an option changes.
 
     Threads may use it at once, without a lock.
 
     Args:
-        index: the keys.
+        embedding: what encodes keys and queries.
         scorer: what compares queries with keys; None for the default score.
 
     Attributes:
         embedding: what encodes keys and queries.
-        keys: the keys as they are now; a later write makes another lookup.
+        score: how likely each key is.
         needs_lock: whether one thread at a time may use it, but for `prepare`.
         at_once: how many queries are read before another thread is let in.
     """
@@ -110,9 +112,8 @@ class Lookup:
     needs_lock = False
     at_once = _QUERIES
 
-    def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        self.embedding: Embedding = index.embedding
-        self.keys: Keys = index.keys()
+    def __init__(self, embedding: Embedding, scorer: ScorerLike | None = None) -> None:
+        self.embedding = embedding
         self.score = as_score(scorer)
         self._queries: dict[str, Query] = {}
         self._prepared: dict[str, Query] = {}
@@ -142,72 +143,73 @@ class Lookup:
 
     # ---- reads ----------------------------------------------------------------------------
 
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of keys that a query may be compared with."""
+
+    @abstractmethod
     def find(self, asked: str, cutoff: float) -> str | Scored | None:
         """Return the best key of a query, if it is sure to reach the cutoff, without its score.
 
         None if no key reaches it, and which is the best was not asked. Where only the score can
         tell, the best key and its score.
         """
-        if isinstance(self.score, DefaultScore) and self.keys.count >= MANY:
-            (query,), keys = self._asked([asked])
-            self._encode([query])
-            is_key = keys.slot_of(asked) is not None
-            slot = None if is_key else best_by_bounds(self.score, query, keys, cutoff)
-            if slot is not None:
-                return None if slot == NONE_REACHES else keys.names[slot]
-        return self.nearest([asked])[0]
 
+    @abstractmethod
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
-        return self._of_each(asked, self._best)
 
+    @abstractmethod
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query (all if None), best first.
 
         Of the keys with the highest score, the one written most like the query comes first;
         other equal scores keep the dict's order.
         """
-        return self._of_each(asked, partial(self._ranked, topn=topn))
 
+    @abstractmethod
     def attend(
-        self, asked: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
+        self,
+        asked: Sequence[str],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float | None,
+        topn: int | None = None,
     ) -> list[Attended]:
-        """Return the scores of queries for the keys; those not ``allowed``, (S,), score -inf.
+        """Return the scores of queries for the keys, or for the ``topn`` best of each.
 
         Queries that attend to the same keys are returned together, in order.
+
+        Args:
+            asked: the queries.
+            allowed: which of all keys may be attended to, (S,); the others score -inf.
+            temperature: of the weights; None for that of the score.
+            topn: how many keys of each query are attended to; all if None.
 
         Raises:
             NoMatchError: the mask, or the scorer's width, leaves a query no key to attend to.
         """
-        queries, keys = self._asked(asked)
-        some = slices(len(queries), _QUERIES)
-        scores = np.concatenate([self._scores(queries[these], keys) for these in some])
-        return [self._attended(queries, scores, keys, allowed, temperature)]
 
+    @abstractmethod
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
-        queries, keys = self._asked(asked)
-        self._encode(queries)
-        return [
-            self._explained(query, self.score.judge(query, Shortlist(keys)), keys)
-            for query in queries
-        ]
 
     # ---- queries and scores -----------------------------------------------------------------
 
-    def _asked(self, asked: Sequence[str]) -> tuple[list[Query], Keys]:
-        """Return the queries, and the keys, of which there are some.
+    def _asked(self, asked: Sequence[str]) -> list[Query]:
+        """Return the queries, encoded, if there is a key to compare them with.
 
         Raises:
             NoMatchError: there is nothing to compare.
         """
-        queries, keys = [self._query(one) for one in asked], self.keys
-        if not keys.count:
+        queries = [self._query(one) for one in asked]
+        if not self.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
                 of, f"no key matches {of}: no key of the dict is a text with letters or digits"
             )
-        return queries, keys
+        self._encode(queries)
+        return queries
 
     def _query(self, asked: str) -> Query:
         query = self._queries.get(asked)
@@ -224,33 +226,8 @@ class Lookup:
                 self._queries[asked] = query
         return query
 
-    def _of_each(
-        self, asked: Sequence[str], find: Callable[[Query, NDArray[np.float32], Keys], T]
-    ) -> list[T]:
-        """Return what is found for each query by its scores; for equal queries, once.
-
-        The queries are scored some at a time, so that memory stays bounded.
-        """
-        found, different_ones = dict[str, T](), list(dict.fromkeys(asked))
-        size = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
-        for some in slices(len(different_ones), size):
-            queries, keys = self._asked(different_ones[some])
-            for query, scores in zip(queries, self._scores(queries, keys), strict=True):
-                found[query.asked] = find(query, scores, keys)
-        return [found[one] for one in asked]
-
     def _encode(self, queries: list[Query]) -> None:
         encode(queries, self.embedding, with_words=isinstance(self.score, DefaultScore))
-
-    def _scores(self, queries: list[Query], keys: Keys) -> NDArray[np.float32]:
-        """Return the scores for every slot, (L, n), -inf if dead."""
-        if not queries:
-            return np.zeros((0, len(keys)), np.float32)
-        self._encode(queries)
-        scores = self.score.log_weights(queries, keys)
-        if len(keys.dead):
-            scores[:, keys.dead] = -np.inf
-        return scores
 
     # ---- ranking --------------------------------------------------------------------------
 
@@ -337,6 +314,113 @@ def _unlike(
     return unlike
 
 
+# ---- all keys -----------------------------------------------------------------------------------
+
+
+class Exact(Lookup):
+    """A lookup that compares queries with every key.
+
+    Args:
+        index: the keys.
+        scorer: what compares queries with keys; None for the default score.
+
+    Attributes:
+        keys: the keys as they are now; a later write makes another lookup.
+    """
+
+    def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
+        super().__init__(index.embedding, scorer)
+        self.keys: Keys = index.keys()
+
+    @property
+    def count(self) -> int:
+        """The number of keys."""
+        return self.keys.count
+
+    def find(self, asked: str, cutoff: float) -> str | Scored | None:
+        """Return the best key of a query; among `MANY` keys by bounds, without a score."""
+        if isinstance(self.score, DefaultScore) and self.keys.count >= MANY:
+            (query,), keys = self._asked([asked]), self.keys
+            is_key = keys.slot_of(asked) is not None
+            slot = None if is_key else best_by_bounds(self.score, query, keys, cutoff)
+            if slot is not None:
+                return None if slot == NONE_REACHES else keys.names[slot]
+        return self.nearest([asked])[0]
+
+    def nearest(self, asked: Sequence[str]) -> list[Scored]:
+        """Return the best key of each query."""
+        return self._of_each(asked, self._best)
+
+    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
+        """Return the ``topn`` best keys of each query."""
+        return self._of_each(asked, partial(self._ranked, topn=topn))
+
+    def attend(
+        self,
+        asked: Sequence[str],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float | None,
+        topn: int | None = None,
+    ) -> list[Attended]:
+        """Return the scores of queries for the keys, or for the ``topn`` best of each."""
+        queries = self._asked(asked)
+        some = slices(len(queries), _QUERIES)
+        scores = np.concatenate([self._scores(queries[these]) for these in some])
+        attended = self._attended(queries, scores, self.keys, allowed, temperature)
+        if topn is None or topn >= len(attended.names):
+            return [attended]
+        return [best_of(attended, row, topn) for row in range(len(queries))]
+
+    def explain(self, asked: Sequence[str]) -> list[Explained]:
+        """Return the best key of each query, the next, and the reasons."""
+        return [
+            self._explained(query, self.score.judge(query, Shortlist(self.keys)), self.keys)
+            for query in self._asked(asked)
+        ]
+
+    def _of_each(
+        self, asked: Sequence[str], find: Callable[[Query, NDArray[np.float32], Keys], T]
+    ) -> list[T]:
+        """Return what is found for each query by its scores; for equal queries, once.
+
+        The queries are scored some at a time, so that memory stays bounded.
+        """
+        found, different_ones = dict[str, T](), list(dict.fromkeys(asked))
+        size = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
+        for some in slices(len(different_ones), size):
+            queries = self._asked(different_ones[some])
+            for query, scores in zip(queries, self._scores(queries), strict=True):
+                found[query.asked] = find(query, scores, self.keys)
+        return [found[one] for one in asked]
+
+    def _scores(self, queries: list[Query]) -> NDArray[np.float32]:
+        """Return the scores for every slot, (L, n), -inf if dead."""
+        if not queries:
+            return np.zeros((0, len(self.keys)), np.float32)
+        scores = self.score.log_weights(queries, self.keys)
+        if len(self.keys.dead):
+            scores[:, self.keys.dead] = -np.inf
+        return scores
+
+
+def best_of(attended: Attended, row: int, topn: int) -> Attended:
+    """Return the scores of one of the queries for its ``topn`` best keys alone."""
+    scores = attended.scores[row]
+    best = largest(scores, topn)
+    weights = softmax(scores[None].astype(np.float64), attended.temperature)[0]
+    kept = float(weights[best].sum())
+    return Attended(
+        names=[attended.names[place] for place in best.tolist()],
+        query=attended.query[row : row + 1],
+        keys=attended.keys[best],
+        scores=scores[None, best],
+        temperature=attended.temperature,
+        best=[attended.best[row]],
+        left_out=1 - kept * (1 - attended.left_out[row : row + 1]),
+        none=[attended.none[row]],
+    )
+
+
 # ---- the best key by bounds -------------------------------------------------------------------
 
 #: Keys from which on a read of a value is worth deciding by bounds.
@@ -421,86 +505,67 @@ class _Found(NamedTuple):
     judgement: Judgement
 
 
-class Approximate(Lookup):
-    """A lookup that scores only the keys that an engine finds for each query.
+class ByShortlist(Lookup):
+    """A lookup that scores only the keys that are found for each query.
 
-    With the default score, the keys that share the most n-grams with the query are scored too,
-    and the probability of the keys left out is estimated from a sample. A key that equals the
-    query is always found. One thread at a time may use the engine.
-
-    Args:
-        index: the keys.
-        scorer: what compares queries with keys; None for the default score.
-        neighbours: finds the keys whose vectors are nearest.
+    With the default score, the probability of the keys left out is estimated from a sample. A key
+    that equals the query is always found.
     """
-
-    needs_lock = True
-    at_once = 32  # which cost milliseconds each, perhaps
-
-    def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
-        super().__init__(index, scorer)
-        self._scorer, self._neighbours = scorer, neighbours
 
     def find(self, asked: str, cutoff: float) -> str | Scored | None:  # noqa: ARG002
         """Return the best key of a query, and its score."""
         return self.nearest([asked])[0]
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
-        """Return the best key of each query; a key that equals the query wins."""
+        """Return the best key of each query."""
         return [
             self._best(found.query, found.judgement.log_weights, found.listed.keys)
-            for found in self._found(asked, 1 + self.score.spare)
+            for found in self._judged(asked, 1)
         ]
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query, best first; all if None.
-
-        For more than `MOST`, all keys are compared.
-        """
-        if topn is None or topn > MOST:
-            return super().ranked(asked, topn)
+        """Return the ``topn`` best keys of each query that are found, all if None."""
         return [
             self._ranked(found.query, found.judgement.log_weights, found.listed.keys, topn)
-            for found in self._found(asked, topn + self.score.spare)
+            for found in self._judged(asked, MOST if topn is None else topn)
         ]
 
     def attend(
-        self, asked: Sequence[str], allowed: NDArray[np.bool_] | None, temperature: float | None
+        self,
+        asked: Sequence[str],
+        allowed: NDArray[np.bool_] | None,  # noqa: ARG002
+        temperature: float | None,
+        topn: int | None = None,
     ) -> list[Attended]:
-        """Return the scores of each query for the `MOST` keys found; with a mask, for all keys."""
-        if allowed is not None or not asked:
-            return super().attend(asked, allowed, temperature)
+        """Return the scores of each query for the keys found, at most `MOST`, without a mask."""
         softness = self.score.temperature if temperature is None else temperature
         attended = []
-        for found in self._found(asked, MOST):
+        for found in self._judged(asked, MOST if topn is None else min(topn, MOST)):
             scores = found.judgement.log_weights[None]
             one = self._attended([found.query], scores, found.listed.keys, None, temperature)
             left_out = np.array([self._left_out(found, softness)])
             reasons = found.judgement.reasons
             none = one.none if reasons is None else [reasons.none()]
-            attended.append(one._replace(left_out=left_out, none=none))
+            one = one._replace(left_out=left_out, none=none)
+            attended.append(one if topn is None else best_of(one, 0, min(topn, len(one.names))))
         return attended
 
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
         return [
             self._explained(found.query, found.judgement, found.listed.keys)
-            for found in self._found(asked, 2 + self.score.spare)
+            for found in self._judged(asked, 2)
         ]
 
-    def _found(self, asked: Sequence[str], count: int) -> Iterator[_Found]:
-        """Yield, for each query, the keys that are worth scoring, and their scores."""
-        queries, keys = self._asked(asked)
-        if self.score.measure is None:
-            raise OptionError(
-                f"index: {self._neighbours.engine!r} finds keys for the default score, 'cosine', "
-                f"'dot' and 'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs "
-                f"every key; set d.index = 'exact', or another scorer"
-            )
-        self._encode(queries)
-        vectors = np.array([query.vector for query in queries])
-        for query, near in zip(queries, self._neighbours.near(keys, vectors, count), strict=True):
-            listed = shortlist(query.asked, query.text, near, keys, self.score.spelled_alike)
+    @abstractmethod
+    def _found(self, queries: list[Query], count: int) -> Iterator[Shortlist]:
+        """Yield, for each query, the keys that are worth scoring, if ``count`` are wanted."""
+
+    def _judged(self, asked: Sequence[str], count: int) -> Iterator[_Found]:
+        """Yield the keys found for each query, with their scores."""
+        queries = self._asked(asked)
+        wanted = min(count + self.score.spare, MOST)
+        for query, listed in zip(queries, self._found(queries, wanted), strict=True):
             yield _Found(query, listed, self.score.judge(query, listed))
 
     def _left_out(self, found: _Found, temperature: float) -> float:
@@ -518,15 +583,65 @@ class Approximate(Lookup):
         return weight_left_out(odds, at_most, listed.left, nesting * temperature)
 
 
+class Approximate(ByShortlist, Exact):
+    """A lookup that scores only the keys that an engine finds for each query.
+
+    With the default score, the keys that share the most n-grams with the query are scored too.
+    What needs every key compares with every key. One thread at a time may use the engine.
+
+    Args:
+        index: the keys.
+        scorer: what compares queries with keys; None for the default score.
+        neighbours: finds the keys whose vectors are nearest.
+    """
+
+    needs_lock = True
+    at_once = 32  # which cost milliseconds each, perhaps
+
+    def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
+        super().__init__(index, scorer)
+        self._scorer, self._neighbours = scorer, neighbours
+
+    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
+        """Return the ``topn`` best keys of each query; for more than `MOST`, all are compared."""
+        if topn is None or topn > MOST:
+            return Exact.ranked(self, asked, topn)
+        return super().ranked(asked, topn)
+
+    def attend(
+        self,
+        asked: Sequence[str],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float | None,
+        topn: int | None = None,
+    ) -> list[Attended]:
+        """Return the scores of each query for the keys found; with a mask, for all keys."""
+        if allowed is not None or not asked or (topn is not None and topn > MOST):
+            return Exact.attend(self, asked, allowed, temperature, topn)
+        return super().attend(asked, allowed, temperature, topn)
+
+    def _found(self, queries: list[Query], count: int) -> Iterator[Shortlist]:
+        if self.score.measure is None:
+            raise OptionError(
+                f"index: {self._neighbours.engine!r} finds keys for the default score, 'cosine', "
+                f"'dot' and 'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs "
+                f"every key; set d.index = 'exact', or another scorer"
+            )
+        keys = self.keys
+        vectors = np.array([query.vector for query in queries])
+        for query, near in zip(queries, self._neighbours.near(keys, vectors, count), strict=True):
+            yield shortlist(query.asked, query.text, near, keys, self.score.spelled_alike)
+
+
 def lookup_by(
     engine: str, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours | None
-) -> tuple[Lookup, Neighbours | None]:
+) -> tuple[Exact, Neighbours | None]:
     """Return a lookup that compares queries with every key, or with the keys an engine finds.
 
     Also return its `Neighbours`: those given, if they are of this engine and measure.
     """
     if engine == EXACT or is_spelling(scorer):  # which n-grams find, among any number of keys
-        return Lookup(index, scorer), None
+        return Exact(index, scorer), None
     measure = as_score(scorer).measure or COSINE
     if neighbours is None or (neighbours.engine, neighbours.measure) != (engine, measure):
         neighbours = Neighbours(engine, measure)

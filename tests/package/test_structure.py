@@ -14,7 +14,7 @@ from tests.support.sources import LIBRARY, MODULES, imports, syntax
 ORDER = (
     *("errors", "_arrays", "_files"),
     *("text", "nn", "embedding", "search", "results"),
-    *("options", "indexed", "saving", "learning", "mapping", "frames", "io", "stores"),
+    *("options", "indexed", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
     *("evaluation", "__init__", "data", "cli", "__main__"),
 )
 MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 20, 90, 800, 60

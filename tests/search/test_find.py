@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict, NoMatchError
 from fuzzydict.search import lookup
-from fuzzydict.search.lookup import Lookup
+from fuzzydict.search.lookup import Exact
 from fuzzydict.search.score import log_probabilities
 from tests.support.searching import hashed
 
@@ -63,13 +63,13 @@ def assert_as_scored(d: FuzzyDict[Any], asked: list[str], cutoff: float | None =
 def scored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list of the queries that are compared with all keys, as they are."""
     asked: list[str] = []
-    nearest = Lookup.nearest
+    nearest = Exact.nearest
 
-    def noted(self: Lookup, some: Any) -> Any:
+    def noted(self: Exact, some: Any) -> Any:
         asked.extend(some)
         return nearest(self, some)
 
-    monkeypatch.setattr(Lookup, "nearest", noted)
+    monkeypatch.setattr(Exact, "nearest", noted)
     return asked
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from fuzzydict import FuzzyDict, indexed
 from fuzzydict.search.backends import ENGINES
-from fuzzydict.search.lookup import Approximate, Lookup
+from fuzzydict.search.lookup import Approximate, Exact
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, as_score
 
@@ -59,7 +59,7 @@ class Compared(FuzzyDict[Any]):
     def _current_reader(self) -> Any:
         reader = super()._current_reader()
         assert self._index is not None
-        reader.lookup = Lookup(self._index, self.scorer)
+        reader.lookup = Exact(self._index, self.scorer)
         return reader
 
 

@@ -1,0 +1,545 @@
+"""Reads by query: what they return, whatever holds the keys."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from fuzzydict._arrays import as_bool, whole_number
+from fuzzydict.embedding.projections import as_projections
+from fuzzydict.errors import ArgumentTypeError, NoMatchError, quoted
+from fuzzydict.options import Configured, as_cutoff, as_temperature
+from fuzzydict.results.answers import (
+    NO_KEY,
+    Attention,
+    Attentions,
+    Match,
+    Matches,
+    MatchLists,
+    as_queries,
+    compared_texts,
+    has_words,
+    is_match,
+    naming_the_place,
+    no_match,
+    no_matches,
+    require_key,
+    require_match,
+    require_texts,
+    taught_none,
+)
+from fuzzydict.results.explanation import Explanation, Explanations, words_of
+from fuzzydict.results.pooling import (
+    PooledBlock,
+    StackedValues,
+    as_output,
+    joined_outputs,
+    pooled,
+    warn_of_doubt,
+    weights_of,
+)
+from fuzzydict.search.key_index import exact_text
+from fuzzydict.search.lookup import Scored
+from fuzzydict.search.score import is_probability
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fuzzydict.search.lookup import Attended, Explained, Lookup
+
+
+T = TypeVar("T")
+V = TypeVar("V")
+AttnMask = Sequence[bool] | Callable[[str], bool]
+
+#: What stands for an argument that was not given.
+NOT_GIVEN: Any = object()
+
+
+class BlockReader(Protocol):
+    """What a block of queries is read by.
+
+    Attributes:
+        size: the number of items.
+        stacked: the values of all keys as one array, if they were pooled.
+    """
+
+    size: int
+    stacked: StackedValues | None
+
+    @property
+    def lookup(self) -> Lookup:
+        """What finds keys."""
+
+
+ReaderT = TypeVar("ReaderT", bound=BlockReader)
+
+
+class Reads(Configured, Generic[V, ReaderT]):
+    """Reads by query of what has keys and values: those of a dict, or in a database."""
+
+    @property
+    @abstractmethod
+    def aliases(self) -> MutableMapping[str, Any]:
+        """What was taught: texts, and the key that each is read as, or None if none matches."""
+
+    # ---- reads ------------------------------------------------------------------------------
+
+    def get_many(
+        self, queries: Iterable[Any], default: Any = None, *, score_cutoff: float | None = None
+    ) -> list[Any]:
+        """Return ``get(query, default)`` of each query, in one pass.
+
+        A query may be anything that a key may be: None, a blank or a number is found if a key
+        equals it, and gives ``default`` otherwise.
+
+        Args:
+            queries: the queries; not a single text.
+            default: what stands for a query that matches nothing.
+            score_cutoff: the least score of a match; by default that of ``get``.
+
+        >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
+        >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
+        ['black', '?', 'Porsche', '?', '?']
+        """
+        if isinstance(queries, str | bytes) or not isinstance(queries, Iterable):
+            raise ArgumentTypeError(
+                f"queries: expected a list of queries, got {type(queries).__name__} "
+                f"{quoted(queries)}; for one, use get"
+            )
+        score_cutoff = as_cutoff(score_cutoff)
+        asked, pools = as_queries(list(queries)), self.mode == "pool"
+
+        def get(some: list[Any], reader: ReaderT) -> list[Any]:
+            cutoff = self._cutoff(reader.lookup, score_cutoff, pools=pools)
+            found = self._nearest(some, reader, cutoff)
+            if pools:
+                return self._pooled_or(default, some, found, reader)
+            return [one.value if isinstance(one, Match) else default for one in found]
+
+        return self._of_different(asked, get, finds_equal=not pools)
+
+    def nearest(
+        self, query: Any, *, default: Any = NOT_GIVEN, score_cutoff: float | None = None
+    ) -> Any:
+        """Return the `Match` of the nearest key; for a list of queries, a list of them.
+
+        Args:
+            query: a query, or a list of queries.
+            default: what stands for a query that matches nothing; if it is not given, that is an
+                error.
+            score_cutoff: the least score of a match; by default the option.
+
+        Raises:
+            NoMatchError: no key's score reaches the cutoff; the message names all such queries.
+
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> d.nearest("colour").key
+        'color'
+        >>> [match and match.key for match in d.nearest(["colour", "qwzzt"], default=None)]
+        ['color', None]
+        """
+        score_cutoff = as_cutoff(score_cutoff)
+        queries = as_queries(query)
+
+        def nearest(some: list[Any], reader: ReaderT) -> list[Match | NoMatchError]:
+            return self._nearest(some, reader, self._cutoff(reader.lookup, score_cutoff))
+
+        found = self._of_different(queries, nearest, finds_equal=True)
+        errors = [one for one in found if isinstance(one, NoMatchError)]
+        if errors and default is NOT_GIVEN:
+            raise no_matches(errors, "nearest(..., default=None) gives None for them")
+        matches = Matches(default if isinstance(one, NoMatchError) else one for one in found)
+        matches.unmatched = tuple(error.args[0] for error in errors)
+        return matches if isinstance(query, list) else matches[0]
+
+    def _nearest(
+        self, queries: list[Any], reader: ReaderT, cutoff: float
+    ) -> list[Match | NoMatchError]:
+        """Return the match of each query, or the error that says why there is none."""
+        lookup = reader.lookup
+        names = [self._read_as(query, reader) for query in queries]
+        certain = [self._is_certain(name, reader) for name in names]
+        several = zip(names, certain, strict=True)
+        asked = [exact_text(name) for name, sure in several if not sure and has_words(name)]
+        scored = iter(lookup.nearest(asked) if asked and lookup.count else [])
+        found: list[Scored | NoMatchError] = []
+        for query, name, is_certain in zip(queries, names, certain, strict=True):
+            try:
+                if is_certain:
+                    found.append(Scored(name, 1.0))
+                elif has_words(name) and lookup.count:
+                    found.append(require_match(query, name, next(scored), cutoff))
+                else:
+                    lookup.nearest(require_texts([require_key(query, name)]))  # tells why
+            except NoMatchError as error:
+                found.append(error)
+        names = [one.name for one in found if isinstance(one, Scored)]
+        values = iter(self._values(names, reader))
+        return [
+            Match(one.name, next(values), one.score, query=query)
+            if isinstance(one, Scored)
+            else one
+            for query, one in zip(queries, found, strict=True)
+        ]
+
+    def match(
+        self, column: Any, *, score_cutoff: float | None = None, one_to_one: bool = False
+    ) -> Any:
+        """Return what matches each text of a column: query, key, value and score, as a frame.
+
+        The frame is of the column's library, in its order, and in pandas with its index. Key, value
+        and score are those of `nearest`, whatever the mode; they are null where the text is null or
+        matches nothing. Equal texts are looked up once. Values that the library cannot hold in one
+        column become texts, or JSON.
+
+        Args:
+            column: texts: a Series or Index of pandas, a Series of polars, an array of pyarrow, or
+                whatever else narwhals reads.
+            score_cutoff: the least score of a match; by default the option.
+            one_to_one: whether each key may match one text at most. It goes to the text that equals
+                it, or is an alias of it; of the others, which may have one of their ten best keys,
+                the sum of the scores is the highest there is.
+
+        Raises:
+            ArgumentTypeError: ``column`` is no column, or does not hold texts.
+            MissingExtraError: narwhals is not installed (extra ``frames``).
+
+        >>> import pandas as pd
+        >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
+        >>> d.match(pd.Series(["colour", "brnd"]))["value"].tolist()
+        ['black', 'Porsche']
+        """
+        score_cutoff, one_to_one = as_cutoff(score_cutoff), as_bool("one_to_one", one_to_one)
+        from fuzzydict.results.columns import match_column
+
+        return match_column(self, column, score_cutoff, one_to_one=one_to_one)
+
+    def most_similar(self, query: Any, topn: int | None = 10) -> Any:
+        """Return the ``topn`` best matches (all if None), best first, whatever their score.
+
+        For a list of queries, return a list of such lists.
+
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> [match.key for match in d.most_similar("colour")]
+        ['color', 'brand']
+        """
+        topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
+        queries = as_queries(query)
+
+        def most_similar(some: list[Any], reader: ReaderT) -> list[Matches]:
+            lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
+            alone = [self._is_alone(name, reader) for name in names]
+            cutoff, asked = self._cutoff(lookup), compared_texts(some, names, alone)
+            ranked = iter(lookup.ranked(asked, topn) if asked and reader.size else [])
+            found = [
+                [Scored(name, 1.0)][:topn] if is_alone else next(ranked, [])
+                for name, is_alone in zip(names, alone, strict=True)
+            ]
+            return list(map(Matches, self._matches(some, names, found, cutoff, reader)))
+
+        with naming_the_place(queries):
+            found = self._of_different(queries, most_similar)
+        return MatchLists(map(Matches, found)) if isinstance(query, list) else found[0]
+
+    def explain(self, query: Any) -> Any:
+        """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
+
+        For a list of queries, return a list of them. A query below the cutoff is explained, not
+        refused.
+
+        Raises:
+            NoMatchError: there is nothing to compare: the query is no text, or has no letters or
+                digits, or the dict has no key that has some; and no key equals it.
+
+        >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
+        >>> e = d.explain("collor")
+        >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
+        ('color', 'brand', True, True)
+        """
+        queries = as_queries(query)
+
+        def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
+            lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
+            alone = [self._is_alone(name, reader) for name in names]
+            asked = compared_texts(some, names, alone)
+            told = iter(lookup.explain(asked) if asked else [])
+            explained = [None if is_alone else next(told) for is_alone in alone]
+            shown = [
+                [Scored(name, 1.0) if one is None or self._is_certain(name, reader) else one.best]
+                + ([one.runner_up] if one and one.runner_up else [])
+                for name, one in zip(names, explained, strict=True)
+            ]
+            matches = self._matches(some, names, shown, self._cutoff(lookup), reader)
+            return [
+                self._explanation(*one, reader)
+                for one in zip(some, names, explained, matches, strict=True)
+            ]
+
+        with naming_the_place(queries):
+            found = self._of_blocks(queries, explain)
+        return Explanations(found) if isinstance(query, list) else found[0]
+
+    def attend(
+        self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
+    ) -> Any:
+        """Return the `Attention` of a query over the keys, with every intermediate.
+
+        For a list of queries, return a list of them. The cutoff is not applied.
+
+        Args:
+            query: a text, or a list of texts.
+            attn_mask: which keys to attend to: a bool for each key of the dict, in its order, or
+                a function of the key.
+            topn: attend to the ``topn`` keys with the largest scores alone; their weights add up
+                to one, and `Attention.left_out` is the weight that the others would have.
+
+        Raises:
+            NoMatchError: there is nothing to attend to.
+
+        >>> d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding={"red": [1, 0], "blue": [0, 1]})
+        >>> d.attend("red", attn_mask=lambda key: key != "red").output
+        3.0
+        """
+        topn = None if topn is None else whole_number("topn", topn, 1, other=", or None")
+        queries = as_queries(query)
+        if not queries:
+            return []
+
+        def attend(some: list[Any], reader: ReaderT) -> list[tuple[Attended, list[V]]]:
+            names = [self._read_as(one, reader) for one in some]
+            asked = compared_texts(some, names, [False] * len(names))
+            attended = self._attended(reader, asked, attn_mask, topn)
+            return [(group, self._values(group.names, reader)) for group in attended]
+
+        with naming_the_place(queries):
+            read = self._of_blocks(queries, attend, at_once=attn_mask is not None)
+        pooling = self._adapted_embedding(), as_projections(self.projections)
+        texts, found = iter(queries), []
+        for some, held in read:
+            weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
+            sure = zip(some.left_out.tolist(), some.none, strict=True)
+            rows = zip(some.query, some.scores, weights, sure, strict=True)
+            found += [
+                Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, *told)
+                for q, scores, row, told in rows
+            ]
+        return Attentions(found) if isinstance(query, list) else found[0]
+
+    def pool(
+        self,
+        query: Any,
+        *,
+        attn_mask: AttnMask | None = None,
+        score_cutoff: float | None = None,
+    ) -> Any:
+        """Return the mean of all values, weighted by attention, whatever the mode.
+
+        Numbers give a float, arrays and lists of numbers an array of their shape; texts the mean
+        of their vectors. A list of queries gives the stacked array. ``attn_mask`` is `attend`'s;
+        ``score_cutoff`` takes the place of the option for this read.
+
+        Raises:
+            NoMatchError: no key's score, masked or not, reaches the cutoff; or there is nothing
+                to attend to.
+            PoolingError: the values cannot be pooled; it names the first such key.
+
+        Warns:
+            DoubtfulPoolWarning: it is more likely than not that no key is right for a query.
+
+        >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
+        >>> d.pool("red").round().tolist()
+        [255.0, 0.0, 0.0]
+        """
+        queries = as_queries(query)
+        score_cutoff = as_cutoff(score_cutoff)
+
+        def pool(some: list[Any], reader: ReaderT) -> list[PooledBlock]:
+            names = [self._read_as(one, reader) for one in some]
+            refused = zip(some, names, strict=True)
+            errors = [taught_none(one) for one, name in refused if name is NO_KEY]
+            if errors:
+                return [PooledBlock(errors, [], [])]
+            attended = self._attended(reader, names, attn_mask)
+            best = [one for group in attended for one in group.best]
+            cutoff = self._cutoff(reader.lookup, score_cutoff, pools=True)
+            errors = [
+                no_match(text, *one, cutoff)
+                for text, name, one in zip(some, names, best, strict=True)
+                if not is_match(name, *one, cutoff)
+            ]
+            none = [one for group in attended for one in group.none]
+            return [PooledBlock(errors, none, [] if errors else self._pooled(attended, reader))]
+
+        with naming_the_place(queries):
+            blocks = self._of_blocks(queries, pool, at_once=attn_mask is not None)
+        if errors := [error for block in blocks for error in block.errors]:
+            raise no_matches(errors, "leave them out")
+        warn_of_doubt(queries, [one for block in blocks for one in block.none])
+        outputs = joined_outputs([output for block in blocks for output in block.outputs])
+        return outputs if isinstance(query, list) else as_output(outputs[0])
+
+    def _pooled(self, attended: list[Attended], reader: ReaderT) -> list[NDArray[np.float64]]:
+        """Return the pooled values of queries, (L, *shape), for each group of queries."""
+        embedding, projections = self._adapted_embedding(), as_projections(self.projections)
+        outputs = []
+        for some in attended:
+            values = self._values(some.names, reader)
+            stacked = StackedValues(some.names, values, embedding)
+            if len(attended) == 1:  # all keys, as a rule: the array is kept until a write
+                stacked = reader.stacked = stacked.or_same(reader.stacked)
+            weights = weights_of(some.scores, some.temperature)
+            outputs.append(pooled(some.scores, weights, stacked, projections))
+        if len(attended) > 1:  # the values of each group are of one kind; those of all must be
+            names = [some.names[int(some.scores[0].argmax())] for some in attended]
+            StackedValues(names, self._values(names, reader), embedding).array()
+        return outputs
+
+    def _pooled_or(
+        self, default: Any, queries: list[Any], found: list[Any], reader: ReaderT
+    ) -> list[Any]:
+        """Return the pooled value of each query that was found, or ``default``."""
+        values = [one.value if isinstance(one, Match) else default for one in found]
+        names = [self._read_as(query, reader) for query in queries]
+        places = [
+            i for i, one in enumerate(found) if isinstance(one, Match) and has_words(names[i])
+        ]
+        if places:
+            attended = self._attended(reader, [names[i] for i in places], None)
+            outputs = joined_outputs(self._pooled(attended, reader))
+            for place, output in zip(places, outputs, strict=True):
+                values[place] = as_output(output)
+            none = [none for some in attended for none in some.none]
+            warn_of_doubt([queries[place] for place in places], none)
+        return values
+
+    # ---- what reads have in common ----------------------------------------------------------
+
+    def _is_certain(self, name: Any, reader: ReaderT) -> bool:
+        """Tell whether an equal key needs no score, or can have none."""
+        is_key = self._is_key(name, reader)
+        return is_key and (is_probability(self.scorer) or not has_words(name))
+
+    def _cutoff(
+        self, lookup: Lookup, score_cutoff: float | None = None, *, pools: bool = False
+    ) -> float:
+        """Return the least score of a match: of this read, or the option, or the default."""
+        given = as_cutoff(self.score_cutoff) if score_cutoff is None else score_cutoff
+        if given is not None:
+            return given
+        return lookup.score.pool_cutoff if pools else lookup.score.score_cutoff
+
+    def _explanation(
+        self, query: Any, name: Any, told: Explained | None, shown: list[Match], reader: ReaderT
+    ) -> Explanation:
+        """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
+        lookup = reader.lookup
+        cutoff, embedding = self._cutoff(lookup), lookup.embedding
+        best, runner_up = shown[0], shown[1] if len(shown) > 1 else None
+        text = query if name is NO_KEY else name
+        return Explanation(
+            query=query,
+            words=words_of(text, embedding) if isinstance(text, str) else (),
+            tells_words=embedding.tells_words,
+            best=best,
+            best_parts=told and told.best_parts,
+            runner_up=runner_up,
+            runner_up_parts=told and told.runner_up_parts,
+            none=told and told.none,
+            cutoff=cutoff,
+            matches=best.matches,
+            equal=self._is_key(query, reader),
+            taught=name is not query,
+        )
+
+    def _matches(
+        self,
+        queries: list[Any],
+        names: list[Any],
+        found: list[list[Scored]],
+        cutoff: float,
+        reader: ReaderT,
+    ) -> list[list[Match]]:
+        """Return the keys that were found for each query, which is read as its name."""
+
+        def match(query: Any, name: Any, one: Scored, value: V) -> Match:
+            matches = one.name is name or is_match(name, *one, cutoff)
+            return Match(one.name, value, one.score, query=query, matches=matches)
+
+        rows = zip(queries, names, found, strict=True)
+        matches = []
+        for query, name, some in rows:
+            values = self._values([one.name for one in some], reader)
+            matches.append(list(map(partial(match, query, name), some, values)))
+        return matches
+
+    def _attended(
+        self,
+        reader: ReaderT,
+        queries: list[Any],
+        attn_mask: AttnMask | None,
+        topn: int | None = None,
+    ) -> list[Attended]:
+        allowed = None if attn_mask is None else self._allowed(attn_mask, reader)
+        temperature = as_temperature(self.temperature)
+        return reader.lookup.attend(require_texts(queries), allowed, temperature, topn)
+
+    def _of_different(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], ReaderT], list[T]],
+        *,
+        finds_equal: bool = False,
+    ) -> list[T]:
+        """Return what is read of each query, of equal texts once; see `_of_blocks`."""
+        ids = [query if type(query) is str else id(query) for query in queries]
+        different = dict(zip(ids, queries, strict=True))
+        found = self._of_blocks(list(different.values()), read, finds_equal=finds_equal)
+        of_ids = dict(zip(different, found, strict=True))
+        return [of_ids[one] for one in ids]
+
+    # ---- what holds the keys ------------------------------------------------------------------
+
+    @abstractmethod
+    def _of_blocks(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], ReaderT], list[T]],
+        *,
+        at_once: bool = False,
+        finds_equal: bool = False,
+    ) -> list[T]:
+        """Return what is read of some of the queries at a time.
+
+        Args:
+            queries: the queries.
+            read: reads some of them.
+            at_once: whether all are one block.
+            finds_equal: whether a query that is a key is not compared, if keys are probable.
+        """
+
+    @abstractmethod
+    def _read_as(self, query: Any, reader: ReaderT) -> Any:
+        """Return what a query is read as: the key of which it is an alias, or itself.
+
+        `NO_KEY` if it was taught to have none. A key is read as itself.
+        """
+
+    @abstractmethod
+    def _is_key(self, name: Any, reader: ReaderT) -> bool:
+        """Tell whether there is an equal key."""
+
+    @abstractmethod
+    def _is_alone(self, name: Any, reader: ReaderT) -> bool:
+        """Tell whether there is an equal key, and nothing to compare it with."""
+
+    @abstractmethod
+    def _values(self, names: list[Any], reader: ReaderT) -> list[V]:
+        """Return the values of keys."""
+
+    @abstractmethod
+    def _allowed(self, attn_mask: AttnMask, reader: ReaderT) -> NDArray[np.bool_]:
+        """Return which of the keys that are compared, (S,), may be attended to."""
