@@ -48,6 +48,7 @@ from fuzzydict.nn.scorers import (
 )
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
+from fuzzydict.stores.remote import RemoteDict, connect
 
 if TYPE_CHECKING:
     from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
@@ -81,6 +82,7 @@ __all__ = [
     "OptionError",
     "PoolingError",
     "ReadOnlyError",
+    "RemoteDict",
     "ScaledDot",
     "ShapeError",
     "StoreError",
@@ -88,6 +90,7 @@ __all__ = [
     "UnknownOptionError",
     "WordVectors",
     "attention",
+    "connect",
     "join",
     "match",
 ]

@@ -124,8 +124,8 @@ class Encoder:
         return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
 
 
-def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
-    """Raise OptionError unless the fingerprint of an embedding is the one that was saved.
+def require_same(saved: dict[str, Any], embedding: Embedding, where: str = "file") -> None:
+    """Raise OptionError unless the fingerprint of an embedding is the one saved in a file or store.
 
     Functions may round differently on another machine, so their probes need only be close.
     """
@@ -136,7 +136,7 @@ def require_same(saved: dict[str, Any], embedding: Embedding) -> None:
     is_function = saved.get("probes") is not None
     advice = "pass the function as embedding=" if is_function else "open it with the first"
     raise OptionError(
-        f"embedding: the file was saved with {saved.get('name')}, and is being loaded with "
+        f"embedding: the {where} was saved with {saved.get('name')}, and is being loaded with "
         f"{given['name']}{', which gives other vectors' if same_name else ''}; "
         f"{advice}"
     )

@@ -172,22 +172,9 @@ class Aliases(dict[str, Any]):
 
     def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what aliases are made of, each of a key of the dict or of None."""
-        try:
-            given = dict(*args, **kwargs)
-        except (TypeError, ValueError):
-            got = ", ".join(map(quoted, args))
-            raise ArgumentTypeError(
-                f"aliases: expected a mapping from texts to keys, got {got}"
-            ) from None
-        keys: dict[str, Any] = {}
+        given = checked_aliases(*args, **kwargs)
         for alias, key in given.items():
-            _require_words(alias)
             self._require_key(alias, key)
-            if keys.setdefault(same_text(alias), key) != key:
-                raise OptionError(
-                    f"aliases: {quoted(alias)} and another of the same words are one alias, given "
-                    f"{quoted(keys[same_text(alias)])} and {quoted(key)}; give one of them"
-                )
         return given
 
     def _require_key(self, alias: str, key: Any) -> None:
@@ -196,10 +183,40 @@ class Aliases(dict[str, Any]):
         except TypeError:  # it cannot be hashed
             is_key = False
         if not is_key:
+            raise no_such_key(alias, key)
+
+
+def checked_aliases(*args: Any, **kwargs: Any) -> dict[str, Any]:
+    """Return what aliases are made of: texts with words, each given one key.
+
+    Raises:
+        OptionError: a text has no letters or digits, or two that are one are given two keys.
+        ArgumentTypeError: an alias is no text, or aliases are no mapping.
+    """
+    try:
+        given = dict(*args, **kwargs)
+    except (TypeError, ValueError):
+        got = ", ".join(map(quoted, args))
+        raise ArgumentTypeError(
+            f"aliases: expected a mapping from texts to keys, got {got}"
+        ) from None
+    keys: dict[str, Any] = {}
+    for alias, key in given.items():
+        _require_words(alias)
+        if keys.setdefault(same_text(alias), key) != key:
             raise OptionError(
-                f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; "
-                f"add that key first, or give None if the text has no key"
+                f"aliases: {quoted(alias)} and another of the same words are one alias, given "
+                f"{quoted(keys[same_text(alias)])} and {quoted(key)}; give one of them"
             )
+    return given
+
+
+def no_such_key(alias: str, key: Any) -> OptionError:
+    """Return the error for an alias of what is no key."""
+    return OptionError(
+        f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; add that "
+        f"key first, or give None if the text has no key"
+    )
 
 
 def _require_words(alias: Any) -> None:

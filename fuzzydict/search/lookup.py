@@ -566,7 +566,9 @@ class ByShortlist(Lookup):
         queries = self._asked(asked)
         wanted = min(count + self.score.spare, MOST)
         for query, listed in zip(queries, self._found(queries, wanted), strict=True):
-            yield _Found(query, listed, self.score.judge(query, listed))
+            none = Judgement(np.zeros(0, np.float32), None)
+            judgement = self.score.judge(query, listed) if len(listed.keys) else none
+            yield _Found(query, listed, judgement)
 
     def _left_out(self, found: _Found, temperature: float) -> float:
         """Return an upper bound on the weight of the keys left out.

@@ -1,0 +1,580 @@
+"""`RemoteDict`: a dict whose keys are in a database; `connect` opens one."""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
+from itertools import islice
+from threading import RLock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+import numpy as np
+
+from fuzzydict._arrays import slices, units
+from fuzzydict.embedding.encoder import require_same
+from fuzzydict.errors import (
+    OptionError,
+    ReadOnlyError,
+    StoreError,
+    quoted,
+)
+from fuzzydict.options import OPTIONS, unknown_option
+from fuzzydict.reads import AttnMask, Reads
+from fuzzydict.results.answers import NO_KEY, has_words
+from fuzzydict.search.aliases import checked_aliases, no_such_key
+from fuzzydict.search.key_index import exact_text, plain_texts
+from fuzzydict.stores.base import Alias, Known, Row
+from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
+from fuzzydict.stores.values import as_json, as_key, is_storable
+from fuzzydict.stores.where import conditions_of, satisfies
+from fuzzydict.text.ngrams import ngram_buckets_of_each
+from fuzzydict.text.words import plain, same_text
+
+if TYPE_CHECKING:
+    from fuzzydict.results.pooling import StackedValues
+    from fuzzydict.stores.base import Store
+    from fuzzydict.stores.where import Condition
+
+
+T = TypeVar("T")
+
+_TOGETHER = 4096  # keys that are encoded and written at a time
+_PAGE = 4096  # rows that are read at a time
+_FRESH = 60.0  # seconds, after which what the store says of all keys is read again
+_ROUNDS = 3  # times that a read is tried while others remove what it finds
+_NONE: Any = object()  # what stands for a query that matches nothing
+_NO_NGRAMS = np.zeros(0, np.int64)
+_FIXED = ("embedding", "projections", "index", "mode")
+
+
+class RemoteReader:
+    """What a block of queries is read by; it looks nothing up twice.
+
+    Attributes:
+        lookup: finds keys.
+        size: the number of keys.
+        stacked: always None: the values of all keys are not pooled.
+        known: the queries that are keys or aliases.
+        values: the values that were read, by key.
+    """
+
+    __slots__ = ("known", "lookup", "size", "stacked", "values")
+
+    def __init__(self, lookup: StoreLookup, known: Known) -> None:
+        self.lookup, self.size, self.known = lookup, lookup.count, known
+        self.values = dict(known.values)
+        self.stacked: StackedValues | None = None
+
+
+class _GoneError(Exception):
+    """A key that was found was removed before its value was read."""
+
+
+class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
+    """A dict whose keys are in a database: PostgreSQL or Qdrant.
+
+    Reads by query are fuzzy, as those of `FuzzyDict`, and give its scores: the database finds some
+    hundred candidates, and this process scores them. Membership and writes are exact. What is
+    written is there for all that read after it. Keys are texts; values are of JSON's types.
+    Iteration has an order of its own, which looks like chance.
+
+    ``score_cutoff``, ``temperature`` and ``scorer`` (None or "cosine") are attributes, as those of
+    a `FuzzyDict`. A read takes three round trips to the database at most.
+
+    Threads may read and write at once; the database is asked by one at a time. A pickle holds the
+    address, password included, and connects where it is opened.
+
+    Raises:
+        StoreError: the database cannot be reached, or refuses.
+        ArgumentTypeError: a key is no text, or a value is not of JSON's types.
+    """
+
+    _store: Store
+    _url: str | None
+    _where: Sequence[Condition]
+    _sample: KeySample | None
+    _count: int
+    _counted_at: float
+    _lookup: tuple[Any, int, StoreLookup] | None
+
+    def __init__(self, store: Store, *, embedding: Any = None, url: str | None = None) -> None:
+        self.__dict__.update(_lock=RLock(), _store=store, _url=url, _where=())
+        self.__dict__.update(_sample=None, _count=0, _counted_at=-_FRESH, _lookup=None)
+        if embedding is not None:
+            super().__setattr__("embedding", embedding)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED:
+            raise ReadOnlyError(
+                f"{name}: fixed once a RemoteDict is connected, got {quoted(value)}; connect again"
+            )
+        if name == "scorer":
+            require_nearness(value)
+        elif name not in OPTIONS:
+            raise unknown_option(type(self), name)
+        super().__setattr__(name, value)
+
+    # ---- the connection -----------------------------------------------------------------------
+
+    def open(self, *, create: bool = False) -> Self:
+        """Read what the store says of all its keys; if nothing was created, do so.
+
+        Raises:
+            StoreError: there is nothing, or another version of fuzzydict wrote it.
+            OptionError: the keys were encoded by another embedding; the message names both.
+        """
+        embedding, store = self._projected_embedding(), self._store
+        meta = store.meta()
+        if meta is None and not create:
+            raise StoreError(
+                f"{store.place}: no keys were written there; connect(url, create=True) makes a "
+                f"place for them, and `fuzzydict push` fills it"
+            )
+        if meta is None:
+            size = embedding.encode(["size"]).shape[1]
+            store.create(size, KeySample.empty(embedding).as_json(embedding))
+            meta = store.meta() or {}
+        sample = KeySample.of_json(meta, embedding, store.place)
+        require_same(meta["embedding"], embedding, "store")
+        self.__dict__.update(_sample=sample, _lookup=None)
+        return self
+
+    def close(self) -> None:
+        """Close the connection; a later call makes another."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._url is None:
+            raise TypeError("a RemoteDict of a store that was given as an object has no address")
+        options = {name: getattr(self, name) for name in OPTIONS if name not in _FIXED}
+        return _connected, (self._url, self.embedding, options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._store.place!r})"
+
+    # ---- reads ----------------------------------------------------------------------------------
+
+    def __getitem__(self, query: Any) -> Any:
+        hash(query)  # a list would be several queries
+        return self.nearest(query).value
+
+    def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
+        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`."""
+        hash(query)
+        found = self.nearest(query, default=_NONE, score_cutoff=score_cutoff)
+        return default if found is _NONE else found.value
+
+    def most_similar(
+        self, query: Any, topn: int | None = 10, *, where: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the ``topn`` best matches, best first, whatever their score.
+
+        For a list of queries, return a list of such lists.
+
+        Args:
+            query: a query, or a list of queries.
+            topn: how many, at most 1,024.
+            where: what the values must satisfy, which are objects of JSON: for each field (dots
+                lead into others: "address.city") a text, a number, True, False or None that it
+                equals; a list of which it equals one; or a mapping with some of "gt", "gte", "lt"
+                and "lte", if it is a number in this range. All must hold. A score stays the
+                probability among all keys, but those that are left out are no rivals.
+
+        Raises:
+            OptionError: ``topn`` is None or too large, or ``where`` asks what no field can be.
+        """
+        require_few(topn)
+        if where is None:
+            return super().most_similar(query, topn)
+        filtered = type(self).__new__(type(self))
+        filtered.__dict__.update(self.__dict__ | {"_where": conditions_of(where), "_lookup": None})
+        return super(RemoteDict, filtered).most_similar(query, topn)
+
+    def attend(
+        self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
+    ) -> Any:
+        """Return the `Attention` of a query over the ``topn`` best keys, with every intermediate.
+
+        For a list of queries, return a list of them. ``Attention.left_out`` is an upper bound on
+        the weight that all other keys would have.
+
+        Raises:
+            OptionError: ``topn`` is None or above 1,024, or there is a mask: the keys are not here.
+            NoMatchError: there is nothing to attend to.
+        """
+        require_few(topn)
+        return super().attend(query, attn_mask=attn_mask, topn=topn)
+
+    def __contains__(self, key: object) -> bool:
+        hash(key)
+        return isinstance(key, str) and key in self._values_of([key])
+
+    def __iter__(self) -> Iterator[str]:
+        return (row.key for page in self._store.pages(_PAGE) for row in page)
+
+    def __len__(self) -> int:
+        return self._store.count()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return a view of all items, which are read some thousands at a time."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[Any]:
+        """Return a view of all values, which are read some thousands at a time."""
+        return _Values(self)
+
+    def pages(self) -> Iterator[Row]:
+        """Yield all rows, without vectors."""
+        return (row for page in self._store.pages(_PAGE) for row in page)
+
+    # ---- writes ---------------------------------------------------------------------------------
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.update({key: value})
+
+    def update(
+        self,
+        other: Any = (),
+        /,
+        *,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        **kwargs: Any,
+    ) -> None:
+        """Insert what ``dict.update`` would, and the aliases of a `FuzzyDict`.
+
+        Keys are encoded and written some thousands at a time. If it fails half-way, what was
+        written is there, and all may be inserted again: equal keys are replaced.
+
+        Args:
+            other: a mapping, or pairs.
+            progress: is called with the number of items written, and of all; 0 if that is unknown.
+            **kwargs: more items.
+        """
+        total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
+        pairs, done = iter(_pairs(other, kwargs)), 0
+        try:
+            while block := list(islice(pairs, _TOGETHER)):
+                self._store.write(self._rows_of(dict(block)))
+                done += len(block)
+                progress(done, total)
+        finally:
+            if done:
+                self._count_again()
+        aliases = getattr(other, "aliases", None)
+        if isinstance(aliases, Mapping) and aliases:
+            self.aliases.update(aliases)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Return the value of an equal key, or insert ``default``."""
+        values = self._values_of([as_key(key)])
+        if key in values:
+            return values[key]
+        self[key] = default
+        return default
+
+    def __delitem__(self, key: str) -> None:
+        hash(key)
+        if not (isinstance(key, str) and is_storable(key) and self._store.remove([key])):
+            raise KeyError(key)
+        self._count_again()
+
+    def pop(self, key: str, /, *default: Any) -> Any:
+        """Remove an equal key and return its value, or ``default`` if there is none."""
+        values = self._values_of([key]) if isinstance(key, str) else {}
+        if key not in values:
+            if default:
+                return default[0]
+            raise KeyError(key)
+        del self[key]
+        return values[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove and return some item."""
+        row = next(self.pages(), None)
+        if row is None:
+            raise KeyError("popitem: there are no keys")
+        del self[row.key]
+        return row.key, row.value
+
+    def clear(self) -> None:
+        """Remove every item."""
+        for page in self._store.pages(_PAGE):
+            self._store.remove([row.key for row in page])
+        self._count_again()
+
+    def refresh(self) -> None:
+        """Draw anew the sample of keys by which all that read judge how rare words are.
+
+        That is done by itself whenever the number of keys has doubled or halved.
+        """
+        embedding = self._projected_embedding()
+        sample = KeySample.drawn(self._store, embedding)
+        self._store.set_meta(sample.as_json(embedding))
+        with self._lock:
+            self.__dict__.update(_sample=sample, _lookup=None)
+
+    # ---- what was taught ------------------------------------------------------------------------
+
+    @property
+    def aliases(self) -> MutableMapping[str, Any]:
+        """What was taught: texts, and the key that each is read as, or None if none matches."""
+        return RemoteAliases(self._store)
+
+    # ---- what reads ask -------------------------------------------------------------------------
+
+    def _of_blocks(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], RemoteReader], list[T]],
+        *,
+        at_once: bool = False,  # noqa: ARG002
+        finds_equal: bool = False,  # noqa: ARG002
+    ) -> list[T]:
+        lookup, found = self._current_lookup(), list[T]()
+        for some in slices(len(queries), lookup.at_once):
+            found += self._of_block(queries[some], read, lookup)
+        return found
+
+    def _of_block(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], RemoteReader], list[T]],
+        lookup: StoreLookup,
+    ) -> list[T]:
+        texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
+        words = [same_text(text) for text in texts if plain(text)]
+        for _ in range(_ROUNDS):
+            known = self._store.rows(texts, words) if texts else Known({}, {})
+            try:
+                return read(queries, RemoteReader(lookup, known))
+            except _GoneError:
+                continue
+        raise StoreError(
+            f"{self._store.place}: keys that are found are removed before they are read, again and "
+            f"again; read while nobody removes so many"
+        )
+
+    def _current_lookup(self) -> StoreLookup:
+        """Return the lookup, made anew if the number of keys or the scorer has changed."""
+        with self._lock:
+            if not self._count or monotonic() - self._counted_at > _FRESH:
+                self.__dict__.update(_count=self._store.count(), _counted_at=monotonic())
+                if self._sample is not None and self._sample.is_outgrown(self._count):
+                    self.open()  # another process has drawn another sample
+            if self._sample is None:
+                self.open()
+            sample, scorer = cast("KeySample", self._sample), self.scorer
+            if self._lookup is None or self._lookup[:2] != (scorer, self._count):
+                embedding = self._projected_embedding()
+                lookup = StoreLookup(
+                    self._store, embedding, sample, self._count, scorer, self._where
+                )
+                self.__dict__["_lookup"] = (scorer, self._count, lookup)
+            return cast("tuple[Any, int, StoreLookup]", self._lookup)[2]
+
+    def _read_as(self, query: Any, reader: RemoteReader) -> Any:
+        if not isinstance(query, str) or query in reader.known.values or not plain(query):
+            return query
+        key = reader.known.keys.get(same_text(query), query)
+        return NO_KEY if key is None else key
+
+    def _is_key(self, name: Any, reader: RemoteReader) -> bool:
+        if not isinstance(name, str):
+            return False
+        if name in reader.known.values:
+            return satisfies(reader.known.values[name], self._where)
+        return name in reader.known.keys.values()
+
+    def _is_alone(self, name: Any, reader: RemoteReader) -> bool:
+        return self._is_certain(name, reader) and not has_words(name)
+
+    def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
+        missing = [name for name in dict.fromkeys(names) if name not in reader.values]
+        if missing:
+            reader.values.update(self._values_of(missing))
+        try:
+            return [reader.values[name] for name in names]
+        except KeyError as error:
+            raise _GoneError from error
+
+    def _allowed(self, attn_mask: AttnMask, reader: RemoteReader) -> Any:  # noqa: ARG002
+        raise OptionError(
+            "attn_mask: a mask is of all keys, which are in a store; use most_similar(where=...)"
+        )
+
+    def _values_of(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Return the values of those texts that are keys."""
+        known = [exact_text(key) for key in keys if is_storable(key)]
+        return self._store.rows(known).values if known else {}
+
+    def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
+        """Return items as rows, encoded in one batch."""
+        stored = {as_key(key): as_json(key, value) for key, value in items.items()}
+        names, texts = plain_texts(stored)
+        rows = {key: Row(key, value, None, 0.0, _NO_NGRAMS) for key, value in stored.items()}
+        if names:
+            vectors, trust = self._projected_embedding().encode_with_trust(names)
+            encoded = zip(names, units(vectors), trust.tolist(), strict=True)
+            for (name, unit, sure), ngrams in zip(
+                encoded, ngram_buckets_of_each(texts), strict=True
+            ):
+                vector = unit if unit.any() else None
+                rows[name] = Row(name, stored[name], vector, sure, ngrams)
+        return list(rows.values())
+
+    def _count_again(self) -> None:
+        """Count the keys after a write, and draw another sample if they are many more or fewer."""
+        with self._lock:
+            count = self._store.count()
+            self.__dict__.update(_count=count, _counted_at=monotonic())
+            is_outgrown = self._sample is None or self._sample.is_outgrown(count)
+        if is_outgrown:
+            self.refresh()
+
+
+class _Items(ItemsView[str, Any]):
+    """The items of a `RemoteDict`, read some thousands at a time."""
+
+    _mapping: RemoteDict
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((row.key, row.value) for row in self._mapping.pages())
+
+    def __contains__(self, item: object) -> bool:
+        key, value = cast("tuple[Any, Any]", item)
+        return key in self._mapping and self._mapping[key] == value
+
+
+class _Values(ValuesView[Any]):
+    """The values of a `RemoteDict`, read some thousands at a time."""
+
+    _mapping: RemoteDict
+
+    def __iter__(self) -> Iterator[Any]:
+        return (row.value for row in self._mapping.pages())
+
+    def __contains__(self, value: object) -> bool:
+        return any(one == value for one in self)
+
+
+class RemoteAliases(MutableMapping[str, Any]):
+    """What was taught, in a store: texts, and the key that each stands for, or None.
+
+    See `FuzzyDict.aliases`. The aliases of a key go when the key is removed.
+
+    Raises:
+        OptionError: an alias is of no key of the store, or has no letters or digits.
+        ArgumentTypeError: an alias is no text.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getitem__(self, alias: str) -> str | None:
+        hash(alias)
+        words = same_text(alias) if isinstance(alias, str) and is_storable(alias) else ""
+        known = self._store.rows([], [words]).keys if words else {}
+        if words not in known:
+            raise KeyError(alias)
+        return known[words]
+
+    def __setitem__(self, alias: str, key: str | None) -> None:
+        self.update({alias: key})
+
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
+        """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
+        given = checked_aliases(*args, **kwargs)
+        keys = [key for key in dict.fromkeys(given.values()) if key is not None]
+        for some in slices(len(keys), _TOGETHER):
+            texts = [key for key in keys[some] if isinstance(key, str) and is_storable(key)]
+            known = self._store.rows(texts).values
+            for alias, key in given.items():
+                if key in keys[some] and key not in known:
+                    raise no_such_key(alias, key)
+        aliases = [Alias(same_text(as_key(alias)), alias, key) for alias, key in given.items()]
+        for some in slices(len(aliases), _TOGETHER):
+            self._store.teach(aliases[some])
+
+    def __delitem__(self, alias: str) -> None:
+        self[alias]
+        self._store.forget([same_text(alias)])
+
+    def __iter__(self) -> Iterator[str]:
+        return (alias.written for alias in self._store.aliases())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._store.place!r})"
+
+
+# ---- opening ----------------------------------------------------------------------------------
+
+
+def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteDict:
+    """Return the dict whose keys are in a database.
+
+    Args:
+        url: ``postgresql://user:password@host/database?table=keys`` (extra ``postgres``; the
+            server needs pgvector), or ``qdrant://host:6334/collection`` (extra ``qdrant``).
+        embedding: what encoded the keys, as of a `FuzzyDict`; by default the shipped Brown vectors.
+        create: whether to make a place for keys where there is none.
+
+    Raises:
+        StoreError: the database cannot be reached or refuses, nothing was written there, or
+            another version of fuzzydict wrote it.
+        OptionError: the address is none, or the keys were encoded by another embedding.
+        MissingExtraError: the package that speaks to the database is not installed.
+    """
+    return RemoteDict(open_store(url), embedding=embedding, url=url).open(create=create)
+
+
+def open_store(url: str) -> Store:
+    """Return the store that an address names."""
+    scheme = url.partition("://")[0] if isinstance(url, str) else ""
+    if scheme in ("postgresql", "postgres"):
+        from fuzzydict.stores.postgres import PostgresStore
+
+        return PostgresStore.open(url)
+    if scheme == "qdrant":
+        from fuzzydict.stores.qdrant import QdrantStore
+
+        return QdrantStore.open(url)
+    raise OptionError(
+        f"url: expected postgresql://user@host/database?table=keys or "
+        f"qdrant://host:6334/collection, got {quoted(scheme) if '://' in str(url) else quoted(url)}"
+    )
+
+
+def _connected(url: str, embedding: Any, options: Mapping[str, Any]) -> RemoteDict:
+    """Return an unpickled dict."""
+    d = connect(url, embedding=embedding)
+    for name, value in options.items():
+        setattr(d, name, value)
+    return d
+
+
+def _pairs(other: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the items that ``dict.update`` would insert."""
+    if isinstance(other, Mapping):
+        yield from other.items()
+    elif hasattr(other, "keys"):
+        yield from ((key, other[key]) for key in other.keys())  # noqa: SIM118
+    else:
+        yield from other
+    yield from kwargs.items()
