@@ -26,6 +26,7 @@ from fuzzydict.errors import (
     ShapeError,
     StoreError,
     UnknownOptionError,
+    WorkerError,
 )
 from fuzzydict.frames.accessors import register_accessors
 from fuzzydict.frames.join import join, match
@@ -89,6 +90,7 @@ __all__ = [
     "Triangular",
     "UnknownOptionError",
     "WordVectors",
+    "WorkerError",
     "attention",
     "connect",
     "join",

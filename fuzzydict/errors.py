@@ -12,6 +12,7 @@ FuzzyDictError
 │                         ValueError
 ├── FileFormatError       ValueError    a file is damaged, or of another kind or version
 ├── StoreError            ConnectionError  a store of keys cannot be reached, or refuses
+├── WorkerError           RuntimeError  a process that looks texts up ended, or cannot be reached
 ├── MissingCorpusError    LookupError   a corpus is not on this machine
 ├── MissingExtraError     ImportError   an optional package is not installed
 └── NotFittedError        ValueError    an estimator was used before ``fit``
@@ -105,6 +106,10 @@ class FileFormatError(FuzzyDictError, ValueError):
 
 class StoreError(FuzzyDictError, ConnectionError):
     """A store of keys cannot be reached or refuses; the message holds no password."""
+
+
+class WorkerError(FuzzyDictError, RuntimeError):
+    """A process that looks texts up ended before it answered, or cannot be reached."""
 
 
 class MissingCorpusError(FuzzyDictError, LookupError):

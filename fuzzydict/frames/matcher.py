@@ -90,9 +90,7 @@ class Matcher:
                 f"texts: expected a list or a column of texts, got the text {quoted(texts)}; for "
                 f"one, give a list of one"
             )
-        if parent_process() is not None or self._made_in != _this_process():
-            _limit_threads()
-        d = self._open()
+        d = self.open()
         try:
             if isinstance(texts, list):
                 return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
@@ -105,8 +103,14 @@ class Matcher:
         cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
         return f"{type(self).__name__}({self.path!r}{cutoff})"
 
-    def _open(self) -> FuzzyDict[Any]:
-        """Return the dict, which is opened once a process."""
+    def open(self) -> FuzzyDict[Any]:
+        """Return the dict, which a process opens once. Nobody may write into it.
+
+        Raises:
+            OptionError, FileNotFoundError: as for the texts of a call.
+        """
+        if parent_process() is not None or self._made_in != _this_process():
+            _limit_threads()
         if (d := _opened.get(self._key)) is None:
             with _opening:
                 if (d := _opened.get(self._key)) is None:

@@ -1,0 +1,286 @@
+"""Texts looked up by several processes: each once, whatever dies, and with one clear error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from fuzzydict import FuzzyDict, MissingExtraError, OptionError, WorkerError
+from fuzzydict.frames.distributed import LOCAL, look_up
+from fuzzydict.frames.matcher import Matcher
+
+TEXTS = [f"text {i}" for i in range(300)]
+SLOW = pytest.mark.slow("it starts several processes")
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _processes_find_this_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the path, so that the installed package comes first."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2])])
+
+
+class Noted:
+    """Answers each text by its length, and notes in a folder which process was asked what.
+
+    It answers nothing before so many processes were asked, so that each gets some texts.
+    """
+
+    def __init__(self, folder: Path, processes: int = 1) -> None:
+        self.folder, self.processes = folder, processes
+
+    def __call__(self, texts: list[str]) -> list[int]:
+        with (self.folder / f"{os.getpid()}.txt").open("a") as file:
+            file.writelines(f"{text}\n" for text in texts)
+        until(lambda: len(self.asked()) >= self.processes)
+        return list(map(len, texts))
+
+    def asked(self) -> dict[str, list[str]]:
+        """Return the texts that each process was asked."""
+        return {path.stem: path.read_text().splitlines() for path in self.folder.iterdir()}
+
+
+class Dying(Noted):
+    """Ends its process at one text, so many times."""
+
+    def __init__(self, folder: Path, times: int) -> None:
+        super().__init__(folder)
+        self.times = times
+
+    def __call__(self, texts: list[str]) -> list[int]:
+        deaths = self.folder.with_name("deaths")
+        if "text 17" in texts and (len(deaths.read_text()) if deaths.exists() else 0) < self.times:
+            with deaths.open("a") as file:
+                file.write("x")
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return super().__call__(texts)
+
+
+class OddError(Exception):
+    """Cannot be made again from its text alone."""
+
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def refuse(_texts: list[str]) -> NoReturn:
+    raise OptionError("this is refused")
+
+
+def raise_odd(_texts: list[str]) -> NoReturn:
+    raise OddError(1, 2)
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> Noted:
+    (tmp_path / "noted").mkdir()
+    return Noted(tmp_path / "noted")
+
+
+def answers(matcher: Any, texts: Any = TEXTS, **how: Any) -> dict[str, Any]:
+    """Return the answer to each text, each of which is answered once."""
+    found: dict[str, Any] = {}
+    for some, answered in look_up(matcher, texts, **how):
+        assert found.keys().isdisjoint(some)
+        found.update(zip(some, answered, strict=True))
+    return found
+
+
+def test_this_process_answers_by_default(noted: Noted) -> None:
+    assert answers(noted) == {text: len(text) for text in TEXTS}
+    assert answers(noted, [], jobs=1) == {}
+    assert noted.asked() == {str(os.getpid()): TEXTS}
+
+
+def test_several_processes_look_up_each_text_once(noted: Noted) -> None:
+    steps, noted.processes = list[tuple[int, int]](), 2
+    found = answers(noted, jobs=2, progress=lambda *step: steps.append(step))
+    assert found == {text: len(text) for text in TEXTS}
+    asked = noted.asked()
+    assert len(asked) == 2
+    assert str(os.getpid()) not in asked
+    assert Counter(text for texts in asked.values() for text in texts) == Counter(TEXTS)
+    assert steps == sorted(steps)
+    assert steps[-1] == (300, 300)
+
+
+def test_texts_are_read_as_they_are_needed(noted: Noted) -> None:
+    read = list[str]()
+
+    def texts() -> Any:
+        for i in range(20_000):
+            read.append(f"text {i}")
+            yield read[-1]
+
+    several = look_up(noted, texts())
+    next(several)
+    assert len(read) < 5000
+    several.close()
+
+
+@SLOW
+def test_a_matcher_answers_as_its_dict(tmp_path: Path) -> None:
+    d = FuzzyDict({"color": "black", "brand": "Porsche", "top speed": 260})
+    d.save(tmp_path / "car.fuzzydict")
+    texts = ["colour", "brnd", "TopSpeed", "qwzzt", "color"]
+    found = answers(Matcher(tmp_path / "car.fuzzydict"), texts, jobs=2)
+    for text, expected in zip(texts, d.nearest(texts, default=None), strict=True):
+        match = found[text]
+        assert (match and match.key) == (expected and expected.key)
+        assert (match and match.value) == (expected and expected.value)
+        assert expected is None or match.score == pytest.approx(expected.score)
+
+
+# ---- what goes wrong --------------------------------------------------------------------------
+
+
+def test_a_process_that_ends_is_replaced(noted: Noted) -> None:
+    found = answers(Dying(noted.folder, 2), jobs=2)
+    assert found == {text: len(text) for text in TEXTS}
+    assert len(noted.folder.with_name("deaths").read_text()) == 2
+    asked = Counter(text for texts in noted.asked().values() for text in texts)
+    assert asked == Counter(TEXTS)
+
+
+@SLOW
+def test_processes_that_end_again_and_again_are_one_error(noted: Noted) -> None:
+    with pytest.raises(WorkerError, match=r"3 processes ended while .* texts, the first 'text "):
+        answers(Dying(noted.folder, 9), jobs=2)
+    assert len(noted.folder.with_name("deaths").read_text()) == 3
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=SLOW)])
+def test_an_error_of_the_matcher_is_raised_here(jobs: int) -> None:
+    with pytest.raises(OptionError, match=r"^this is refused$"):
+        answers(refuse, jobs=jobs)
+
+
+@SLOW
+def test_an_error_that_cannot_be_pickled_is_told() -> None:
+    with pytest.raises(WorkerError, match=r"^OddError: 1 and 2$"):
+        answers(raise_odd, jobs=2)
+
+
+@SLOW
+def test_a_dict_that_changed_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "d.fuzzydict"
+    FuzzyDict({"color": 1}).save(path)
+    matcher = Matcher(path)
+    FuzzyDict({"color": 2}).save(path)
+    with pytest.raises(OptionError, match="is not the file that the Matcher was made with"):
+        answers(matcher, jobs=2)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="put it where every host finds it"):
+        answers(matcher, jobs=2)
+
+
+def test_wrong_arguments_are_told() -> None:
+    with pytest.raises(OptionError, match="jobs must be a whole number of 1 or more"):
+        answers(len, jobs=0)
+    with pytest.raises(OptionError, match="its own number of workers"):
+        answers(len, jobs=2, scheduler="tcp://localhost:1")
+
+
+@pytest.mark.more
+@pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
+def test_the_extra_is_named() -> None:
+    with pytest.raises(MissingExtraError, match=r"fuzzydict\[dask\]"):
+        answers(len, scheduler=LOCAL)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc to see processes in")
+@SLOW
+def test_workers_end_with_their_process(noted: Noted) -> None:
+    """Also if it is killed, so that it can end nothing itself."""
+    code = (
+        f"import sys; sys.path.append({str(Path(__file__).parents[2])!r})\n"
+        "from pathlib import Path\n"
+        "from fuzzydict.frames.distributed import look_up\n"
+        "from tests.frames.test_distributed import Noted\n"
+        f"noted = Noted(Path({str(noted.folder)!r}), 2)\n"
+        "for _ in look_up(noted, map(str, range(10**9)), jobs=2): pass\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        until(lambda: len(noted.asked()) == 2)
+        workers = [int(pid) for pid in noted.asked()]
+        process.kill()
+        process.wait()
+        until(lambda: not any(map(is_running, workers)))
+    finally:
+        process.kill()
+
+
+def until(condition: Any) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+# ---- Dask -------------------------------------------------------------------------------------
+
+
+@needs_dask
+@pytest.mark.more
+def test_a_cluster_of_this_machine_looks_up_each_text_once(noted: Noted) -> None:
+    noted.processes = 2
+    found = answers(noted, jobs=2, scheduler=LOCAL)
+    assert found == {text: len(text) for text in TEXTS}
+    asked = noted.asked()
+    assert len(asked) == 2
+    assert Counter(text for texts in asked.values() for text in texts) == Counter(TEXTS)
+
+
+@needs_dask
+@pytest.mark.more
+def test_a_cluster_is_found_by_its_address_or_client(noted: Noted) -> None:
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        found = answers(noted, scheduler=cluster.scheduler_address)
+        assert found == {text: len(text) for text in TEXTS}
+        with Client(cluster, set_as_default=False) as client:
+            assert answers(noted, scheduler=client) == found
+            with pytest.raises(OptionError, match=r"^this is refused$"):
+                answers(refuse, scheduler=client)
+            with pytest.raises(WorkerError, match=r"OddError: 1 and 2"):
+                answers(raise_odd, scheduler=client)
+            assert client.status == "running"
+
+
+@needs_dask
+@pytest.mark.more
+@pytest.mark.slow("it waits for processes to be started again")
+def test_workers_of_dask_that_end_are_told(noted: Noted) -> None:
+    assert answers(Dying(noted.folder, 2), jobs=2, scheduler=LOCAL).keys() == set(TEXTS)
+    noted.folder.with_name("deaths").unlink()
+    with pytest.raises(WorkerError, match=r"several workers of .* ended"):
+        answers(Dying(noted.folder, 99), jobs=2, scheduler=LOCAL)
+
+
+@needs_dask
+@pytest.mark.more
+def test_a_scheduler_that_is_not_there_is_told() -> None:
+    import dask
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "300ms"}):
+        for address in ("tcp://127.0.0.1:9", "nonsense", "x://y"):
+            with pytest.raises(WorkerError, match=f"'{address}' cannot be reached"):
+                answers(len, scheduler=address)
