@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 # Each worker of pytest has a processor of its own; more threads would wait for each other. Before
@@ -12,14 +14,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["PYTHONSAFEPATH"] = "1"
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from fuzzydict import Brown, WordVectors
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingCorpusError
+from tests.support.properties import ALL, SOME
 from tests.support.searching import EACH_ENGINE, search_always
 
+SLOW = "FUZZYDICT_SLOW" in os.environ
 _PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
 
 
@@ -35,10 +39,23 @@ def _cache(config: pytest.Config) -> pytest.Cache | None:
     return getattr(config, "cache", None)  # there is none with -p no:cacheprovider
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what stays to the end, modules and thousands of tests, out of garbage collection."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items if "FUZZYDICT_SLOW" not in os.environ else ():
-        if slow := item.get_closest_marker("slow"):
+    for item in items:
+        if (slow := item.get_closest_marker("slow")) and not SLOW:
             item.add_marker(pytest.mark.skip(reason=f"{slow.args[0]}; set FUZZYDICT_SLOW=1"))
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("more")
     if config.getoption("--rest") and (cache := _cache(config)):
         passed = set(cache.get(_PASSED, []))
         left_out = [i for i in items if i.nodeid in passed and not i.get_closest_marker("more")]
@@ -57,7 +74,7 @@ def pytest_terminal_summary(
 
 
 # Speed is measured in benchmarks; a busy machine must not fail a property.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=ALL if SLOW else SOME)
 # With --hypothesis-profile=brief: as on another processor, or with other releases.
 settings.register_profile("brief", deadline=None, max_examples=5)
 settings.load_profile("untimed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import WordVectors
+from fuzzydict.embedding.word2vec import Model
 
 main: click.Command = import_module("fuzzydict.cli").main
 
@@ -25,6 +27,12 @@ def notes(tmp_path: Path, themes: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch, light: tuple[Model, ...]) -> None:
+    """Let the command train by a recipe that takes a moment."""
+    monkeypatch.setattr(WordVectors, "train", partial(WordVectors.train, recipe=light, size=None))
+
+
 def test_one_file_is_trained_on(notes: Path, tmp_path: Path) -> None:
     output = tmp_path / "mine.vectors"
     result = train("--corpus", notes, "-o", output)
@@ -36,6 +44,7 @@ def test_one_file_is_trained_on(notes: Path, tmp_path: Path) -> None:
     assert "captain" in vectors.words
 
 
+@pytest.mark.usefixtures("quickly")
 def test_several_files_are_one_corpus(notes: Path, tmp_path: Path) -> None:
     other = tmp_path / "letters.txt"
     other.write_text("The mule ate. The mule slept.")
@@ -48,6 +57,7 @@ def test_several_files_are_one_corpus(notes: Path, tmp_path: Path) -> None:
         output.unlink()
 
 
+@pytest.mark.usefixtures("quickly")
 def test_options_reach_the_training(notes: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("first", "again", "other")]
     for file, seed in zip(files, ("1", "1", "2"), strict=True):

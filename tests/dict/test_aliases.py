@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.search.aliases import Aliases
 from fuzzydict.text.words import plain
 from tests.results.test_tables import Table
+from tests.support.properties import examples
 
 VECTORS = {"red": [1.0, 0.0], "navy": [0.0, 1.0], "violet": [0.8, 0.6], "rouge": [0.1, 0.9]}
 SCORERS = [None, "cosine", "dot", "gaussian", lambda q, k: q @ k.T]
@@ -324,7 +325,7 @@ def keyed(d: FuzzyDict[Any], query: str) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_aliases_do_what_a_plain_dict_of_them_would(data: st.DataObject) -> None:
     d: FuzzyDict[int] = FuzzyDict(embedding=VECTORS)
     expected: dict[str, Any] = {}

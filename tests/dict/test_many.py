@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import (
@@ -22,6 +22,7 @@ from fuzzydict import (
     OptionError,
 )
 from fuzzydict.results.answers import NO_KEY, is_match
+from tests.support.properties import examples
 from tests.support.searching import EACH_ENGINE
 
 KEYS = ["color", "brand", "top speed", "price", "!"]
@@ -46,7 +47,7 @@ def car(**options: Any) -> FuzzyDict[Any]:
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
 @pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
 @given(queries=st.lists(QUERIES, max_size=8), cutoff=st.sampled_from([None, 0.0, 0.3, 0.9, 2.0]))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_get_many_is_get_of_each(
     queries: list[Any], cutoff: float | None, mode: str, scorer: Any
 ) -> None:

@@ -8,10 +8,11 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, NoMatchError
+from tests.support.properties import examples
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", 7: "seven", "!?": "marks"}
 
@@ -209,7 +210,7 @@ def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
 
 
 @given(st.dictionaries(KEYS, st.integers(), max_size=8), KEYS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_read_answers_with_a_value_or_a_key_error(items: dict[Any, int], query: Any) -> None:
     d = FuzzyDict(items, embedding=hashed)
     try:

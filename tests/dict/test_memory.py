@@ -68,17 +68,17 @@ def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
 
 def test_deletes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
     work = Work(monkeypatch)
-    d = FuzzyDict({f"key {i}": i for i in range(500)}, embedding=work.encode)
+    d = FuzzyDict({f"key {i}": i for i in range(200)}, embedding=work.encode)
     d.get("query")
     work.encoded = work.indexed = 0
-    for i in range(450):
+    for i in range(180):
         del d[f"key {i}"]
         d.get(f"query {i}")
         assert d._index is not None
         assert len(d._index) <= 2 * len(d) + 1
-    assert work.encoded == 450  # the queries
-    # The keys that are left when half are dead: 250 + 125 + ...
-    assert work.indexed <= 500
+    assert work.encoded == 180  # the queries
+    # The keys that are left when half are dead: 100 + 50 + ...
+    assert work.indexed <= 200
 
 
 def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import (
@@ -23,6 +23,7 @@ from fuzzydict import (
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.search.score import DefaultScore
 from fuzzydict.text.words import words
+from tests.support.properties import examples
 from tests.support.reference import assert_probabilities
 
 VECTORS = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.8, 0.6], "grey": [0.6, 0.6]}
@@ -248,7 +249,7 @@ def test_pool_mode_reads_the_pooled_value() -> None:
 
 
 @given(st.text(max_size=12), st.lists(st.text(max_size=8), min_size=1, max_size=5))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_any_text_has_an_answer_or_a_no_match_error(query: str, keys: list[str]) -> None:
     d = FuzzyDict(dict.fromkeys(keys, 1.0))
     try:
@@ -347,7 +348,7 @@ def test_what_matches_nothing_is_told_each_time() -> None:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_random_reads_and_writes_agree_with_a_dict_that_forgets(data: st.DataObject) -> None:
     d: FuzzyDict[Any] = FuzzyDict({"aa": 0}, embedding=Counting(), score_cutoff=0.0)
     texts = st.text("ab", min_size=1, max_size=3)

@@ -9,12 +9,13 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import LONGEST
 from tests.benchmarks import fuzz
+from tests.support.properties import examples
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 MEGABYTE = 1_000_000
@@ -175,7 +176,7 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
 @given(st.dictionaries(ANY, st.integers(), max_size=6), ANY)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_text_is_a_key_and_a_query(items: dict[str, int], query: str) -> None:
     d = FuzzyDict(items, score_cutoff=-1.0)
     try:

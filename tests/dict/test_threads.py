@@ -18,7 +18,7 @@ from fuzzydict import FuzzyDict, NoMatchError
 from tests.benchmarks import threads
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
-ROUNDS = 130 if SLOW else 60
+ROUNDS = 130 if SLOW else 40
 READERS = 4
 PAUSE = 0.001  # seconds after each write, for writers wait for no reader
 
@@ -125,10 +125,10 @@ def test_every_kind_of_write_beside_every_kind_of_read() -> None:
         d.setdefault(KEYS[(i + 7) % 40], 1.0)
         d.update({f"more {i % 9}": 1.0, f"most {i}": 1.0})
         d.popitem()
-        if i % 50 == 49:
+        if i % 30 == 29:
             d.clear()
-        if i % 60 == 59:
-            d.embedding = one_hot if i % 120 == 59 else lambda texts: one_hot(texts) * 2
+        if i % 36 == 35:
+            d.embedding = one_hot if i % 72 == 71 else lambda texts: one_hot(texts) * 2
 
     def read() -> None:
         assert d.get("color", 1.0) == 1.0

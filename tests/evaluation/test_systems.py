@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
@@ -27,6 +27,7 @@ from fuzzydict.evaluation.systems import (
     fuzzy_dict,
     sentence_encoder,
 )
+from tests.support.properties import examples
 
 WORDS = ["color", "colour", "collar", "top speed", "topSpeed", "boat", "ship", "?!", "C#", "C++"]
 KEYS = st.lists(st.sampled_from(WORDS) | st.text("abc", max_size=4), unique=True, min_size=1)
@@ -43,7 +44,7 @@ class Counted:
         return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(KEYS, st.sampled_from(WORDS), st.data())
 def test_keys_taken_out_are_as_if_they_had_never_been(
     keys: list[str], query: str, data: st.DataObject

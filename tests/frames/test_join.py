@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fuzzydict
@@ -21,6 +21,7 @@ from fuzzydict import (
     UnknownOptionError,
 )
 from tests.support.frames import FRAMES, listed
+from tests.support.properties import examples
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260}
 
@@ -222,7 +223,7 @@ def joined_slowly(
 
 
 @pytest.mark.parametrize("library", FRAMES)
-@settings(max_examples=25)
+@examples(25)
 @given(
     texts=st.lists(st.sampled_from(WORDS), min_size=1),
     keys=st.lists(st.sampled_from([word for word in WORDS if word]), unique=True, min_size=1),

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, NoMatchError, OptionError
 from fuzzydict.io import columns
 from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.results.answers import Match, Matches
+from tests.support.properties import examples
 from tests.support.rows import cleaned_by_rows
 
 COUNTRIES = FuzzyDict(
@@ -135,7 +136,7 @@ def by_blocks(data: bytes, form: str, size: int) -> tuple[bytes, dict[str, int]]
     return output.getvalue(), {name: n for name, n in counts._asdict().items() if n}
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.lists(st.tuples(ANY_CELL, ANY_CELL) | st.none(), max_size=9),
     st.sampled_from(["\n", "\r\n"]),
@@ -172,7 +173,7 @@ FIELDS = (
 )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.lists(st.dictionaries(st.sampled_from(["country", "a", "b"]), FIELDS) | st.none()),
     st.sampled_from(["\n", "\r\n", " \n"]),
@@ -198,7 +199,7 @@ def test_lines_of_json_in_blocks_are_those_one_by_one(
     assert by_blocks(data, "jsonl", size) == (written, {name: n for name, n in count.items() if n})
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(ANY_CELL | st.none(), max_size=30), st.sampled_from(["string", "large_string"]))
 def test_columns_of_parquet_get_what_rows_of_json_get(
     tmp_path_factory: pytest.TempPathFactory, cells: list[str | None], kind: str
@@ -383,7 +384,7 @@ def test_what_was_there_is_kept_byte_for_byte(tmp_path: Path, table: bytes) -> N
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     st.lists(st.tuples(CELLS, st.sampled_from([*MESSY, 'a "b", c'])), max_size=12),
     st.sampled_from(["\n", "\r\n"]),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
@@ -16,6 +16,7 @@ from fuzzydict.io.columns import Cleaned, clean_column
 from fuzzydict.io.dialect import opened
 from fuzzydict.io.dict_files import open_dict, read_dict
 from fuzzydict.io.examples import read_examples
+from tests.support.properties import examples
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Curaçao": "CW", "Łódź": "city"})
 
@@ -58,7 +59,7 @@ def test_a_guess_reads_what_was_written(encoding: str, sign: str, end: str) -> N
 CELLS = st.text(st.sampled_from("ab é;,|\t\"'1.\n"), max_size=6)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=2, max_size=9))
 @pytest.mark.filterwarnings("ignore:t.csv")
 def test_what_csv_writes_with_commas_is_read_with_commas(rows: list[list[str]]) -> None:

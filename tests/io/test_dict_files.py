@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError, WordVectors
 from fuzzydict.io.dict_files import FORMATS, format_of, open_dict, read_dict
 from fuzzydict.io.examples import read_examples
+from tests.support.properties import examples
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 # YAML takes some breaks of lines and marks for blanks, or not at all, where JSON keeps them.
@@ -351,7 +352,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.dictionaries(st.text(), VALUES))
 def test_any_object_is_read_as_json_reads_it(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict
@@ -69,7 +69,6 @@ def test_a_dict_is_read_or_refused(
 
 @pytest.mark.more
 @pytest.mark.parametrize("form", TABLES)
-@settings(max_examples=100 if SLOW else 30)
 @given(CHANGES)
 def test_a_table_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, form: str, changes: list[tuple[int, int, str]]

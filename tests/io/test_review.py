@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
@@ -20,6 +20,7 @@ from fuzzydict.io.examples import read_examples
 from fuzzydict.io.records import with_formula, without_formula
 from fuzzydict.io.review import Decided, Doubt, Review
 from fuzzydict.text.words import same_text
+from tests.support.properties import examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
@@ -111,7 +112,7 @@ def test_a_review_counts_over_many_batches(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.dictionaries(QUERIES, st.none() | QUERIES).filter(are_different))
 @pytest.mark.parametrize("name", ["review.csv", "review.tsv", "review.jsonl"])
 def test_what_a_review_says_is_read_back(

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, NoMatchError, OptionError
 from fuzzydict.text.words import plain, same_text
 from tests.support.fits import SPORT, car, names, turned
+from tests.support.properties import examples
 
 TAUGHT = {"paint": "color", "cost": "price", "weather": None}
 
@@ -27,7 +28,7 @@ def answers(d: FuzzyDict[Any], queries: Any) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.dictionaries(
         st.text("abcDE -1é", min_size=1, max_size=5).filter(plain),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -23,6 +23,7 @@ from fuzzydict import _files
 from fuzzydict._files import read_arrays, replacing, write_arrays
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from tests.support.interrupting import at_line
+from tests.support.properties import examples
 
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (0, 3), (3, 0), (4, 5), (2, 3, 4)]
@@ -84,7 +85,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     st.dictionaries(st.text(), JSON, max_size=3),
     st.dictionaries(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fuzzydict
@@ -25,6 +25,7 @@ from fuzzydict.io.explore.answers import Answers
 from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
 from fuzzydict.nn.softmax import softmax, sparsemax
+from tests.support.properties import examples
 
 # ---- odd numbers ---------------------------------------------------------------------------
 
@@ -311,7 +312,7 @@ def test_an_odd_number_is_taken_or_refused(argument: str) -> None:
     assert failed == {}
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(argument=st.sampled_from(list(ARGUMENTS)), value=odd_values)
 def test_any_number_is_taken_or_refused(argument: str, value: Any) -> None:
     check(argument, value)

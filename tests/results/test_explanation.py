@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Boxcar, Brown, Explanation, FuzzyDict, Match, NoMatchError
 from fuzzydict.embedding.base import background_of
 from fuzzydict.text.similarity import likeness
 from tests.results.test_tables import Table
+from tests.support.properties import examples
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000, 5: "five", "?!": 0}
 AXES = {"red": [1.0, 0.0], "blue": [0.0, 1.0], "violet": [0.6, 0.8]}
@@ -75,7 +76,7 @@ def test_the_parts_tell_what_they_were_told_from() -> None:
 
 
 @given(st.lists(st.text("ab C"), min_size=1, max_size=6, unique=True), st.text("ab C"))
-@settings(max_examples=30)
+@examples(30)
 def test_it_explains_what_nearest_finds_and_raises_where_nothing_is_compared(
     keys: list[str], query: str
 ) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import (
@@ -32,6 +32,7 @@ from fuzzydict import (
     WordVectors,
 )
 from fuzzydict.embedding.projections import DEFAULT, Projections
+from tests.support.properties import examples
 
 KILLS = 100 if os.environ.get("FUZZYDICT_SLOW") else 5
 
@@ -124,7 +125,7 @@ HASHABLE = st.none() | st.integers() | st.text(st.characters()) | st.tuples(st.t
 
 
 @given(st.dictionaries(HASHABLE, VALUES, max_size=6))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_any_items_come_back(
     tmp_path_factory: pytest.TempPathFactory, items: dict[Any, Any]
 ) -> None:

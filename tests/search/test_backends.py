@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import OptionError
@@ -15,6 +15,7 @@ from fuzzydict.search.backends import ENGINES, check_engine
 from fuzzydict.search.backends import usearch as usearch_search
 from fuzzydict.search.backends.base import Index
 from fuzzydict.search.backends.exact import ExactIndex
+from tests.support.properties import examples
 from tests.support.searching import EACH_ENGINE
 
 engines = pytest.mark.parametrize("engine", EACH_ENGINE)
@@ -62,7 +63,7 @@ def check_found(
 @engines
 @are_units
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_after_any_writes_it_finds_what_a_comparison_with_all_finds(
     engine: str, units: bool, data: st.DataObject
 ) -> None:

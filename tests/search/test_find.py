@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import Brown, FuzzyDict, NoMatchError
 from fuzzydict.search import lookup
 from fuzzydict.search.lookup import Exact
 from fuzzydict.search.score import log_probabilities
+from tests.support.properties import examples
 from tests.support.searching import hashed
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
@@ -107,7 +108,7 @@ def test_most_slips_and_words_never_seen_are_decided_by_a_few_keys(
 
 @pytest.mark.more
 @given(st.data())
-@settings(max_examples=60 if SLOW else 25, deadline=None)
+@examples(60)
 def test_values_read_after_any_writes_are_those_of_the_best_score(data: st.DataObject) -> None:
     text = st.text("abcd C#+1", min_size=1, max_size=8)
     keys = data.draw(st.lists(text, min_size=FEW + 20, max_size=2 * FEW, unique=True))

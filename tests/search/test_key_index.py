@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict.embedding.base import SAMPLE
 from fuzzydict.embedding.encoder import Encoder, as_embedding
 from fuzzydict.embedding.projections import Projected, Projections
 from fuzzydict.search.key_index import KeyIndex
+from tests.support.properties import examples
 
 
 def vectors(texts: list[str]) -> Any:
@@ -54,7 +55,7 @@ def contents(index: KeyIndex) -> list[tuple[Any, ...]]:
         max_size=120,
     )
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_after_any_writes_it_is_as_if_new(writes: list[tuple[str, str]]) -> None:
     index, keys = new_index(), dict[str, None]()
     for what, key in writes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, NoMatchError
@@ -22,6 +22,7 @@ from fuzzydict.search.score import (
     log_odds_by_reason,
     log_probabilities,
 )
+from tests.support.properties import examples
 from tests.support.reference import assert_probabilities
 
 LOG_ODDS = st.lists(st.floats(-30, 30) | st.just(-math.inf), min_size=1, max_size=8)
@@ -189,7 +190,7 @@ def scores(d: FuzzyDict[Any], query: str) -> dict[str, float]:
 
 @given(KEYS, TEXTS)
 @example(["color", "color color", "colour"], "color")
-@settings(max_examples=40)
+@examples(40)
 def test_the_score_is_that_of_the_slow_reference(keys: list[str], query: str) -> None:
     d = FuzzyDict(dict.fromkeys(keys, 1.0))
     assert_probabilities(d, query)
@@ -200,7 +201,7 @@ SINGLE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True)
 
 
 @given(SINGLE, SINGLE, st.sampled_from(WORDS))
-@settings(max_examples=40)
+@examples(40)
 def test_more_keys_never_make_a_key_likelier(keys: list[str], more: list[str], query: str) -> None:
     """In phrases they may: the more keys have one word, the more the others count."""
     few = scores(FuzzyDict(dict.fromkeys(keys, 1.0)), query)
@@ -209,7 +210,7 @@ def test_more_keys_never_make_a_key_likelier(keys: list[str], more: list[str], q
 
 
 @given(KEYS, KEYS, TEXTS)
-@settings(max_examples=40)
+@examples(40)
 def test_deleted_keys_do_not_count(keys: list[str], gone: list[str], query: str) -> None:
     d = FuzzyDict(dict.fromkeys([*gone, *keys], 1.0))
     d.get("warm up")  # so that they have a slot to leave
@@ -221,7 +222,7 @@ def test_deleted_keys_do_not_count(keys: list[str], gone: list[str], query: str)
 
 
 @given(KEYS, st.lists(TEXTS, max_size=4))
-@settings(max_examples=40)
+@examples(40)
 def test_a_batch_of_queries_is_answered_as_one_by_one(keys: list[str], queries: list[str]) -> None:
     d = FuzzyDict(dict.fromkeys(keys, 1.0))
     found = d.most_similar(queries, None)

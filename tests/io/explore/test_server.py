@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fuzzydict
@@ -340,7 +339,6 @@ def test_what_an_encoder_raises_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr() == ("", "")
 
 
-@settings(max_examples=100 if os.environ.get("FUZZYDICT_SLOW") else 20)
 @given(
     query=st.text(max_size=60),
     key=st.one_of(st.none(), st.text(max_size=20), st.just("navy")),
