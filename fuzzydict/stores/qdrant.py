@@ -181,6 +181,9 @@ class QdrantStore:
         They are one request, which a server with one shard takes whole or not at all, unless they
         have more than 24 MB.
         """
+        shapes = {row.vector.shape for row in rows if row.vector is not None}
+        if len(shapes) > 1:  # or else some shards might take their rows
+            raise StoreError(f"{self.place}: expected vectors of one length, got {shapes}")
         part: list[Row] = []
         size = 0
         for row in rows:

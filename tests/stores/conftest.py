@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TypeAlias
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -33,9 +35,23 @@ def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
     client.close()
 
 
+@contextmanager
+def _qdrant_edge(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    """The engine of Qdrant's server."""
+    pytest.importorskip("qdrant_client")
+    pytest.importorskip("qdrant_edge")
+    from tests.support.qdrant_edge import EdgeClient
+
+    with TemporaryDirectory() as folder:
+        client: Any = EdgeClient(Path(folder))
+        store = QdrantStore(client, "test", shards=2)
+        yield lambda: store
+        client.close()
+
+
 #: How to connect to a place of a test's own. A maker skips if its package is not installed
 #: (pytest.importorskip); it may ask for fixtures of the session, such as a server.
-MAKERS: dict[str, Maker] = {"memory": _memory, "qdrant": _qdrant}
+MAKERS: dict[str, Maker] = {"memory": _memory, "qdrant": _qdrant, "qdrant-edge": _qdrant_edge}
 
 
 @pytest.fixture(
