@@ -50,6 +50,7 @@ from fuzzydict.nn.scorers import (
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
 from fuzzydict.stores.remote import RemoteDict, connect
+from fuzzydict.stores.shards import pool_shards
 
 if TYPE_CHECKING:
     from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
@@ -95,6 +96,7 @@ __all__ = [
     "connect",
     "join",
     "match",
+    "pool_shards",
 ]
 if find_spec("sklearn"):
     __all__ += ["FuzzyKeyEncoder"]

@@ -12,7 +12,7 @@ from itertools import islice, repeat
 from operator import attrgetter, is_
 from threading import Condition, RLock
 from time import sleep
-from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from fuzzydict._arrays import make_room, slices
@@ -26,6 +26,7 @@ from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability
 
 if TYPE_CHECKING:
+    from fuzzydict.embedding.base import Embedding
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
@@ -553,6 +554,27 @@ class IndexedDict(Configured, dict[Any, V]):
                 self._index.check([key for key in self if isinstance(key, str)])
             if self._aliases is not None:
                 self._aliases.check()
+
+
+class Items(NamedTuple):
+    """The keys of a dict that can be compared, and their values, as they are at one moment.
+
+    Attributes:
+        lookup: finds keys, S of them.
+        values: theirs, S.
+        embedding: the embedding without projections, for values that are texts.
+    """
+
+    lookup: Exact
+    values: list[Any]
+    embedding: Embedding
+
+
+def items_of(d: IndexedDict[Any]) -> Items:
+    """Return the keys and values of a dict."""
+    with d._reading() as reader:
+        values = d._values(reader.lookup.keys.living())
+        return Items(reader.lookup, values, d._adapted_embedding())
 
 
 def _slots_of(d: Any) -> dict[str, Any]:

@@ -130,9 +130,9 @@ def require_same(saved: dict[str, Any], embedding: Embedding, where: str = "file
     Functions may round differently on another machine, so their probes need only be close.
     """
     given = embedding.fingerprint()
-    same_name = saved.get("name") == given["name"]
-    if same_name and _close(saved.get("probes"), given.get("probes")):
+    if are_same(saved, given):
         return
+    same_name = saved.get("name") == given["name"]
     is_function = saved.get("probes") is not None
     advice = "pass the function as embedding=" if is_function else "open it with the first"
     raise OptionError(
@@ -140,6 +140,11 @@ def require_same(saved: dict[str, Any], embedding: Embedding, where: str = "file
         f"{given['name']}{', which gives other vectors' if same_name else ''}; "
         f"{advice}"
     )
+
+
+def are_same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Tell whether two fingerprints are of one embedding; see `require_same`."""
+    return a.get("name") == b.get("name") and _close(a.get("probes"), b.get("probes"))
 
 
 def _close(a: Any, b: Any) -> bool:

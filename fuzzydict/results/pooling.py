@@ -63,17 +63,34 @@ def pooled(
         PoolingError: a value cannot be pooled; the message names its key.
         ShapeError: V takes values of another size.
     """
-    reached = None
-    if scores.min(initial=0) == -np.inf:
-        reached = np.flatnonzero(~np.isneginf(scores).all(axis=0))
+    reached = reached_by(scores)
+    if reached is not None:
         weights = (rows[:, reached] for rows in weights)
     stacked = values.array(reached)
     flat = stacked.reshape(len(stacked), -1)
     sums = np.concatenate([pool(rows, flat) for rows in weights])
+    return shaped(sums, stacked.shape[1:], projections)
+
+
+def reached_by(scores: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Return the places of the keys with a score above -inf, (L, S), for any query; None if all."""
+    if scores.min(initial=0) > -np.inf:
+        return None
+    return np.flatnonzero(~np.isneginf(scores).all(axis=0))
+
+
+def shaped(
+    sums: NDArray[Any], shape: tuple[int, ...], projections: Projections | None
+) -> NDArray[np.float64]:
+    """Return pooled values (L, Ev) as values have their shape, (L, *shape), or as V projects them.
+
+    Raises:
+        ShapeError: V takes values of another size.
+    """
     projected = sums if projections is None else projections.project_values(sums)
     same = projected.shape == sums.shape
-    shape = (len(sums), *stacked.shape[1:]) if same else projected.shape
-    return projected.reshape(shape).astype(np.float64, copy=False)
+    new = (len(sums), *shape) if same else projected.shape
+    return projected.reshape(new).astype(np.float64, copy=False)
 
 
 #: The probability that no key is right above which a pool is doubtful.
@@ -215,6 +232,12 @@ class StackedValues:
             return self
         same = all(map(is_, other._values, self._values)) and _never_change(self._values)
         return other if same else self
+
+    def are_texts(self, places: NDArray[np.intp] | None = None) -> bool:
+        """Tell whether all values, or those at some places, are texts."""
+        values = self._values
+        some = values if places is None else [values[place] for place in places.tolist()]
+        return all(isinstance(value, str) for value in some)
 
     def array(self, places: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Return all values or those at some places, (S, *shape), with texts as vectors (S, E).

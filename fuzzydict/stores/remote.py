@@ -237,9 +237,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Return a view of all values, which are read some thousands at a time."""
         return _Values(self)
 
-    def pages(self) -> Iterator[Row]:
-        """Yield all rows, without vectors."""
-        return (row for page in self._store.pages(_PAGE) for row in page)
+    def pages(self, *, vectors: bool = False) -> Iterator[Row]:
+        """Yield all rows, without vectors unless they are wanted."""
+        return (row for page in self._store.pages(_PAGE, vectors=vectors) for row in page)
 
     # ---- writes ---------------------------------------------------------------------------------
 
@@ -355,18 +355,21 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         read: Callable[[list[Any], RemoteReader], list[T]],
         lookup: StoreLookup,
     ) -> list[T]:
-        texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
-        words = [same_text(text) for text in texts if plain(text)]
         for _ in range(_ROUNDS):
-            known = self._store.rows(texts, words) if texts else Known({}, {})
             try:
-                return read(queries, RemoteReader(lookup, known))
+                return read(queries, RemoteReader(lookup, self.known(queries)))
             except _GoneError:
                 continue
         raise StoreError(
             f"{self._store.place}: keys that are found are removed before they are read, again and "
             f"again; read while nobody removes so many"
         )
+
+    def known(self, queries: Sequence[Any]) -> Known:
+        """Return the values of queries that are keys, and the keys of those that are aliases."""
+        texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
+        words = [same_text(text) for text in texts if plain(text)]
+        return self._store.rows(texts, words) if texts else Known({}, {})
 
     def _current_lookup(self) -> StoreLookup:
         """Return the lookup, made anew if the number of keys or the scorer has changed."""

@@ -34,7 +34,7 @@ PUBLIC = {
     *ERRORS,
     *("FuzzyDict", "Match", "Attention", "Explanation"),
     *("Brown", "WordVectors"),
-    *("attention", "KernelRegression", "MultiHeadAttention"),
+    *("attention", "pool_shards", "KernelRegression", "MultiHeadAttention"),
     *("Matcher", "match", "join", "FuzzyKeyEncoder"),
     *("DoubtfulPoolWarning", "EmptyRowWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
