@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -12,18 +13,28 @@ import pytest
 
 from fuzzydict.stores.base import Store
 from fuzzydict.stores.memory import MemoryStore
+from fuzzydict.stores.postgres import PostgresStore
 from fuzzydict.stores.qdrant import QdrantStore
+from tests.support.postgres import server
 from tests.support.stores import META, E
 
 #: Makes a client, each time another, of one place in which nothing was created.
 Connect: TypeAlias = Callable[[], Store]
 Maker: TypeAlias = Callable[[pytest.FixtureRequest], AbstractContextManager[Connect]]
 
+_NUMBERS = count()  # of places
+
 
 @contextmanager
 def _memory(_: pytest.FixtureRequest) -> Iterator[Connect]:
     store = MemoryStore()
     yield lambda: store  # the place is the object
+
+
+@contextmanager
+def _postgres(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    url = server().url(table=f"keys {next(_NUMBERS)}")
+    yield lambda: PostgresStore.open(url)
 
 
 @contextmanager
@@ -51,7 +62,12 @@ def _qdrant_edge(_: pytest.FixtureRequest) -> Iterator[Connect]:
 
 #: How to connect to a place of a test's own. A maker skips if its package is not installed
 #: (pytest.importorskip); it may ask for fixtures of the session, such as a server.
-MAKERS: dict[str, Maker] = {"memory": _memory, "qdrant": _qdrant, "qdrant-edge": _qdrant_edge}
+MAKERS: dict[str, Maker] = {
+    "memory": _memory,
+    "postgres": _postgres,
+    "qdrant": _qdrant,
+    "qdrant-edge": _qdrant_edge,
+}
 
 
 @pytest.fixture(

