@@ -20,10 +20,9 @@ from fuzzydict import Brown, WordVectors
 from fuzzydict.embedding.word2vec import Model
 from fuzzydict.embedding.word_vectors import brown_sentences
 from fuzzydict.errors import MissingCorpusError
-from tests.support.properties import ALL, SOME
+from tests.support.properties import ALL, SLOW, SOME
 from tests.support.searching import EACH_ENGINE, search_always
 
-SLOW = "FUZZYDICT_SLOW" in os.environ
 _PASSED = "fuzzydict/passed"  # in pytest's cache: the tests that passed in the last run
 
 

@@ -262,7 +262,12 @@ def test_what_a_file_says_is_reported_as_it_is(tmp_path: Path) -> None:
     [
         (signal.SIGINT, signal.default_int_handler, 130),
         (signal.SIGTERM, signal.SIG_DFL, 143),
-        (getattr(signal, "SIGHUP", None), signal.SIG_DFL, 129),
+        pytest.param(
+            getattr(signal, "SIGHUP", None),
+            signal.SIG_DFL,
+            129,
+            marks=pytest.mark.slow("it starts a process, much as the others do"),
+        ),
     ],
 )
 def test_a_signal_ends_a_command_without_a_word_and_without_litter(

@@ -173,6 +173,7 @@ def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -
 
 
 @posix
+@pytest.mark.slow("it starts a process for each completion")
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_once_the_line_of_its_page_is_run(tables: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "command-line.md"

@@ -50,19 +50,19 @@ class Work:
 
 def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
     work = Work(monkeypatch)
-    d = FuzzyDict({f"key {i}": i for i in range(500)}, embedding=work.encode)
+    d = FuzzyDict({f"key {i}": i for i in range(300)}, embedding=work.encode)
     d.get("query")
-    assert (work.encoded, work.indexed) == (500 + 1, 500)  # one batch, and the query
+    assert (work.encoded, work.indexed) == (300 + 1, 300)  # one batch, and the query
     work.encoded = work.indexed = 0
     buffers = set()
-    for i in range(250):
+    for i in range(150):
         d[f"new {i}"] = i
         d.get(f"query {i}")
         assert d._index is not None
         buffers.add(len(d._index._columns.vectors._buffer))
-    assert work.encoded == 2 * 250
+    assert work.encoded == 2 * 150
     # Each new key by log2 of the keys beside it; the old ones once.
-    assert work.indexed <= 250 * 9 + 750
+    assert work.indexed <= 150 * 9 + 450
     assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import importlib.util
 import inspect
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +19,11 @@ from typing import NamedTuple
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import fuzzydict
 from fuzzydict import FuzzyDict
+from tests.support.properties import SLOW
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -29,19 +33,24 @@ PAGES = [
 ]
 # ``<!-- needs: matplotlib -->`` before an example: it runs where that is installed.
 _FENCE = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
+_NEEDS_NO_SHELL = re.compile(r"fuzzydict [^|&;<>$*~`\n]*")
 _LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^)\s]+)\)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 each_page = pytest.mark.parametrize(
     "page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
 )
-_SLOW = pytest.mark.slow("the recipes take half a minute")
+_SLOW = {
+    page: pytest.mark.slow("the recipes take half a minute")
+    for page in PAGES
+    if page.parent.name == "recipes"
+} | {DOCS / "guides" / "workers.md": pytest.mark.slow("its examples start several processes")}
 each_page_that_runs = pytest.mark.parametrize(
     "page",
     [
         pytest.param(
             page,
             id=page.relative_to(ROOT).as_posix(),
-            marks=[_SLOW] if page.parent.name == "recipes" else [],
+            marks=_SLOW.get(page, ()),
         )
         for page in PAGES
     ],
@@ -115,7 +124,17 @@ def test_the_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
 
 
 def run(command: str, folder: Path) -> str:
-    """Return what a command of the shell prints, errors as well, as a terminal shows it."""
+    """Return what a command of the shell prints, errors as well, as a terminal shows it.
+
+    Without FUZZYDICT_SLOW=1, one that needs no shell runs in this process.
+    """
+    if not SLOW and _NEEDS_NO_SHELL.fullmatch(command):
+        main = import_module("fuzzydict.cli").main
+        with contextlib.chdir(folder):
+            words = shlex.split(command)[1:]
+            result = CliRunner().invoke(main, words, env={"COLUMNS": "80"})
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result.output
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", command],

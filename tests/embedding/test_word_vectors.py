@@ -513,12 +513,14 @@ def test_words_of_a_kind_are_nearer(brown: WordVectors, query: str, near: str, f
     assert one @ two > one @ three + 0.1
 
 
+@pytest.mark.slow("it reads the whole corpus")
 def test_the_corpus_has_its_sentences(brown_corpus: list[list[str]]) -> None:
     assert len(brown_corpus) == 57_340
     assert sum(map(len, brown_corpus)) == 1_161_192
     assert brown_corpus[0][:5] == ["The", "Fulton", "County", "Grand", "Jury"]
 
 
+@pytest.mark.slow("it reads the whole corpus")
 def test_the_words_that_ship_are_those_of_the_corpus(
     brown: WordVectors, brown_corpus: list[list[str]]
 ) -> None:

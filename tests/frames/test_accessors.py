@@ -43,12 +43,18 @@ def test_series_and_frames_of_pandas_have_an_accessor() -> None:
     [
         "import pandas, fuzzydict",
         "import fuzzydict, pandas",
-        "import fuzzydict, pandas.testing",
-        # Some ask for what is installed, and import it later.
-        "import importlib.util, fuzzydict; importlib.util.find_spec('pandas'); import pandas",
-        "import sys; sys.modules['pandas'] = None; import fuzzydict; del sys.modules['pandas']; "
-        "import pandas",
-        "import importlib, fuzzydict, pandas; importlib.reload(fuzzydict)",
+        *(
+            pytest.param(first, marks=pytest.mark.slow("it starts several processes"))
+            for first in (
+                "import fuzzydict, pandas.testing",
+                # Some ask for what is installed, and import it later.
+                "import importlib.util, fuzzydict; importlib.util.find_spec('pandas'); "
+                "import pandas",
+                "import sys; sys.modules['pandas'] = None; import fuzzydict; "
+                "del sys.modules['pandas']; import pandas",
+                "import importlib, fuzzydict, pandas; importlib.reload(fuzzydict)",
+            )
+        ),
     ],
 )
 def test_pandas_may_be_imported_before_or_after(first: str) -> None:

@@ -137,7 +137,10 @@ def by_executor(matcher: Matcher, way: str) -> list[Any]:
 
 @forks_are_told
 @each_way
-@pytest.mark.parametrize("ask", [by_pool, by_executor])
+@pytest.mark.parametrize(
+    "ask",
+    [by_executor, pytest.param(by_pool, marks=pytest.mark.slow("it starts several processes"))],
+)
 def test_processes_answer_as_one_does(
     path: Path, ask: Callable[[Matcher, str], list[Any]], way: str
 ) -> None:

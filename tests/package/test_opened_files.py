@@ -23,6 +23,7 @@ FuzzyDict.load(sys.argv[1], embedding=d.embedding).get("colours")
 import json
 print(json.dumps(opened))
 """
+_SLOW = pytest.mark.slow("it starts a process, much as the others do")
 _BROWN = {"brown.vectors", "wordnet.projections"}
 _ENGLISH = {"english.vectors"}
 
@@ -32,11 +33,13 @@ _ENGLISH = {"english.vectors"}
     [
         ("{}", _BROWN | _ENGLISH),
         ("{'projections': 'wordnet'}", _BROWN),
-        ("{'projections': 'identity'}", {"brown.vectors"}),
+        pytest.param("{'projections': 'identity'}", {"brown.vectors"}, marks=_SLOW),
         ("{'embedding': 'english'}", _ENGLISH),
         ("{'embedding': lambda texts: [[len(t), 1.0] for t in texts]}", _ENGLISH),
-        ("{'embedding': axes}", set()),
-        ("{'embedding': WordVectors(list(axes), list(axes.values()))}", set()),
+        pytest.param("{'embedding': axes}", set(), marks=_SLOW),
+        pytest.param(
+            "{'embedding': WordVectors(list(axes), list(axes.values()))}", set(), marks=_SLOW
+        ),
         ("{'scorer': 'spelling'}", set()),
     ],
 )

@@ -13,6 +13,7 @@ from fuzzydict.embedding.projections import with_projections
 from fuzzydict.search.features import Query, encode, nearness
 from fuzzydict.search.key_index import Keys
 from fuzzydict.text.abbreviations import Abbreviations
+from tests.support.properties import SLOW
 from tests.support.reference import Reference, assert_probabilities
 
 WORDS = ["color", "colour", "the", "engine"]
@@ -32,6 +33,7 @@ def test_deleted_keys_take_no_place_among_the_candidates() -> None:
     assert scores(d, "colour")["colouring"] > before["colouring"]
 
 
+@pytest.mark.more
 def test_of_many_keys_those_worth_a_comparison_are_found() -> None:
     words = [word for word in Brown().words[300:3000] if word.isalpha() and len(word) > 5]
     chance = np.random.default_rng(0)
@@ -39,7 +41,7 @@ def test_of_many_keys_those_worth_a_comparison_are_found() -> None:
     keys += chance.choice(words, 100, replace=False).tolist()
     d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0)
     reference = Reference(d)
-    for key in chance.choice(keys, 5).tolist():
+    for key in chance.choice(keys, 5 if SLOW else 2).tolist():
         place = len(key) // 2
         for query in (key[:place] + key[place + 1 :], " ".join(reversed(key.split()))):
             expected = reference.probabilities(query)

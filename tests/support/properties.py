@@ -1,19 +1,22 @@
-"""How many examples a property is tested with."""
+"""How much is tested: all with FUZZYDICT_SLOW=1, a part of it otherwise."""
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
-__all__ = ["ALL", "SOME", "examples"]
+__all__ = ["ALL", "SLOW", "SOME", "examples"]
 
-ALL = 100  # of most properties, with FUZZYDICT_SLOW=1
-SOME = 25  # without
+SLOW = "FUZZYDICT_SLOW" in os.environ
+ALL = 100  # examples of most properties
+SOME = 25
 
 
 def examples(count: int) -> settings:
     """Return the settings of a property that needs another number of examples than most.
 
-    ``count`` is their number with FUZZYDICT_SLOW=1. In other profiles (tests/conftest.py), it is
+    ``count`` is their number if all is tested. In other profiles (tests/conftest.py), it is
     less in proportion.
     """
     return settings(max_examples=max(5, count * settings().max_examples // ALL))
