@@ -1,0 +1,427 @@
+"""`RemoteDict`: the reads of a FuzzyDict, over keys in any store."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fuzzydict
+from fuzzydict import FuzzyDict, NoMatchError, OptionError, ReadOnlyError, RemoteDict, StoreError
+from fuzzydict.stores.base import Hits, Known, Search, Store
+from fuzzydict.stores.memory import MemoryStore
+from fuzzydict.stores.where import Condition
+from tests.stores.conftest import Connect
+
+CAR = {
+    "brand": "Porsche",
+    "model": "Taycan",
+    "color": "black",
+    "top speed": 260,
+    "C": 1,
+    "C++": 2,
+    "C#": 3,
+    "???": 4,
+    "price": {"eur": 109000, "taxed": True},
+}
+QUERIES = ["colour", "maximum speed", "prcie", "cost", "c++", "C#", "brnd", "brand", "???"]
+
+
+@pytest.fixture
+def remote(connect: Connect) -> Iterator[RemoteDict]:
+    d = RemoteDict(connect()).open(create=True)
+    d.update(CAR)
+    yield d
+    d.close()
+
+
+def filled(items: dict[str, Any]) -> RemoteDict:
+    d = RemoteDict(MemoryStore()).open(create=True)
+    d.update(items)
+    return d
+
+
+# ---- reads -------------------------------------------------------------------------------------
+
+
+def test_reads_are_those_of_a_dict_with_the_same_items(remote: RemoteDict) -> None:
+    d = FuzzyDict(CAR)
+    for mine, its in zip(d.nearest(QUERIES), remote.nearest(QUERIES), strict=True):
+        assert (its.key, its.value) == (mine.key, mine.value)
+        assert its.score == pytest.approx(mine.score, abs=0.01)
+    assert remote.get_many([*QUERIES, None, "qwzzt"], "?") == d.get_many(
+        [*QUERIES, None, "qwzzt"], "?"
+    )
+    assert [remote[query] for query in QUERIES] == [d[query] for query in QUERIES]
+    for query in QUERIES:
+        mine, its = d.explain(query), remote.explain(query)
+        assert (its.best.key, its.matches, its.equal) == (mine.best.key, mine.matches, mine.equal)
+        assert its.words == mine.words
+        ranked = [match.key for match in remote.most_similar(query, 3)]
+        assert ranked[0] == d.most_similar(query, 1)[0].key
+
+
+def test_a_query_without_a_key_is_refused_and_names_the_nearest(remote: RemoteDict) -> None:
+    with pytest.raises(NoMatchError, match="no key matches 'qwzzt': the nearest is") as error:
+        remote["qwzzt"]
+    assert error.value.key in CAR
+    assert remote.get("qwzzt") is None
+    assert remote.get("qwzzt", 7) == 7
+    assert remote.get("qwzzt", score_cutoff=0) == CAR[remote.most_similar("qwzzt", 1)[0].key]
+    for query in (3, None, "", "!!", "a\x00b"):
+        assert remote.get(query, "none") == "none", query
+        with pytest.raises(NoMatchError):
+            remote[query]
+    with pytest.raises(TypeError, match="unhashable"):
+        remote[["brand"]]
+
+
+def test_weights_are_those_of_the_best_keys(remote: RemoteDict) -> None:
+    attention = remote.attend("colour", topn=3)
+    assert attention.top(1)[0][0] == "color"
+    assert len(attention.names) == 3
+    assert attention.weights.sum() == pytest.approx(1)
+    assert 0 <= attention.left_out < 0.01
+    both = remote.attend(["colour", "maker"], topn=2)
+    assert [one.top(1)[0][0] for one in both] == ["color", "brand"]
+
+
+def test_values_are_pooled(connect: Connect) -> None:
+    colors = {"red": [255, 0, 0], "navy": [0, 0, 128], "white": [255, 255, 255]}
+    d = RemoteDict(connect()).open(create=True)
+    d.update(colors)
+    assert d.pool("redd") == pytest.approx(FuzzyDict(colors).pool("redd"), abs=1)
+    d.update({"red": 1, "navy": 2, "white": 3})
+    assert d.pool(["red", "navy"]).round().tolist() == [1, 2]
+
+
+def test_the_cosine_ranks_by_the_vectors_alone(remote: RemoteDict) -> None:
+    remote.scorer = "cosine"
+    d = FuzzyDict(CAR, scorer="cosine")
+    for query in ("colour", "maker", "cost"):
+        mine, its = d.most_similar(query, 3), remote.most_similar(query, 3)
+        assert [one.key for one in its] == [one.key for one in mine]
+        assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=2e-3)
+
+
+def test_options_are_attributes(remote: RemoteDict) -> None:
+    remote.score_cutoff = 0.9999999
+    assert remote.get("maximum speed") is None
+    remote.score_cutoff = None
+    assert remote["maximum speed"] == 260
+    for name in ("embedding", "index", "projections", "mode"):
+        with pytest.raises(ReadOnlyError, match=f"{name}: fixed"):
+            setattr(remote, name, None)
+    with pytest.raises(TypeError, match="no option 'cutoff'"):
+        remote.cutoff = 1  # type: ignore[attr-defined]
+
+
+def test_where_leaves_keys_out(connect: Connect) -> None:
+    d = RemoteDict(connect()).open(create=True)
+    d.update(
+        {
+            "Paris": {"country": "FR", "people": 2_100_000},
+            "Paris, Texas": {"country": "US", "people": 24_000},
+            "London": {"country": "GB", "people": 8_900_000},
+        }
+    )
+    keys = [match.key for match in d.most_similar("Pariss", where={"country": ["US", "GB"]})]
+    assert keys == ["Paris, Texas", "London"]
+    (large,) = d.most_similar("Paris", where={"people": {"gt": 5_000_000}})
+    assert large.key == "London"
+    assert d.most_similar("Paris", where={"country": "XX"}) == []
+    assert d.most_similar(["Paris", "London"], where={"country": "XX"}) == [[], []]
+    assert d.most_similar("Paris")[0].key == "Paris"  # the filter was of one read
+
+
+def test_what_needs_every_key_is_refused(remote: RemoteDict) -> None:
+    for read in (
+        lambda: remote.attend("colour"),
+        lambda: remote.attend("colour", topn=2000),
+        lambda: remote.most_similar("colour", None),
+    ):
+        with pytest.raises(OptionError, match="topn: a store lists at most 1024 keys"):
+            read()
+    with pytest.raises(OptionError, match="attn_mask"):
+        remote.pool("colour", attn_mask=[True])
+    for scorer in ("gaussian", "dot", "spelling"):
+        with pytest.raises(OptionError, match="needs every key"):
+            remote.scorer = scorer
+    assert remote["colour"] == "black"
+
+
+# ---- a dict --------------------------------------------------------------------------------------
+
+
+def test_it_is_a_mapping_with_exact_membership_and_writes(remote: RemoteDict) -> None:
+    assert len(remote) == len(CAR)
+    assert dict(remote.items()) == CAR
+    assert remote == CAR
+    assert sorted(remote) == sorted(CAR)
+    assert "colour" not in remote
+    assert "color" in remote
+    assert 3 not in remote
+    remote["colour"] = "noir"
+    assert (remote["color"], remote["colour"]) == ("black", "noir")
+    assert remote.setdefault("colour", "x") == "noir"
+    assert remote.setdefault("seats", 4) == 4
+    assert remote.pop("seats") == 4
+    assert remote.pop("seat", None) is None
+    with pytest.raises(KeyError):
+        remote.pop("colr")
+    with pytest.raises(KeyError):
+        del remote["colr"]
+    del remote["colour"]
+    assert remote == CAR
+    key, value = remote.popitem()
+    assert CAR[key] == value
+    assert len(remote) == len(CAR) - 1
+    assert ("model", "Taycan") in remote.items() or key == "model"
+    remote.clear()
+    assert (len(remote), list(remote), remote.get("colour")) == (0, [], None)
+    with pytest.raises(NoMatchError, match="no key of the dict"):
+        remote["colour"]
+    with pytest.raises(KeyError):
+        remote.popitem()
+
+
+def test_what_a_store_cannot_hold_is_refused_and_nothing_is_written(remote: RemoteDict) -> None:
+    for items in ({3: 1}, {"a\x00b": 1}, {"a": {1, 2}}, {"a": float("nan")}, {"a": {3: 4}}):
+        with pytest.raises(TypeError):
+            remote.update(items)
+    assert remote == CAR
+
+
+def test_arrays_and_tuples_become_lists(connect: Connect) -> None:
+    d = RemoteDict(connect()).open(create=True)
+    d.update({"red": np.array([255, 0, 0]), "navy": (0, 0, 128), "n": np.float32(0.5)})
+    assert dict(d.items()) == {"red": [255, 0, 0], "navy": [0, 0, 128], "n": 0.5}
+
+
+def test_many_items_are_written_in_blocks_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzydict.stores.remote._TOGETHER", 100)
+    told: list[tuple[int, int]] = []
+    d = RemoteDict(MemoryStore()).open(create=True)
+    d.update(((f"key {i}", i) for i in range(250)), progress=lambda *done: told.append(done))
+    d.update({f"key {i}": -i for i in range(150)}, progress=lambda *done: told.append(done))
+    assert told == [(100, 0), (200, 0), (250, 0), (100, 150), (150, 150)]
+    assert len(d) == 250
+    assert (d["key 120"], d["key 200"]) == (-120, 200)
+
+
+# ---- what was taught -----------------------------------------------------------------------------
+
+
+def test_aliases_are_those_of_the_store(remote: RemoteDict, connect: Connect) -> None:
+    remote.aliases.update({"Hue": "color", "warranty": None})
+    other = RemoteDict(connect()).open()
+    assert other["hue"] == "black"
+    assert other.nearest("HUE").score == 1
+    assert other.get("warranty") is None
+    with pytest.raises(NoMatchError, match="this was taught"):
+        other["Warranty"]
+    assert dict(other.aliases) == {"Hue": "color", "warranty": None}
+    assert other.explain("hue").taught
+    with pytest.raises(OptionError, match="no key of the dict"):
+        remote.aliases["price tag"] = "prize"
+    with pytest.raises(OptionError, match="no letters or digits"):
+        remote.aliases["?!"] = "price"
+    del other.aliases["warranty"]
+    del remote["color"]
+    assert dict(remote.aliases) == {}
+    with pytest.raises(KeyError):
+        del remote.aliases["hue"]
+
+
+def test_a_dict_is_pushed_with_its_aliases(connect: Connect) -> None:
+    d = FuzzyDict(CAR)
+    d.aliases = {"hue": "color", "warranty": None}
+    remote = RemoteDict(connect()).open(create=True)
+    for _ in range(2):  # nothing is there twice
+        remote.update(d)
+        assert remote == CAR
+        assert dict(remote.aliases) == dict(d.aliases)
+
+
+# ---- several clients -----------------------------------------------------------------------------
+
+
+def test_two_clients_give_the_same_scores(remote: RemoteDict, connect: Connect) -> None:
+    other = RemoteDict(connect()).open()
+    for query in QUERIES:
+        mine, its = (d.most_similar(query, 5) for d in (remote, other))
+        assert [tuple(one) for one in mine] == [tuple(one) for one in its]
+    other["seats"] = 4
+    assert remote["seat"] == 4  # the next read sees it
+
+
+def test_a_client_that_is_connected_sees_that_another_wrote_the_first_keys() -> None:
+    store = MemoryStore()
+    first = RemoteDict(store).open(create=True)
+    assert first.get("colour") is None
+    RemoteDict(store).open().update(CAR)
+    assert first["colour"] == "black"
+
+
+def test_threads_may_read_and_write(remote: RemoteDict) -> None:
+    def write_and_read(i: int) -> Any:
+        remote[f"number {i}"] = i
+        return remote[f"number {i}"], remote["colour"]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write_and_read, range(12))) == [(i, "black") for i in range(12)]
+    assert len(remote) == len(CAR) + 12
+
+
+# ---- many keys -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def counting(store: Store) -> Iterator[list[str]]:
+    """Note each call of a store, which is a round trip."""
+    calls: list[str] = []
+
+    def noted(name: str) -> Callable[..., Any]:
+        method = getattr(type(store), name)
+
+        def call(*args: Any) -> Any:
+            calls.append(name)
+            return method(store, *args)
+
+        return call
+
+    names = ("rows", "search", "count", "meta")
+    store.__dict__.update({name: noted(name) for name in names})
+    yield calls
+    for name in names:
+        del store.__dict__[name]
+
+
+def words() -> list[str]:
+    return fuzzydict.Brown().words[200:3200]
+
+
+@pytest.fixture(scope="module")
+def many() -> RemoteDict:
+    return filled({word: i for i, word in enumerate(words())})
+
+
+def test_a_read_takes_three_round_trips_at_most(many: RemoteDict) -> None:
+    many["colour"]
+    store = many._store
+    with counting(store) as calls:
+        assert many.get("govermnent") is not None
+        assert calls == ["rows", "search", "rows"]
+        calls.clear()
+        many.nearest(["goverment", "wether", "zzzz"], default=None)
+        many.explain("goverment")
+        assert len(calls) <= 6
+
+
+def test_scores_among_many_are_nearly_those_of_all_keys(many: RemoteDict) -> None:
+    d = FuzzyDict({word: i for i, word in enumerate(words())})
+    queries = ["goverment", "wether", "comittee", "automobile", "frightened", "qwzzt", "kitten"]
+    for mine, its in zip(d.most_similar(queries, 1), many.most_similar(queries, 1), strict=True):
+        assert its[0].key == mine[0].key
+        assert its[0].score == pytest.approx(mine[0].score, rel=0.12, abs=1e-3)
+
+
+def test_the_sample_is_drawn_again_when_keys_have_doubled_and_is_the_same_for_all() -> None:
+    d = filled({f"word {i}": i for i in range(8)})
+    before = d._store.meta()
+    d["one more"] = 1
+    assert d._store.meta() == before
+    d.update({f"other {i}": i for i in range(16)})
+    after = d._store.meta()
+    assert after != before
+    d.refresh()
+    assert sorted(d._store.meta()["sample"]) == sorted(d)  # type: ignore[index]
+
+
+class Empty(MemoryStore):
+    """A store that finds nothing."""
+
+    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+        del where
+        return [Hits([], []) for _ in searches]
+
+
+def test_a_query_that_is_like_no_key_is_refused() -> None:
+    d = RemoteDict(Empty()).open(create=True)
+    d.update(CAR)
+    with pytest.raises(NoMatchError, match="the nearest is"):
+        d["zzzz"]
+    assert d.most_similar("zzzz", where={"eur": 1}) == []
+
+
+class Removing(MemoryStore):
+    """A store of which another client removes what was found, so many times."""
+
+    times = 1
+
+    def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
+        if self.times and keys == ["color"]:
+            self.times -= 1
+            if self.times == 0:
+                self.remove(["color"])
+            return Known({}, {})
+        return super().rows(keys, words)
+
+
+def test_a_key_that_is_removed_meanwhile_is_not_found() -> None:
+    d = RemoteDict(Removing()).open(create=True)
+    d.update(CAR)
+    assert d.get("colour") != "black"
+    store = Removing()
+    store.times = 100
+    d = RemoteDict(store).open(create=True)
+    d.update(CAR)
+    with pytest.raises(StoreError, match="again and again"):
+        d["colour"]
+
+
+# ---- opening -------------------------------------------------------------------------------------
+
+
+def test_where_nothing_was_created_it_is_said(connect: Connect) -> None:
+    with pytest.raises(StoreError, match=r"no keys were written there; connect\(url, create=True"):
+        RemoteDict(connect()).open()
+
+
+def test_another_embedding_is_refused_and_both_are_named(
+    remote: RemoteDict, connect: Connect
+) -> None:
+    assert remote
+    with pytest.raises(OptionError, match=r"the store was saved with .* loaded with .*90000"):
+        RemoteDict(connect(), embedding="english").open()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"format": 2}, {"ngrams": [1]}, {"vectors": "AAAA"}, {"sample": 3}, {"words": None}],
+    ids=str,
+)
+def test_what_another_version_wrote_is_refused(change: dict[str, Any]) -> None:
+    d = filled(CAR)
+    d._store.set_meta({**(d._store.meta() or {}), **change})
+    with pytest.raises(StoreError, match=r"another version|damaged"):
+        RemoteDict(d._store).open()
+
+
+@pytest.mark.parametrize(
+    "url", ["", "keys.json", "http://host/keys", "mysql://me:secret@host/db", 3]
+)
+def test_an_address_of_another_kind_is_refused_without_its_password(url: Any) -> None:
+    with pytest.raises(OptionError, match="url: expected postgresql://") as error:
+        fuzzydict.connect(url)
+    assert "secret" not in str(error.value)
+
+
+def test_a_store_that_is_an_object_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="has no address"):
+        pickle.dumps(filled({}))
