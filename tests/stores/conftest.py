@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
@@ -47,17 +45,20 @@ def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
 
 
 @contextmanager
-def _qdrant_edge(_: pytest.FixtureRequest) -> Iterator[Connect]:
-    """The engine of Qdrant's server."""
+def _qdrant_server(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """A server of gRPC on the engine of Qdrant."""
+    port = request.getfixturevalue("qdrant_port")
+    yield lambda: QdrantStore.open(f"qdrant://127.0.0.1:{port}/test?shards=2")
+
+
+@pytest.fixture(scope="session")
+def qdrant_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     pytest.importorskip("qdrant_client")
     pytest.importorskip("qdrant_edge")
-    from tests.support.qdrant_edge import EdgeClient
+    from tests.support import qdrant_server
 
-    with TemporaryDirectory() as folder:
-        client: Any = EdgeClient(Path(folder))
-        store = QdrantStore(client, "test", shards=2)
-        yield lambda: store
-        client.close()
+    with qdrant_server.run(tmp_path_factory.mktemp("qdrant")) as server:
+        yield server.port
 
 
 #: How to connect to a place of a test's own. A maker skips if its package is not installed
@@ -66,7 +67,7 @@ MAKERS: dict[str, Maker] = {
     "memory": _memory,
     "postgres": _postgres,
     "qdrant": _qdrant,
-    "qdrant-edge": _qdrant_edge,
+    "qdrant-server": _qdrant_server,
 }
 
 
