@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 from fuzzydict import FuzzyDict
+from tests.support.properties import one_process
 
 main: click.Group = import_module("fuzzydict.cli").main
 COMMANDS = main.list_commands(click.Context(main))
@@ -316,11 +317,11 @@ def end(process: subprocess.Popen[bytes], sent: signal.Signals) -> None:
 @posix
 @pytest.mark.parametrize(
     "command",
-    [
-        "lookup car.json $(yes colour | head -2000)",
+    one_process(
         "map car.json long.csv --column what",
+        "lookup car.json $(yes colour | head -2000)",
         "attend car.json colour",
-    ],
+    ),
 )
 def test_a_reader_that_has_enough_ends_it_quietly(car: Path, command: str) -> None:
     (car.parent / "long.csv").write_text("what\n" + "colour\n" * 100_000)

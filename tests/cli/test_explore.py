@@ -24,6 +24,7 @@ from click.testing import CliRunner, Result
 from fuzzydict import FuzzyDict
 from fuzzydict.io.examples import read_examples
 from fuzzydict.io.explore.server import ExploreServer
+from tests.support.properties import one_process
 
 main: click.Command = import_module("fuzzydict.cli").main
 posix = pytest.mark.skipif(os.name != "posix", reason="the process is sent signals of POSIX")
@@ -72,7 +73,7 @@ def post(address: str, name: str, **content: object) -> object:
 
 
 @posix
-@pytest.mark.parametrize("ending", [None, "csv", "fuzzydict"])
+@pytest.mark.parametrize("ending", one_process("fuzzydict", "csv", None))
 def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str | None) -> None:
     output = None if ending is None else car.with_suffix(f".{ending}")
     saving = () if output is None else ("-o", output)
@@ -93,7 +94,7 @@ def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str | No
 
 
 @posix
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", one_process(signal.SIGTERM, signal.SIGHUP))
 def test_a_signal_ends_it_and_leaves_no_file_behind(car: Path, number: signal.Signals) -> None:
     output = car.with_suffix(".fuzzydict")
     with exploring(car, "-o", output) as (process, address), ThreadPoolExecutor(4) as pool:

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
 from fuzzydict.io.examples import read_examples
+from tests.support.properties import one_process
 
 main: click.Command = import_module("fuzzydict.cli").main
 SCRIPT = Path(sys.executable).with_name("fuzzydict")
@@ -182,7 +183,7 @@ def test_a_table_on_standard_input_may_be_a_file_and_errors_name_it(codes: Path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="standard input is a file on POSIX only")
-@pytest.mark.parametrize("table", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("table", one_process("-", "/dev/stdin"))
 def test_a_table_may_come_from_a_pipe(codes: Path, table: str) -> None:
     options = ["--table-format", "csv", "--column", "country", "--key", "name", "--value", "code"]
     done = subprocess.run(
@@ -248,7 +249,7 @@ def test_misuse_is_exit_2_and_changes_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="files are kept small as Linux does it")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", one_process("1", ""))
 def test_a_disk_that_takes_a_part_of_standard_output_is_an_error(
     codes: Path, unbuffered: str
 ) -> None:

@@ -16,6 +16,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.support.properties import one_process
 from tests.support.sources import MODULES, syntax
 from tests.support.terminal import HOSTILE, is_only_shown
 
@@ -345,7 +346,9 @@ def test_nobody_who_reads_messages_is_no_reason_to_end() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 @pytest.mark.parametrize(
     "command",
-    ["lookup car.json colour", "explain car.json colour", "map car.json table.csv --column what"],
+    one_process(
+        "map car.json table.csv --column what", "lookup car.json colour", "explain car.json colour"
+    ),
 )
 @pytest.mark.usefixtures("folder")
 def test_standard_output_that_is_full_is_one_line(command: str) -> None:

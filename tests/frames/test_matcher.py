@@ -200,6 +200,7 @@ def test_a_process_opens_the_file_once_encodes_no_key_and_computes_with_one_thre
     assert done.threads == {1}
 
 
+@pytest.mark.slow("it starts a process, much as others do")
 def test_a_process_that_got_the_matcher_computes_with_one_thread_and_its_maker_with_all(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ _SYNONYMS = {"boat": {"ship"}, "ship": {"boat"}, "cold": {"old"}, "old": {"cold"
 slow = pytest.mark.skipif(
     "FUZZYDICT_SLOW" not in os.environ, reason="it starts many processes; set FUZZYDICT_SLOW=1"
 )
+measures = pytest.mark.slow("it measures what the pages of benchmarks show")
 
 
 @pytest.fixture
@@ -104,6 +105,7 @@ def _synsets() -> tuple[WordVectors, list[Synset]]:
     return vectors, [Synset(f"{a}.n.01", (a, b), f"a {a}") for a, b in pairs]
 
 
+@measures
 def test_retrofits(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     vectors, synsets = _synsets()
     light = Recipe(steps=3, batch=8, buckets=64, size=4, kept_words=8)
@@ -274,6 +276,7 @@ def test_cells_of_a_column_are_different_and_as_many_as_there_are_rows(
     assert len(others) == len(found[2::3])
 
 
+@measures
 def test_reads_by_kind_are_a_table_of_medians_and_ratios(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,6 +318,7 @@ def test_a_bad_file_ends_a_command_with_a_line(
         assert "bad.json" in capsys.readouterr().err.splitlines()[-1]
 
 
+@measures
 def test_pooling(set_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pooling.main([str(set_file), "--seeds", "2"], keys=30)
     output = capsys.readouterr().out
@@ -347,6 +351,7 @@ def test_startup(capsys: pytest.CaptureFixture[str]) -> None:
         assert got == unit
 
 
+@measures
 @pytest.mark.skipif(os.name != "posix", reason="memory is told of a process on POSIX only")
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     tables.main(["--rows", "20", "--distinct", "5"])
@@ -357,6 +362,7 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
         assert float(megabytes.removesuffix(" MB")) > 10
 
 
+@measures
 def test_weights_as_features_beat_categories_that_were_not_seen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -375,6 +381,7 @@ def test_weights_as_features_beat_categories_that_were_not_seen(
     assert min(seen[1], given[1]) > right["`OneHotEncoder`"][1]
 
 
+@measures
 def test_startup_says_that_the_package_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -395,6 +402,7 @@ _TWO = {
 }
 
 
+@measures
 def test_recipes(
     corpus: Corpus,
     tmp_path: Path,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
-__all__ = ["ALL", "SLOW", "SOME", "examples"]
+__all__ = ["ALL", "SLOW", "SOME", "examples", "one_process"]
 
 SLOW = "FUZZYDICT_SLOW" in os.environ
 ALL = 100  # examples of most properties
@@ -20,3 +22,9 @@ def examples(count: int) -> settings:
     less in proportion.
     """
     return settings(max_examples=max(5, count * settings().max_examples // ALL))
+
+
+def one_process(first: Any, *others: Any) -> list[Any]:
+    """Return the parameters of a test that starts a process, of which the others are slow."""
+    slow = pytest.mark.slow("it starts a process, much as the first one does")
+    return [first, *(pytest.param(other, marks=slow) for other in others)]
