@@ -29,6 +29,7 @@ _COMMANDS = (
     "join",
     "lookup",
     "map",
+    "push",
     "train",
 )
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -6,24 +6,26 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
-from fuzzydict import FuzzyDict, OptionError, WordVectors
+from fuzzydict import FuzzyDict, OptionError, RemoteDict, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.io.dict_files import FORMATS, open_dict
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
 from ._completion import DICT, columns_of, sheets_of, sheets_of_table
-from ._problems import FILE, Choice
+from ._problems import FILE, FILE_OR_STORE, Choice
 
 __all__ = [
     "VECTORS_HELP",
+    "AnyDict",
     "cutoff_option",
     "dict_argument",
     "dict_options",
+    "dict_or_store_argument",
     "embedding_of",
     "no_nan",
     "opens_dict",
@@ -33,7 +35,12 @@ __all__ = [
     "vectors_option",
 ]
 
+#: What a command that only reads may get as DICT.
+AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
+
 dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
+#: Of a command that only reads, and may read from a store.
+dict_or_store_argument = click.argument("dict_file", metavar="DICT", type=FILE_OR_STORE)
 
 
 def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) -> float | None:
@@ -173,7 +180,7 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
     @scorer_option
     @functools.wraps(command)
     def run(
-        dict_file: Path,
+        dict_file: Path | str,
         format: str | None,  # noqa: A002
         key: str | None,
         value: str | None,
@@ -182,17 +189,36 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
         cutoff: float | None = None,
         **others: Any,
     ) -> None:
-        d: FuzzyDict[Any] = open_dict(
-            dict_file,
-            format=format,
-            key=key,
-            value=value,
-            embedding=embedding_of(vectors),
-            scorer=scorer,
-            score_cutoff=cutoff,
-            side=side,
-            **{name: others.pop(f"{side}{name}".replace("-", "_")) for name in _TABLE_OPTIONS},
-        )
-        command(d, **others)
+        embedding = embedding_of(vectors)
+        scoring: dict[str, Any] = {"scorer": scorer, "score_cutoff": cutoff}
+        reading: dict[str, Any] = {"format": format, "key": key, "value": value}
+        reading |= {name: others.pop(_parameter(side, name)) for name in _TABLE_OPTIONS}
+        if isinstance(dict_file, str):
+            _refuse({side * (name in _TABLE_OPTIONS) + name: of for name, of in reading.items()})
+            with _connected(dict_file, embedding, scoring) as remote:
+                command(remote, **others)
+        else:
+            d = open_dict(dict_file, embedding=embedding, side=side, **scoring, **reading)
+            command(d, **others)
 
     return run
+
+
+def _parameter(side: str, name: str) -> str:
+    return f"{side}{name}".replace("-", "_")
+
+
+def _refuse(options: dict[str, str | None]) -> None:
+    """Refuse options of a file that are given for a store."""
+    for name, option in options.items():
+        if option is not None:
+            raise click.UsageError(f"--{name} is for a file; DICT is a store, so leave it out")
+
+
+def _connected(url: str, embedding: Any, scoring: dict[str, Any]) -> RemoteDict:
+    """Return the keys in a store."""
+    remote = connect(url, embedding=embedding)
+    for name, option in scoring.items():
+        if option is not None:
+            setattr(remote, name, option)
+    return remote

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -22,11 +23,14 @@ from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
 __all__ = [
     "FILE",
+    "FILE_OR_STORE",
+    "STORES",
     "Choice",
     "Command",
     "Reporting",
     "check_ending",
     "check_place",
+    "is_address",
     "load_matplotlib",
     "one_of",
     "reporting_problems",
@@ -37,13 +41,25 @@ _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 #: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
+#: The part of an address in which a password stands; a message may leave out what follows.
+_SECRETS = re.compile(r"(?<=://).*(?:@|\.\.\.)|(?<=[?&]api_key=)[^&\s]*", re.I | re.S)
 
 
 class _File(click.Path):
     """An argument that names a file."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
         """Return the path, if the system can have a file of this name."""
+        if is_address(value):
+            self.fail(
+                "expected a file, got the address of a store, which only DICT of explain, "
+                "lookup and map may be",
+                param,
+                ctx,
+            )
         try:
             is_possible = value and b"\0" not in os.fsencode(value)
         except UnicodeError:
@@ -56,8 +72,26 @@ class _File(click.Path):
         return path
 
 
+class _FileOrStore(_File):
+    """An argument that names a file, or a store of keys by its address."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """Return a path; an address as the text that it is."""
+        return str(value) if is_address(value) else super().convert(value, param, ctx)
+
+
 #: The type of all arguments and options that name files.
 FILE = _File()
+FILE_OR_STORE = _FileOrStore()
+#: Addresses of stores, for errors.
+STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
+
+
+def is_address(value: Any) -> bool:
+    """Tell whether an argument is the address of a store, and not the name of a file."""
+    return isinstance(value, str) and _SCHEME.match(value) is not None
 
 
 class Choice(click.Choice[str]):
@@ -133,7 +167,8 @@ def reporting_problems() -> Iterator[None]:
         echo(*error.format_message().split("\n"), err=True)
         sys.exit(_USAGE)
     except click.ClickException as error:
-        _exit(error.format_message().rstrip(".") + _help_hint(error), _USAGE)
+        message = _without_secrets(error.format_message())
+        _exit(message.rstrip(".") + _help_hint(error), _USAGE)
     except (click.exceptions.Exit, click.Abort):
         raise  # click handles these
     except KeyboardInterrupt:
@@ -152,9 +187,10 @@ def reporting_problems() -> Iterator[None]:
     except MemoryError:
         _exit("not enough memory for this file; use a smaller one", _USAGE)
     except Exception as error:
+        why = _without_secrets(f"{type(error).__name__}: {error}")
         _exit(
-            f"this is a bug in fuzzydict ({type(error).__name__}: {error}); please report it with "
-            f"the traceback that FUZZYDICT_DEBUG=1 shows",
+            f"this is a bug in fuzzydict ({why}); please report it with the traceback that "
+            f"FUZZYDICT_DEBUG=1 shows",
             _BUG,
         )
 
@@ -165,13 +201,18 @@ def _help_hint(error: click.ClickException) -> str:
     return "" if ctx is None else f" (see {ctx.command_path} --help)"
 
 
+def _without_secrets(message: str) -> str:
+    """Return a message without the user and password of an address that somebody typed."""
+    return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
+
+
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
 def _exit(message: str, code: int) -> NoReturn:
     if os.environ.get("FUZZYDICT_DEBUG"):
-        echo(*traceback.format_exc().rstrip().split("\n"), err=True)
+        echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
     echo("Error: " + " ".join(message.split()), err=True)
     sys.exit(code)
 

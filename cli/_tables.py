@@ -67,14 +67,14 @@ def format_of(table: Path, option: str) -> str:
     return form
 
 
-def check_tables(form: str, table: Path, output: Path | None, other: Path, what: str) -> None:
+def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
     """Check before any work that a table can be read, and written again to ``output``.
 
     Args:
         form: its format.
         table: its file, or `STANDARD`.
         output: where it goes to, or None for standard output.
-        other: another file that is read, which ``output`` must not replace.
+        other: another file that is read, which ``output`` must not replace; or a store.
         what: what that is.
     """
     if table == STANDARD and form in FILES_ONLY:
@@ -89,9 +89,9 @@ def check_tables(form: str, table: Path, output: Path | None, other: Path, what:
     check_place(output)
 
 
-def is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file."""
-    return path.exists() and other.exists() and path.samefile(other)
+def is_same(path: Path, other: Path | str) -> bool:
+    """Return whether two paths lead to one file; a store, which is a text, is none."""
+    return isinstance(other, Path) and path.exists() and other.exists() and path.samefile(other)
 
 
 def counted(counts: Cleaned, sure: float) -> str:

@@ -7,23 +7,23 @@ from typing import Any
 
 import click
 
-from fuzzydict import Explanation, FuzzyDict, NoMatchError
+from fuzzydict import Explanation, NoMatchError
 from fuzzydict.io.records import as_json
 
-from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
 from ._output import echo, echo_text
 from ._problems import Command
 
 
 @click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
-@dict_argument
+@dict_or_store_argument
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @click.option(
     "--json", "in_json", is_flag=True, help="Print all numbers as JSON, one object per query."
 )
 @cutoff_option
 @opens_dict
-def command(d: FuzzyDict[Any], queries: tuple[str, ...], in_json: bool) -> None:
+def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
     """Explain why each QUERY finds a key of DICT, or none.
 
     It shows the words of the query, what replaces unknown words, the best two keys with the parts

@@ -16,7 +16,7 @@ from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.records import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
 
-from ._dicts import cutoff_option, dict_argument, opens_dict
+from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
 from ._output import echo
 from ._problems import Command
 
@@ -33,7 +33,7 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
 
 
 @click.command("lookup", cls=Command, example="fuzzydict lookup data/car.json colour")
-@dict_argument
+@dict_or_store_argument
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option(
     "-n",
@@ -53,12 +53,12 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
 @cutoff_option
 @opens_dict
 def command(
-    d: FuzzyDict[Any], queries: tuple[str, ...], number: int | None, in_json: bool, verbose: bool
+    d: AnyDict, queries: tuple[str, ...], number: int | None, in_json: bool, verbose: bool
 ) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
-    DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, or one that FuzzyDict.save
-    wrote.
+    DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, one that FuzzyDict.save
+    wrote, or the address of a store.
     Without a QUERY, queries are read from standard input, one a line, and answered as they come.
     A query without a match gives an empty line (with --json, nulls) and a message on standard
     error, and the exit code is 1.
@@ -80,8 +80,11 @@ def command(
     sys.exit(1 if missed else 0)
 
 
-def _cached_answers(d: FuzzyDict[Any], number: int) -> Callable[[str], Answer]:
-    """Return a function that looks a query up; answers to recent short queries are cached."""
+def _cached_answers(d: AnyDict, number: int) -> Callable[[str], Answer]:
+    """Return a function that looks a query up; answers to recent short queries are cached.
+
+    Those of a store are not, for others write to it.
+    """
 
     def look_up(query: str) -> Answer:
         try:
@@ -89,11 +92,11 @@ def _cached_answers(d: FuzzyDict[Any], number: int) -> Callable[[str], Answer]:
         except NoMatchError as error:
             return [None], _problem(error)
 
-    cached = lru_cache(_CACHE_SIZE)(look_up)
+    cached = lru_cache(_CACHE_SIZE if isinstance(d, FuzzyDict) else 0)(look_up)
     return lambda query: (cached if len(query) <= _MAX_CACHED else look_up)(query)
 
 
-def _matches(d: FuzzyDict[Any], query: str, number: int) -> list[Match]:
+def _matches(d: AnyDict, query: str, number: int) -> list[Match]:
     """Return up to ``number`` keys that reach the cutoff, best first."""
     nearest: Match = d.nearest(query)
     if number == 1 or not plain(query):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, OptionError
+from fuzzydict import OptionError
 from fuzzydict.io.columns import SURE, Cleaned, clean_column
 from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
-from ._dicts import cutoff_option, dict_argument, no_nan, opens_dict_beside_table
+from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, no_nan, opens_dict_beside_table
 from ._problems import FILE, Choice, Command, check_place
 from ._progress import progress_bar
 from ._tables import (
@@ -32,7 +31,7 @@ from ._tables import (
     cls=Command,
     example="fuzzydict map data/countries.csv data/orders.csv --column country -o orders.csv",
 )
-@dict_argument
+@dict_or_store_argument
 @click.argument("table", type=FILE)
 @click.option(
     "--column",
@@ -77,7 +76,7 @@ from ._tables import (
 @cutoff_option
 @opens_dict_beside_table
 def command(
-    d: FuzzyDict[Any],
+    d: AnyDict,
     table: Path,
     column: str,
     output: Path | None,
@@ -138,7 +137,7 @@ def _check(
     form: str, table: Path, output: Path | None, review: Path | None, decisions: Path | None
 ) -> None:
     """Refuse misuse before any work."""
-    dict_file: Path = click.get_current_context().params["dict_file"]
+    dict_file: Path | str = click.get_current_context().params["dict_file"]
     check_tables(form, table, output, dict_file, "dict")
     for option, path in {"--review": review, "--decisions": decisions}.items():
         if path is not None and is_same(path, dict_file):

@@ -24,8 +24,9 @@ from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from fuzzydict.io.review import MatchedKeys
     from fuzzydict.io.tables import CellBlock, Contents, Table, Writer
 
 
@@ -70,7 +71,7 @@ class Cleaned(NamedTuple):
 
 
 def clean_column(
-    d: FuzzyDict[Any],
+    d: MatchedKeys,
     table: Path | BinaryIO,
     column: str,
     output: Path | BinaryIO,
@@ -96,7 +97,8 @@ def clean_column(
     and the review are written when everything is done; if anything fails, neither is.
 
     Args:
-        d: the dict; its ``score_cutoff`` decides what matches, and what it was taught is certain.
+        d: the dict, or the keys in a store; its ``score_cutoff`` decides what matches, and what it
+            was taught is certain.
         table: a CSV, TSV, JSON Lines, Parquet or .xlsx file; or a stream of bytes of the first
             three.
         column: the name of the column.
@@ -327,6 +329,21 @@ def _check_apart(
 # ---- which key ---------------------------------------------------------------------------
 
 
+def keys_among(d: MatchedKeys, texts: Iterable[str]) -> list[str]:
+    """Return those of some texts that are keys; a store is asked once for all."""
+    if values_of := getattr(d, "values_of", None):
+        return list(values_of(list(texts)))
+    return [text for text in texts if text in d]
+
+
+def _blank_keys(d: MatchedKeys) -> Iterable[str]:
+    """Return the keys that may be blank cells, too; of a store, those in the usual cases."""
+    if isinstance(d, dict):
+        return (key for key in d if isinstance(key, str))
+    usual = (str.lower, str.upper, str.title, str.capitalize)
+    return keys_among(d, {write(text) for text in _BLANK_CELLS for write in usual})
+
+
 class BlankCells:
     """The cells that ask a dict nothing: empty ones, and such as "n/a", unless a key says so.
 
@@ -335,13 +352,13 @@ class BlankCells:
     [True, True, True, False, True, False]
     """
 
-    def __init__(self, d: FuzzyDict[Any]) -> None:
+    def __init__(self, d: MatchedKeys) -> None:
         self._d = d
-        self._texts = _BLANK_CELLS.difference(_folded(key) for key in d if isinstance(key, str))
+        self._texts = _BLANK_CELLS.difference(map(_folded, _blank_keys(d)))
 
     def __contains__(self, cell: str) -> bool:
         text = _folded(cell)
-        return (not text or text in self._texts) and not dict.__contains__(self._d, cell)
+        return (not text or text in self._texts) and cell not in self._d
 
 
 class _Cell(Generic[T]):
@@ -375,7 +392,7 @@ class _ColumnMatcher(Generic[T]):
 
     def __init__(
         self,
-        d: FuzzyDict[Any],
+        d: MatchedKeys,
         decided: Decided,
         review: Review | None,
         sure: float,
@@ -456,17 +473,17 @@ class _ColumnMatcher(Generic[T]):
 
     def _is_decided(self, query: str) -> bool:
         """Tell whether somebody said which key a query finds, or none; an equal key goes first."""
-        return query in self.decided and not dict.__contains__(self.d, query)
+        return query in self.decided and query not in self.d
 
     def _best(self, queries: list[str]) -> dict[str, Match | None]:
         """Return the best key of each query; None if there is no key to compare it with."""
         best: dict[str, Match | None] = dict.fromkeys(queries)
-        equal = [query for query in queries if dict.__contains__(self.d, query)]
+        equal = keys_among(self.d, queries)
         best.update(zip(equal, self.d.nearest(equal), strict=True))
         known = {q: self.decided[q] for q in queries if self._is_decided(q)}
-        for query, key in known.items():
-            if key is not None:
-                best[query] = Match(key, dict.__getitem__(self.d, key), 1.0, query=query)
+        keys = {query: key for query, key in known.items() if key is not None}
+        for query, found in zip(keys, self.d.nearest([*keys.values()]), strict=True):
+            best[query] = Match(found.key, found.value, 1.0, query=query)
         others = [q for q in queries if best[q] is None and q not in known and plain(q)]
         for start in range(0, len(others), _TOGETHER):
             some = others[start : start + _TOGETHER]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import json
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
@@ -35,7 +35,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fuzzydict.io.examples import Row
-    from fuzzydict.mapping import FuzzyDict
+
+
+class MatchedKeys(Protocol):
+    """What a column is matched with: a `FuzzyDict`, or the keys in a store, a `RemoteDict`."""
+
+    @property
+    def aliases(self) -> Mapping[str, Any]:
+        """What was taught: texts, and the key of each, or None."""
+
+    def __contains__(self, key: object, /) -> bool:
+        """Tell whether there is an equal key."""
+
+    def nearest(self, query: Any, /) -> Any:
+        """Return the `Match` of a query, or of each of a list."""
+
+    def most_similar(self, query: Any, /, topn: int | None) -> Any:
+        """Return the best matches of each of a list of queries, whatever their scores."""
 
 
 # ---- what was decided ---------------------------------------------------------------------
@@ -71,7 +87,7 @@ class DecidedFile:
         OptionError: the ending names another format.
     """
 
-    def __init__(self, path: Path, d: FuzzyDict[Any]) -> None:
+    def __init__(self, path: Path, d: MatchedKeys) -> None:
         check_ending(path)
         self.path, self.data = path, bytes_of(path)
         self._table = read_table(self.data, path)
@@ -83,7 +99,7 @@ class DecidedFile:
         impossible = []
         for row in self._table.rows():
             decision = _decision(row, path, d)
-            if dict.__contains__(d, row.query):
+            if row.query in d:
                 self._own.add(row.query)
             if decision is None:
                 self._undecided[row.line] = same_text(row.query)
@@ -136,34 +152,34 @@ class DecidedFile:
         return csv_row(cells, delimiter) + end
 
 
-def _decision(row: Row, path: Path, d: FuzzyDict[Any]) -> Decision | None:
+def _decision(row: Row, path: Path, d: MatchedKeys) -> Decision | None:
     """Return what a row decides, or None if it is undecided."""
     target = row.target
-    if target is not None and not dict.__contains__(d, target):
-        if dict.__contains__(d, row.written):  # a key that begins with a quote
+    if target is not None and target not in d:
+        if row.written in d:  # a key that begins with a quote
             return Decision(row.query, row.written, f"{path}: line {row.line}")
         target = target.strip()
-        if is_undecided(target) and not dict.__contains__(d, target):
+        if is_undecided(target) and target not in d:
             return None
     return Decision(row.query, target, f"{path}: line {row.line}")
 
 
-def _is_possible(decision: Decision, d: FuzzyDict[Any]) -> bool:
-    if dict.__contains__(d, decision.text):  # an equal key is always found
+def _is_possible(decision: Decision, d: MatchedKeys) -> bool:
+    if decision.text in d:  # an equal key is always found
         return decision.key == decision.text
-    return decision.key is None or dict.__contains__(d, decision.key)
+    return decision.key is None or decision.key in d
 
 
-def _impossible(rows: list[Row], path: Path, d: FuzzyDict[Any]) -> FileFormatError:
+def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
     first = rows[0]
     place, target = f"{path}: line {first.line}", _told(first.target)
-    if dict.__contains__(d, first.query):
+    if first.query in d:
         return FileFormatError(
             f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
             f"target cannot be {target}: remove the row"
         )
-    others = sum(not dict.__contains__(d, row.query) for row in rows[1:])
+    others = sum(row.query not in d for row in rows[1:])
     more = f"; {others} more targets are none: is the file about another dict?" if others else ""
     return FileFormatError(
         f"{place}: {target}, the target of {quoted(first.query)}, is not a key of the dict"
@@ -171,7 +187,7 @@ def _impossible(rows: list[Row], path: Path, d: FuzzyDict[Any]) -> FileFormatErr
     )
 
 
-def _suggestion(target: str | None, d: FuzzyDict[Any]) -> str:
+def _suggestion(target: str | None, d: MatchedKeys) -> str:
     try:
         return f" (its nearest key is {quoted(d.nearest(target).key)})"
     except NoMatchError:
@@ -192,7 +208,7 @@ class Decided:
         FileFormatError: as for a `DecidedFile`; or two rows decide differently on one text.
     """
 
-    def __init__(self, d: FuzzyDict[Any], paths: Iterable[Path]) -> None:
+    def __init__(self, d: MatchedKeys, paths: Iterable[Path]) -> None:
         self.files = {path: DecidedFile(path, d) for path in paths}
         first: dict[str, Decision] = {}
         for decision in (one for file in self.files.values() for one in file.decisions):

@@ -163,8 +163,13 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         options = {name: getattr(self, name) for name in OPTIONS if name not in _FIXED}
         return _connected, (self._url, self.embedding, options)
 
+    @property
+    def place(self) -> str:
+        """The address of the table or collection, without a password."""
+        return self._store.place
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._store.place!r})"
+        return f"{type(self).__name__}({self.place!r})"
 
     # ---- reads ----------------------------------------------------------------------------------
 
@@ -221,7 +226,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def __contains__(self, key: object) -> bool:
         hash(key)
-        return isinstance(key, str) and key in self._values_of([key])
+        return isinstance(key, str) and key in self.values_of([key])
+
+    def values_of(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Return the values of those texts that are keys, in one round trip."""
+        known = [exact_text(key) for key in keys if is_storable(key)]
+        return self._store.rows(known).values if known else {}
 
     def __iter__(self) -> Iterator[str]:
         return (row.key for page in self._store.pages(_PAGE) for row in page)
@@ -280,7 +290,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
-        values = self._values_of([as_key(key)])
+        values = self.values_of([as_key(key)])
         if key in values:
             return values[key]
         self[key] = default
@@ -294,7 +304,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def pop(self, key: str, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none."""
-        values = self._values_of([key]) if isinstance(key, str) else {}
+        values = self.values_of([key]) if isinstance(key, str) else {}
         if key not in values:
             if default:
                 return default[0]
@@ -408,7 +418,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
         missing = [name for name in dict.fromkeys(names) if name not in reader.values]
         if missing:
-            reader.values.update(self._values_of(missing))
+            reader.values.update(self.values_of(missing))
         try:
             return [reader.values[name] for name in names]
         except KeyError as error:
@@ -418,11 +428,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         raise OptionError(
             "attn_mask: a mask is of all keys, which are in a store; use most_similar(where=...)"
         )
-
-    def _values_of(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Return the values of those texts that are keys."""
-        known = [exact_text(key) for key in keys if is_storable(key)]
-        return self._store.rows(known).values if known else {}
 
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
@@ -512,18 +517,35 @@ class RemoteAliases(MutableMapping[str, Any]):
         for some in slices(len(aliases), _TOGETHER):
             self._store.teach(aliases[some])
 
+    def items(self) -> ItemsView[str, Any]:
+        """Return a view of all aliases, which are read some thousands at a time."""
+        return _AliasItems(self)
+
     def __delitem__(self, alias: str) -> None:
         self[alias]
         self._store.forget([same_text(alias)])
 
     def __iter__(self) -> Iterator[str]:
-        return (alias.written for alias in self._store.aliases())
+        return (alias.written for alias in self.listed())
+
+    def listed(self) -> Iterator[Alias]:
+        """Yield all aliases as the store has them."""
+        return self._store.aliases()
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._store.place!r})"
+
+
+class _AliasItems(ItemsView[str, Any]):
+    """The items of `RemoteAliases`, read some thousands at a time."""
+
+    _mapping: RemoteAliases
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((alias.written, alias.key) for alias in self._mapping.listed())
 
 
 # ---- opening ----------------------------------------------------------------------------------

@@ -48,8 +48,8 @@ def folder(tmp_path: Path, themes: Path) -> Path:
     return tmp_path
 
 
-# `explore` serves until it is interrupted, and has tests of its own.
-@pytest.mark.parametrize("command", ["", *(name for name in COMMANDS if name != "explore")])
+# `explore` serves until it is interrupted, `push` needs a database; they have tests of their own.
+@pytest.mark.parametrize("command", ["", *sorted({*COMMANDS} - {"explore", "push"})])
 def test_the_help_ends_in_an_example_that_runs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -1,0 +1,349 @@
+"""DICT as the address of a store: `push`, and the commands that read; no password is ever shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from fuzzydict import FuzzyDict, RemoteDict, StoreError
+from fuzzydict.stores import remote
+from fuzzydict.stores.base import Row
+from fuzzydict.stores.memory import MemoryStore
+
+main: click.Command = import_module("fuzzydict.cli").main
+URL = "postgresql://anna:s3cret@host/db?table=keys"
+
+
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": {"amount": 109000}}
+
+
+def run(*arguments: str | Path, lines: str | None = None) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)), input=lines)
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps(CAR))
+    return path
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """Return the store that every address leads to; nothing was created in it."""
+    store = MemoryStore("postgresql://host/db?table=keys")
+    monkeypatch.setattr(remote, "open_store", lambda _: store)
+    return store
+
+
+@pytest.fixture
+def pushed(store: MemoryStore, car: Path) -> RemoteDict:
+    assert run("push", car, URL).exit_code == 0
+    assert store.count() == len(CAR)
+    return remote.connect(URL)
+
+
+# ---- addresses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [URL],
+        ["lookup", f"--{URL}", "car.json"],
+        ["lookup", "car.json", "-n", URL],
+        ["lookup", "car.json", "--scorer", URL],
+        ["lookup", "car.json", "--vectors", URL],
+        ["lookup", URL, "--format", "json", "query"],
+        ["lookup", URL.replace("s3cret", "s3cret" * 50), "-x"],
+        ["explain", URL],
+        ["attend", URL, "query"],
+        ["attend", "car.json", URL, URL],
+        ["map", URL, URL, "--column", "a"],
+        ["map", URL, "table.csv", "--column", "a", "-o", URL],
+        ["join", URL, URL, "--on", "a"],
+        ["fit", URL, URL, "-o", "d.fuzzydict"],
+        ["explore", URL],
+        ["push", URL, URL],
+        ["push", "car.json", URL, URL],
+        ["push", "car.json", URL.removeprefix("postgresql://")],
+        ["push", "car.json", f" {URL}"],
+        ["evaluate", URL],
+        ["train", "--corpus", URL],
+    ],
+)
+def test_a_wrong_line_is_one_error_that_shows_no_password(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert len(result.stderr.splitlines()) == 1
+    assert "s3cret" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--format", "json"),
+        ("--key", "name"),
+        ("--value", "code"),
+        ("--sheet", "one"),
+        ("--delimiter", ";"),
+        ("--encoding", "utf-8"),
+    ],
+)
+def test_options_of_files_are_refused(option: str, value: str) -> None:
+    result = run("lookup", URL, option, value, "query")
+    assert result.exit_code == 2
+    assert f"Error: {option} is for a file; DICT is a store, so leave it out" in result.stderr
+
+
+def test_of_a_table_and_a_store_those_of_the_table_stay() -> None:
+    result = run("map", URL, "table.csv", "--column", "a", "--dict-sheet", "one", "--sheet", "two")
+    assert "Error: --dict-sheet is for a file" in result.stderr
+
+
+def test_a_file_may_have_any_name_but_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a:").mkdir()
+    (tmp_path / "a:" / "b.json").write_text('{"color": "black"}')
+    monkeypatch.chdir(tmp_path)
+    assert run("lookup", "a:/b.json", "colour").stdout == "black\n"
+    assert run("lookup", "./a://b.json", "colour").stdout == "black\n"
+
+
+# ---- push -----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("store")
+def test_a_dict_is_pushed(car: Path) -> None:
+    result = run("push", car, URL)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "4 keys: postgresql://host/db?table=keys\n"
+    assert dict(remote.connect(URL)) == CAR
+    assert remote.connect(URL)["colour"] == "black"
+
+
+def test_what_is_there_stays_but_for_equal_keys(pushed: RemoteDict, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text('{"color": "red", "doors": 4}')
+    assert run("push", other, URL).stdout.startswith("5 keys: ")
+    assert run("push", other, URL).stdout.startswith("5 keys: ")
+    assert dict(pushed) == CAR | {"color": "red", "doors": 4}
+
+
+@pytest.mark.usefixtures("store")
+def test_one_key_is_one_key(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text('{"color": "red"}')
+    assert run("push", tmp_path / "one.json", URL).stdout.startswith("1 key: ")
+
+
+@pytest.mark.usefixtures("store")
+def test_aliases_are_pushed_with_a_saved_dict(tmp_path: Path) -> None:
+    d: FuzzyDict[Any] = FuzzyDict(CAR)
+    d.aliases = {"what it costs": "price", "wheels": None}
+    d.save(tmp_path / "car.fuzzydict")
+    assert run("push", tmp_path / "car.fuzzydict", URL).exit_code == 0
+    pushed = remote.connect(URL)
+    assert dict(pushed.aliases) == {"what it costs": "price", "wheels": None}
+    assert pushed["What it costs"] == {"amount": 109000}
+
+
+@pytest.mark.usefixtures("store")
+def test_any_file_of_a_dict_is_pushed(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("name;code\nFrance;FR\nItaly;IT\n")
+    options = ["--key", "name", "--value", "code", "--delimiter", ";"]
+    assert run("push", tmp_path / "table.csv", URL, *options).exit_code == 0
+    assert dict(remote.connect(URL)) == {"France": "FR", "Italy": "IT"}
+
+
+@pytest.mark.usefixtures("store")
+def test_the_vectors_are_those_that_are_named(car: Path) -> None:
+    assert run("push", car, URL, "--vectors", "english").exit_code == 0
+    assert remote.connect(URL, embedding="english")["colour"] == "black"
+    result = run("push", car, URL)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert run("lookup", URL, "colour", "--vectors", "english").stdout == "black\n"
+    assert run("lookup", URL, "colour").exit_code == 2
+
+
+def test_the_sample_is_drawn_anew(pushed: RemoteDict, store: MemoryStore, car: Path) -> None:
+    before = store.meta()
+    pushed["doors"] = 4
+    assert store.meta() == before
+    assert run("push", car, URL, "--refresh").stdout.startswith("5 keys: ")
+    assert store.meta() != before
+
+
+def test_a_push_that_broke_can_be_run_again(
+    store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"key {i}": i for i in range(25)}
+    monkeypatch.setattr(remote, "_TOGETHER", 10)
+    (tmp_path / "many.json").write_text(json.dumps(many))
+    write = store.write
+
+    def breaking(rows: list[Row]) -> None:
+        if store.count():
+            raise StoreError(f"{store.place}: the connection was closed")
+        write(rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write", breaking)
+        result = run("push", tmp_path / "many.json", URL)
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {store.place}: the connection was closed\n"
+    assert store.count() == 10
+    assert run("push", tmp_path / "many.json", URL).stdout.startswith("25 keys: ")
+    assert dict(remote.connect(URL)) == many
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"color": NaN}', "'color'"),
+        ('{"color": "a\\u0000b"}', "'color'"),
+        ('{"col\\u0000or": 1}', "'col\\x00or'"),
+        ('{"color": [1e400]}', "'color'"),
+    ],
+)
+def test_what_no_store_can_hold_is_one_error(
+    store: MemoryStore, tmp_path: Path, content: str, told: str
+) -> None:
+    (tmp_path / "odd.json").write_text(content)
+    result = run("push", tmp_path / "odd.json", URL)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert told in result.stderr
+    assert store.meta() is None or store.count() == 0
+
+
+# ---- reads ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["-v"], ["--json"], ["-n", "3"], ["--cutoff", "0"], ["--scorer", "cosine"]]
+)
+@pytest.mark.usefixtures("pushed")
+def test_lookup_answers_as_from_the_file(car: Path, options: list[str]) -> None:
+    queries = ["colour", "color", "TopSpeed", "cost", "qwzzt"]
+    of_file, of_store = (run("lookup", place, *queries, *options) for place in (car, URL))
+    assert of_store.exit_code == of_file.exit_code
+    assert rounded(of_store.stdout) == rounded(of_file.stdout)
+    assert rounded(of_store.stderr) == rounded(of_file.stderr)
+
+
+def rounded(text: str) -> str:
+    """Return a text with two decimals of its numbers."""
+    return re.sub(r"\d+\.\d+(e-\d+)?", lambda found: f"{float(found[0]):.2f}", text)
+
+
+@pytest.mark.usefixtures("pushed")
+def test_lookup_answers_lines_as_the_store_is_then() -> None:
+    assert run("lookup", URL, lines="colour\nqwzzt\n").stdout == "black\n\n"
+
+
+@pytest.mark.usefixtures("pushed")
+def test_explain_explains_as_from_the_file(car: Path) -> None:
+    of_file, of_store = (run("explain", place, "colour", "qwzzt") for place in (car, URL))
+    assert of_store.exit_code == of_file.exit_code == 1
+    assert rounded(of_store.stdout) == rounded(of_file.stdout)
+
+
+@pytest.mark.usefixtures("pushed")
+def test_map_matches_as_from_the_file(car: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,field\n1,colour\n2,brnd\n3,n/a\n4,qwzzt\n5,price\n6,colour\n")
+    review = tmp_path / "review.csv"
+    outputs = []
+    for place in (car, URL):
+        result = run("map", place, table, "--column", "field", "--review", review)
+        outputs.append((result.exit_code, rounded(result.stdout), result.stderr))
+        decided = review.read_text().replace("?", "")
+        review.write_text(decided.replace("qwzzt,1,,,", "qwzzt,1,,,brand"))
+        result = run("map", place, table, "--column", "field", "--review", review)
+        outputs.append((result.exit_code, rounded(result.stdout), result.stderr))
+        review.unlink()
+    assert outputs[:2] == outputs[2:]
+    assert "1,colour,color,black,1.00" in outputs[0][1]
+
+
+def test_map_asks_a_store_seldom(
+    pushed: RemoteDict, store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [f"colour {i}" for i in range(60)]
+    (tmp_path / "table.csv").write_text("field\n" + "\n".join(cells))
+    pushed.aliases.update({f"alias {i}": "color" for i in range(100)})
+    calls: list[str] = []
+    for name in ("rows", "search", "aliases", "pages"):
+        call = getattr(store, name)
+
+        def counted(*args: Any, call: Any = call, name: str = name, **kwargs: Any) -> Any:
+            calls.append(name)
+            return call(*args, **kwargs)
+
+        monkeypatch.setattr(store, name, counted)
+    run("map", URL, tmp_path / "table.csv", "--column", "field", "-o", tmp_path / "out.csv")
+    assert "pages" not in calls
+    assert len(calls) < 20
+
+
+@pytest.mark.usefixtures("store")
+def test_a_cell_that_a_key_says_is_not_blank(tmp_path: Path) -> None:
+    (tmp_path / "d.json").write_text('{"NA": "Namibia", "None": 0, "color": 1}')
+    run("push", tmp_path / "d.json", URL)
+    table = tmp_path / "table.csv"
+    table.write_text("field\nna\nNA\nnone\nn/a\nnull\n")
+    of_file, of_store = (
+        run("map", place, table, "--column", "field") for place in (tmp_path / "d.json", URL)
+    )
+    assert rounded(of_store.stdout) == rounded(of_file.stdout)
+    assert of_store.stderr == of_file.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["lookup", URL, "colour"],
+        ["lookup", URL],
+        ["explain", URL, "colour"],
+        ["map", URL, "table.csv", "--column", "a"],
+    ],
+)
+def test_a_store_in_which_nothing_was_created_is_one_error(
+    store: MemoryStore, arguments: list[str]
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {store.place}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("url", ["mysql://anna:s3cret@host/db", "http://anna:s3cret@host/x"])
+def test_an_address_of_something_else_is_one_error(car: Path, url: str) -> None:
+    for arguments in (["lookup", url, "colour"], ["push", car, url]):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1
+        assert "s3cret" not in result.stderr
+
+
+@pytest.mark.usefixtures("pushed")
+def test_the_connection_is_closed_in_the_end(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(store, "close", lambda: closed.append(True))
+    for arguments in (["lookup", URL, "colour"], ["lookup", URL, "qwzzt"], ["explain", URL, "a"]):
+        run(*arguments)
+        assert closed
+        closed.clear()
