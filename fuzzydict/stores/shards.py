@@ -112,8 +112,7 @@ def pool_shards(
     """
     asked, score_cutoff = as_queries(queries), as_cutoff(score_cutoff)
     pooling = _Pooling(_opened(shards, embedding), map)
-    with naming_the_place(asked):
-        pooled = pooling.pooled(asked, score_cutoff)
+    pooled = pooling.pooled(asked, score_cutoff)
     return pooled if isinstance(queries, list) else as_output(pooled[0])
 
 
@@ -547,7 +546,8 @@ class _Pooling:
         self._require_different_keys(described)
         texts, keys = _read(queries, described)
         if not sum(one.size for one in described) or not all(map(plain, texts)):
-            self._of_one(_nothing, next((text for text in texts if not plain(text)), texts[0]))
+            with naming_the_place(queries):
+                self._of_one(_nothing, next((text for text in texts if not plain(text)), texts[0]))
         return self._of_texts(queries, texts, keys, described, score_cutoff)
 
     def _of_texts(
@@ -661,7 +661,9 @@ def _read(queries: list[Any], described: list[_Described]) -> tuple[list[str], s
     if refused:
         raise no_matches(refused, "leave them out")
     names = [query if query in keys else aliases.get(query, query) for query in queries]
-    return require_texts(names), keys | {key for key in aliases.values() if key is not None}
+    with naming_the_place(queries):
+        texts = require_texts(names)
+    return texts, keys | {key for key in aliases.values() if key is not None}
 
 
 def _are_equal(name: str, a: Any, b: Any) -> bool:

@@ -1,0 +1,438 @@
+"""Pooling over shards is pooling over the one dict that has the items of all, in any split."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from fuzzydict import (
+    ArgumentTypeError,
+    Boxcar,
+    DoubtfulPoolWarning,
+    FuzzyDict,
+    Gaussian,
+    NoMatchError,
+    OptionError,
+    PoolingError,
+    RemoteDict,
+    WordVectors,
+    pool_shards,
+)
+from fuzzydict.embedding.projections import Projections
+from fuzzydict.errors import quoted
+from fuzzydict.stores import shards as module
+from fuzzydict.stores.memory import MemoryStore
+
+WORDS = (
+    *("brand", "color", "model", "price", "speed", "weight", "height", "width", "year", "owner"),
+    *("door", "seat", "window", "light", "brake", "fuel", "tank", "gear", "wheel", "date"),
+    *("birth", "start", "end", "name", "street", "city"),
+)
+VECTORS = np.random.default_rng(0).normal(size=(len(WORDS), 12)) + 0.3
+EMBEDDING = WordVectors.from_mapping(dict(zip(WORDS, VECTORS, strict=True)))
+#: Keys of one word and of two, of equal words, and of words that are not known.
+NAMES = [
+    *WORDS,
+    *(f"{one} {other}" for one in WORDS[:8] for other in WORDS[5:18] if one != other),
+    *("C", "C++", "C#", "c", "top_speed", "topSpeed", "Top speed", "top-speed", "Brand", "brand!"),
+    *("qwzzt", "colour", "dob", "5551234", "555-1234", "weights", "date of birth", "max", "min"),
+]
+ASKED = ["colour", "brnd", "speed of tank", "c", "C++", "date", "qwzzt", "topspeed", "dob", "hight"]
+SCORERS = [None, "spelling", "cosine", Gaussian(2.0)]
+may_be_doubtful = pytest.mark.filterwarnings("ignore::fuzzydict.DoubtfulPoolWarning")
+pytestmark = may_be_doubtful
+ALL = -1e9  # a cutoff that every key reaches
+
+
+def joined(shards: Sequence[FuzzyDict[Any]]) -> FuzzyDict[Any]:
+    """Return the one dict that has the items of all, in their order."""
+    return reduce(lambda one, other: one | other, shards)
+
+
+def assert_same(queries: Any, shards: Sequence[Any], one: FuzzyDict[Any], **options: Any) -> None:
+    options = {"score_cutoff": ALL} | options
+    expected = one.pool(queries, score_cutoff=options["score_cutoff"])
+    np.testing.assert_allclose(pool_shards(queries, shards, **options), expected, atol=1e-6)
+
+
+def dicts_of(split: Sequence[Sequence[str]], **options: Any) -> list[FuzzyDict[float]]:
+    """Return a dict for each list of keys; the values are from 0 to 1."""
+    options = {"embedding": EMBEDDING} | options
+    return [FuzzyDict({name: value_of(name) for name in names}, **options) for names in split]
+
+
+def value_of(name: str) -> float:
+    return zlib.crc32(name.encode()) / 2**32
+
+
+# ---- any split --------------------------------------------------------------------------------
+
+
+@st.composite
+def splits(draw: st.DrawFn) -> list[list[str]]:
+    """Draw keys, and in which shard each is; some shards may be empty."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=130, unique=True))
+    count = draw(st.integers(1, 5))
+    places = draw(st.lists(st.integers(0, count - 1), min_size=len(names), max_size=len(names)))
+    return [
+        [name for name, place in zip(names, places, strict=True) if place == one]
+        for one in range(count)
+    ]
+
+
+@given(
+    splits(),
+    st.sampled_from(SCORERS),
+    st.lists(st.sampled_from(ASKED), min_size=1, max_size=4),
+    st.sampled_from([None, 0.5, 3.0]),
+)
+@example([NAMES[:70], NAMES[70:]], None, ASKED, None)
+@example([NAMES[i::7] for i in range(7)], None, ASKED, None)
+@example([NAMES[i::60] for i in range(60)], "spelling", ASKED, None)
+@settings(max_examples=60)
+def test_any_split_pools_as_the_one_dict(
+    split: list[list[str]], scorer: Any, queries: list[str], temperature: float | None
+) -> None:
+    shards = dicts_of(split, scorer=scorer, temperature=temperature)
+    assert_same(queries, shards, joined(shards))
+
+
+@pytest.mark.parametrize("scorer", ["cosine", None])
+def test_the_shipped_vectors_pool_as_the_one_dict(scorer: Any) -> None:
+    shards = dicts_of([NAMES[::2], NAMES[1::2]], embedding=None, scorer=scorer)
+    assert_same(ASKED, shards, joined(shards))
+    assert pool_shards("colour", shards) == pytest.approx(joined(shards).pool("colour"), abs=1e-6)
+
+
+def encode(texts: list[str]) -> Any:
+    """Return vectors (n, 8) that say nothing, as another encoder's."""
+    seeds = [zlib.crc32(text.lower().encode()) for text in texts]
+    return np.array([np.random.default_rng(seed).normal(size=8) + 1 for seed in seeds])
+
+
+MANY = [f"{one} {other} {third}" for one in WORDS[:12] for other in WORDS for third in WORDS[:10]]
+
+
+@pytest.mark.parametrize("embedding", [EMBEDDING, encode], ids=["words", "encoder"])
+def test_of_many_keys_a_sample_is_counted_as_in_the_one_dict(embedding: Any) -> None:
+    assert len(MANY) > 2 * 1024  # more than are counted, and than a background is told from
+    parts = MANY[:500], MANY[500:1801], MANY[1801:]
+    shards = dicts_of(parts, embedding=embedding)
+    assert_same(["colour of modell", "date of birth", "price price"], shards, joined(shards))
+
+
+def test_deleted_keys_count_for_nothing() -> None:
+    shards = dicts_of([NAMES[:60], NAMES[60:90], NAMES[90:]])
+    for d in shards:
+        pool_shards("date", [d], score_cutoff=ALL)  # which makes its index
+        for name in list(d)[3:20:2]:
+            del d[name]
+    alone = FuzzyDict({name: value for d in shards for name, value in d.items()})
+    alone.embedding = EMBEDDING
+    assert_same(ASKED, shards, alone)
+    assert_same(ASKED, shards, joined(shards))
+
+
+@pytest.mark.parametrize("query", ["c", "C", "C++", "c++", "c#", "C #"])
+def test_keys_of_equal_words_in_several_shards_are_told_apart(query: str) -> None:
+    shards = dicts_of([["brand", "C"], ["C++", "color"], ["date", "C#", "c"]])
+    assert_same(query, shards, joined(shards))
+    most = max(range(7), key=lambda key: joined(shards).attend(query).weights[key])
+    assert list(joined(shards))[most].lower() == query.replace(" ", "").lower()
+
+
+def test_keys_that_are_tied_weigh_the_same_in_whichever_shard() -> None:
+    words = [f"x{'abcdefghij'[i]}q{'klmnopqrst'[j]}z" for i in range(10) for j in range(10)]
+    shards = dicts_of([words[:3], words[3:70], words[70:]])
+    assert_same(["window", "sdfgh"], shards, joined(shards))
+
+
+def naive(query: str, shards: Sequence[FuzzyDict[float]]) -> float:
+    """Return what is pooled if each shard chooses which of its keys are compared as strings."""
+    totals = np.zeros(2)
+    for d in shards:
+        attention = d.attend(query)
+        assert attention.none is not None
+        odds = attention.weights * (1 - attention.none) / attention.none
+        totals += np.array([odds @ np.array(list(d.values())), odds.sum()])
+    return float(totals[0] / totals[1])
+
+
+def test_a_shard_that_chose_for_itself_would_pool_otherwise() -> None:
+    """Where 48 keys look more like "dob", "date of birth" is not compared with it as a string."""
+    alike = {f"dob{letter}{other}": 0.0 for letter in "abcdefgh" for other in "qrstuvwx"}
+    shards = [FuzzyDict(alike), FuzzyDict({"date of birth": 1.0})]
+    one = joined(shards)
+    assert one.pool("dob") == pytest.approx(pool_shards("dob", shards), abs=1e-6)
+    assert one.pool("dob") < 0.001 < 0.9 < naive("dob", shards)
+
+
+# ---- what is pooled -----------------------------------------------------------------------------
+
+
+def test_arrays_and_texts_are_pooled_as_the_dict_pools_them() -> None:
+    colors: list[FuzzyDict[Any]] = [FuzzyDict({"red": (255, 0, 0)})]
+    colors.append(FuzzyDict({"navy": [0, 0, 128]}))
+    one = joined(colors)
+    assert pool_shards(["violet"], colors).shape == (1, 3)
+    np.testing.assert_allclose(pool_shards("violet", colors), one.pool("violet"), atol=1e-4)
+    assert pool_shards([], colors).tolist() == []
+    texts = dicts_of([["brand"], ["color"]])
+    for d in texts:
+        d.update({name: "tank" if name == "brand" else "fuel" for name in d})
+    assert_same(["brnd", "colour"], texts, joined(texts))
+
+
+def test_v_is_applied_to_what_is_pooled() -> None:
+    turned = Projections(value=[[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]])
+    shards = [
+        FuzzyDict({name: [value_of(name), 1.0]}, embedding=EMBEDDING, projections=turned)
+        for name in WORDS[:3]
+    ]
+    assert_same(["colour", "brnd"], shards, joined(shards))
+
+
+def test_values_that_no_query_reaches_may_be_anything() -> None:
+    near = {"red": [1.0, 0.0], "pink": [0.9, 0.1], "blue": [0.0, 9.0], "navy": [0.0, 8.0]}
+    near["far"] = [50.0, 50.0]
+    options: dict[str, Any] = {"embedding": near, "scorer": Boxcar(2.0)}
+    shards = [FuzzyDict({"red": 1.0, "navy": None}, **options), FuzzyDict({"blue": "x"}, **options)]
+    assert pool_shards(["red", "pink"], shards).tolist() == [1.0, 1.0]
+    with pytest.raises(NoMatchError, match="widen the scorer"):
+        pool_shards("far", shards)
+
+
+def test_a_query_that_is_an_alias_is_read_as_its_key_unless_it_is_one_elsewhere() -> None:
+    shards = dicts_of([["brand", "color"], ["price"], ["owner", "hue"]])
+    shards[0].aliases = {"make": "brand", "hue": "color", "cost": "brand", "maker": None}
+    shards[1].aliases = {"Cost": "price"}
+    one = joined(shards)
+    assert_same(["make", "Make", "hue", "cost", "COST"], shards, one)
+    for queries in ("maker", ["brand", "maker"]):
+        with pytest.raises(NoMatchError, match="taught"):
+            pool_shards(queries, shards)
+
+
+def test_a_doubtful_pool_is_warned_of() -> None:
+    shards = [FuzzyDict({"studio flat": 650}), FuzzyDict({"parking space": 90})]
+    with pytest.warns(DoubtfulPoolWarning, match="unicorn") as warned:
+        pool_shards(["flat", "unicorn"], shards)
+    assert warned[0].filename == __file__
+    with pytest.warns(DoubtfulPoolWarning) as same:
+        joined(shards).pool(["flat", "unicorn"])
+    assert str(warned[0].message) == str(same[0].message)
+
+
+# ---- stores -------------------------------------------------------------------------------------
+
+
+def remote_of(names: Sequence[str], **options: Any) -> RemoteDict:
+    remote = RemoteDict(MemoryStore(), embedding=EMBEDDING).open(create=True)
+    for name, value in options.items():
+        setattr(remote, name, value)
+    remote.update({name: value_of(name) for name in names})
+    return remote
+
+
+@pytest.mark.parametrize("scorer", [None, "cosine"])
+@pytest.mark.parametrize("rows", [7, 1000])
+def test_a_store_is_read_page_by_page(
+    scorer: Any, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_ROWS", rows)
+    remote = remote_of([*NAMES[:120], "--"], scorer=scorer)
+    (d,) = dicts_of([NAMES[120:]], scorer=scorer)
+    in_order = FuzzyDict(remote.items(), embedding=EMBEDDING, scorer=scorer)
+    assert_same(ASKED, [remote, d], in_order | d)
+    assert_same(ASKED, [d, remote], d | in_order)
+
+
+def test_an_alias_in_a_store_is_read_as_its_key() -> None:
+    remote = remote_of(["brand", "price"])
+    remote.aliases["maker"] = "brand"
+    (d,) = dicts_of([["color"]])
+    assert pool_shards("Maker", [d, remote]) == pool_shards("brand", [d, remote])
+
+
+def test_keys_that_are_written_meanwhile_are_an_error() -> None:
+    remote, written = remote_of(["brand", "price"]), list[str]()
+
+    def writing(function: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+        written.append(f"key {len(written)}")
+        remote[written[-1]] = 1.0
+        return list(map(function, tasks))
+
+    with pytest.raises(OptionError, match="has changed while it was pooled"):
+        pool_shards("brand", [remote], map=writing)
+
+
+# ---- other processes --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _processes_find_this_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the path, so that the installed package comes first."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2])])
+
+
+def saved(tmp_path: Path) -> tuple[list[Path], FuzzyDict[float]]:
+    dicts = dicts_of([NAMES[::2], NAMES[1::2]], embedding=None)
+    paths = [tmp_path / f"{number}.fuzzydict" for number in range(2)]
+    for d, path in zip(dicts, paths, strict=True):
+        d.save(path)
+    return paths, joined(dicts)
+
+
+def as_elsewhere(function: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+    """Run tasks with what another process would get, and get back from it."""
+
+    def sent(one: Any) -> Any:
+        return pickle.loads(pickle.dumps(one))
+
+    return [sent(sent(function)(sent(task))) for task in tasks]
+
+
+def test_another_process_gets_little_of_a_file(tmp_path: Path) -> None:
+    paths, one = saved(tmp_path)
+    assert_same(ASKED, [str(path) for path in paths], one, map=as_elsewhere)
+    paths[1].write_bytes(paths[0].read_bytes())
+    with pytest.raises(OptionError, match=r"the key '.*' is in .* and in "):
+        pool_shards(ASKED, paths, map=as_elsewhere)
+
+
+def test_a_dict_goes_to_another_process_as_it_is() -> None:
+    shards = dicts_of([NAMES[:10], NAMES[10:80]])
+    assert_same(ASKED[:2], shards, joined(shards), map=as_elsewhere)
+
+
+@pytest.mark.slow("it starts several processes")
+@pytest.mark.usefixtures("_processes_find_this_module")
+def test_processes_pool_files(tmp_path: Path) -> None:
+    paths, one = saved(tmp_path)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
+        assert_same(ASKED, paths, one, map=processes.map)
+
+
+@pytest.mark.more
+@pytest.mark.usefixtures("_processes_find_this_module")
+def test_a_cluster_of_dask_pools_files(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    paths, one = saved(tmp_path)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def run(function: Callable[[Any], Any], tasks: list[Any]) -> Any:
+            return client.gather(client.map(function, tasks))
+
+        assert_same(ASKED, paths, one, map=run)
+
+
+# ---- what is refused --------------------------------------------------------------------------
+
+
+def test_shards_are_files_and_dicts() -> None:
+    (d,) = dicts_of([["brand"]])
+    with pytest.raises(OptionError, match="expected one or more, got none"):
+        pool_shards("brand", [])
+    wrong: Any
+    for wrong in ("car.fuzzydict", d, 3):
+        with pytest.raises(ArgumentTypeError, match="expected a list"):
+            pool_shards("brand", wrong)
+    with pytest.raises(ArgumentTypeError, match=r"shards\[1\].*got dict"):
+        pool_shards("brand", [d, {"color": 1.0}])
+    with pytest.raises(FileNotFoundError):
+        pool_shards("brand", [d, "nowhere.fuzzydict"])
+    with pytest.raises(OptionError, match="map: expected a result for each of 1 things"):
+        pool_shards("brand", [d], map=lambda *_: [])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"temperature": 2.0}, r"temperature: None and 2\.0"),
+        ({"score_cutoff": 0.3}, "score_cutoff"),
+        ({"scorer": "cosine"}, "scorer: None and 'cosine'"),
+        ({"scorer": Gaussian(1.0)}, "scorer"),
+        ({"embedding": WordVectors.from_mapping({"brand": [1.0, 2.0]})}, "embedding"),
+        ({"projections": Projections(query=np.eye(12) * 2)}, "embedding"),
+    ],
+)
+def test_shards_with_different_options_are_refused(options: dict[str, Any], told: str) -> None:
+    shards = [*dicts_of([["brand"]]), *dicts_of([["color"]], **options)]
+    with pytest.raises(OptionError, match=rf"shards\[0\] and shards\[1\] have different.*{told}"):
+        pool_shards("brand", shards)
+
+
+def test_equal_scorers_are_one() -> None:
+    shards = [dicts_of([[name]], scorer=Gaussian(2.0))[0] for name in ("brand", "color")]
+    assert_same("colour", shards, joined(shards))
+
+
+def test_a_key_that_is_in_two_shards_is_refused() -> None:
+    shards = dicts_of([NAMES[:50], NAMES[50:], ["x1", NAMES[70], "x2"]])
+    places = r"shards\[1\] and in shards\[2\]"
+    with pytest.raises(OptionError, match=f"the key {quoted(NAMES[70])} is in {places}"):
+        pool_shards("brand", shards)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            (1.0, [1.0, 2.0]),
+            r"the value of 'brand' has shape \(\), that of 'color' has shape \(2,\)",
+        ),
+        (("tank", np.zeros(12)), r"the value of 'brand' is a text, that of 'color' has shape"),
+        ((1.0, None), "the value of 'color' cannot be pooled"),
+        ((1.0, np.nan), "the value of 'color' has NaN"),
+    ],
+)
+def test_values_of_different_kinds_are_refused(values: tuple[Any, Any], told: str) -> None:
+    names = zip(("brand", "color"), values, strict=True)
+    shards = [FuzzyDict({name: value}, embedding=EMBEDDING) for name, value in names]
+    with pytest.raises(PoolingError, match=told):
+        pool_shards("brand", shards)
+    with pytest.raises(PoolingError):
+        joined(shards).pool("brand")
+
+
+def test_a_shard_without_keys_adds_nothing() -> None:
+    full, empty = dicts_of([["brand", "color", "--"], []])
+    assert_same(["brnd", "colour"], [empty, full, empty], full)
+    with pytest.raises(NoMatchError, match="no key of the dict is a text with letters or digits"):
+        pool_shards("brand", [empty, empty])
+
+
+@pytest.mark.parametrize("query", ["window shopping", ["brand", "zebra"], "--", 3, ["brand", None]])
+def test_what_matches_nothing_is_refused_as_by_the_dict(query: Any) -> None:
+    shards = dicts_of([["brand", "color"], ["price"]], score_cutoff=0.9)
+    errors = []
+    reads: list[Callable[[Any], Any]] = [joined(shards).pool, lambda q: pool_shards(q, shards)]
+    for read in reads:
+        with pytest.raises(NoMatchError) as raised:
+            read(query)
+        errors.append(str(raised.value))
+    assert errors[0] == errors[1]
+
+
+def test_a_key_matches_whatever_its_score() -> None:
+    shards = dicts_of([["C++", "brand"], ["C", "color"]], score_cutoff=0.999)
+    assert_same(["C", "brand"], shards, joined(shards), score_cutoff=None)
+    with pytest.raises(NoMatchError):
+        pool_shards("window", shards)
