@@ -98,7 +98,7 @@ __all__ = [
     "match",
     "pool_shards",
 ]
-if find_spec("sklearn"):
+if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
 __version__ = "0.1.0"
 

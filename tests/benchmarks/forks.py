@@ -11,10 +11,10 @@ import random
 import signal
 import threading
 import time
-import warnings
+from functools import partial
 
 from fuzzydict import FuzzyDict
-from tests.benchmarks.campaigns import count_and_seed
+from tests.benchmarks.campaigns import count_and_seed, forked
 
 KEYS = {"color": 1.0, "price": 2.0, "top speed": 3.0, "brand": 4.0}
 PATIENCE = 60  # seconds after which a child is said to hang
@@ -32,7 +32,7 @@ def failed(count: int, seed: int) -> int:
     try:
         for _ in range(count):
             time.sleep(chance.uniform(0, 0.02))
-            bad += _forked(d) != 0
+            bad += os.waitpid(forked(partial(_check, d)), 0)[1] != 0
     finally:
         done.set()
         for thread in threads:
@@ -56,21 +56,8 @@ def _write(d: FuzzyDict[float], done: threading.Event) -> None:
         d.pop(f"new key {(i + 25) % 50}", None)
 
 
-def _forked(d: FuzzyDict[float]) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            signal.alarm(PATIENCE)
-            status = _check(d)
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1]
-
-
 def _check(d: FuzzyDict[float]) -> int:
+    signal.alarm(PATIENCE)
     d["made by the child"] = 9.0
     new = FuzzyDict(dict(d))
     for query in ("colour", "prize", "made by a child", "new key"):

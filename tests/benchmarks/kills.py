@@ -10,12 +10,14 @@ import random
 import signal
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
 from fuzzydict import FuzzyDict
-from tests.benchmarks.campaigns import count_and_seed
+from tests.benchmarks.campaigns import count_and_seed, forked
 
 KEYS = [f"key {n}" for n in range(300)]
 LONGEST = 0.05  # seconds, after which a process is killed
@@ -35,9 +37,7 @@ def lost(count: int, seed: int) -> int:
         for d in several:
             d.save(path)
         for _ in range(count):
-            child = os.fork()
-            if not child:
-                _save_for_ever(several, path)
+            child = forked(partial(_save_for_ever, several, path))
             time.sleep(chance.uniform(0, LONGEST))
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -45,13 +45,10 @@ def lost(count: int, seed: int) -> int:
     return bad
 
 
-def _save_for_ever(several: list[FuzzyDict[int]], path: Path) -> None:
-    try:
-        while True:
-            for d in several:
-                d.save(path)
-    finally:
-        os._exit(1)
+def _save_for_ever(several: list[FuzzyDict[int]], path: Path) -> NoReturn:
+    while True:
+        for d in several:
+            d.save(path)
 
 
 def _is_whole(path: Path) -> bool:
