@@ -7,7 +7,7 @@ import os
 import struct
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import numpy as np
 
@@ -62,15 +62,19 @@ class Address(NamedTuple):
         ('shop', 'keys')
         """
         parts = urlsplit(url)
-        options = parse_qsl(parts.query, keep_blank_values=True)
-        own = {name: value for name, value in options if name in ("table", "partitions")}
-        others = urlencode([pair for pair in options if pair[0] not in own])
+        options = [pair.partition("=")[::2] for pair in parts.query.split("&")]
+        own = {name: unquote(value) for name, value in options if name in ("table", "partitions")}
+        others = "&".join(f"{name}={value}" for name, value in options if name and name not in own)
         table = tuple(own.get("table", "keys").split("."))
         lengths = [len(name.encode()) for name in table]
-        if len(table) > 2 or not 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME:
+        if (
+            len(table) > 2
+            or not 0 < min(lengths) <= max(lengths) <= _LONGEST_NAME
+            or not {"\0", "%"}.isdisjoint("".join(table))
+        ):
             raise OptionError(
                 f"expected table=NAME or table=SCHEMA.NAME of at most {_LONGEST_NAME} bytes each, "
-                f"got {quoted(own['table'])}"
+                f"without %, got {quoted(own['table'])}"
             )
         partitions = own.get("partitions", "0")
         if not (partitions.isdecimal() and partitions.isascii() and int(partitions) <= 1024):
@@ -250,7 +254,9 @@ class PostgresStore:
             self._sql(
                 "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, value json NOT NULL,"
                 " vector halfvec({dimensions}), trust real NOT NULL, ngrams bytea NOT NULL,"
-                " folded bit({bits}))" + " PARTITION BY HASH (id)" * bool(parts),
+                " folded bit({bits}), replaced boolean NOT NULL DEFAULT false)"
+                + " PARTITION BY HASH (id)"
+                * bool(parts),
                 dimensions=dimensions,
                 bits=_BITS,
             )
@@ -343,21 +349,26 @@ class PostgresStore:
 
     def _write(self, connection: Session, rows: Sequence[Row]) -> None:
         columns = "id, key, value, vector, trust, ngrams, folded"
+        changes = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[1:])
+        # In one order, so that of two writers none waits for the other. RETURNING tells those that
+        # are new.
+        insert = (
+            f"INSERT INTO {{keys}} AS held ({columns}) SELECT {columns} FROM pg_temp.written"  # noqa: S608
+            f" ORDER BY id ON CONFLICT (id) DO UPDATE SET {changes}, replaced = true"
+            f" RETURNING NOT held.replaced"
+        )
         with connection.cursor() as cursor:
-            cursor.execute(self._sql("CREATE TEMPORARY TABLE written (LIKE {keys}) ON COMMIT DROP"))
-            with cursor.copy(f"COPY written ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
-                for block in _binary(rows):
-                    copy.write(block)
-            names = columns.split(", ")[1:]
-            # In one order, so that of two writers none waits for the other.
             cursor.execute(
                 self._sql(
-                    f"INSERT INTO {{keys}} ({columns}) SELECT {columns} FROM written ORDER BY id"  # noqa: S608
-                    f" ON CONFLICT (id) DO UPDATE SET"
-                    f" {', '.join(f'{name} = excluded.{name}' for name in names)}"
-                    f" RETURNING xmax = 0"
+                    "CREATE TEMPORARY TABLE written (LIKE {keys} INCLUDING DEFAULTS) ON COMMIT DROP"
                 )
             )
+            with cursor.copy(
+                f"COPY pg_temp.written ({columns}) FROM STDIN (FORMAT BINARY)"
+            ) as copy:
+                for block in _binary(rows):
+                    copy.write(block)
+            cursor.execute(self._sql(insert))
             self._add(cursor, sum(is_new for (is_new,) in cursor))
 
     def _add(self, cursor: Cursor[tuple[Any, ...]], change: int) -> None:

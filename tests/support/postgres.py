@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
-import signal
 import tempfile
-import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -45,30 +42,18 @@ class Server:
             return list(cursor.fetchall()) if cursor.description else []
 
     def kill(self) -> None:
-        """Kill the server at once, as a loss of power would, and all its processes."""
-        pid = self._server.get_pid()
-        os.kill(pid, signal.SIGKILL)
-        while Path(f"/proc/{pid}").exists() and _state(pid) != "Z":
-            time.sleep(0.01)
+        """Kill the server at once, as a loss of power would, and wait until its processes end."""
+        import psutil
+
+        main = psutil.Process(self._server.get_pid())
+        processes = [main, *main.children(recursive=True)]
+        main.kill()  # the others end when they notice
+        psutil.wait_procs(processes, timeout=30)
+        (self.folder / "data" / "postmaster.pid").unlink()  # or else it is taken for running
 
     def start(self) -> None:
         """Start the server again."""
-        for attempt in range(50):  # until the processes of the killed one have ended
-            try:
-                self._server.ensure_postgres_running()
-            except Exception:
-                if attempt == 49:
-                    raise
-                time.sleep(0.2)
-            else:
-                return
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
+        self._server.ensure_postgres_running()
 
 
 @cache
