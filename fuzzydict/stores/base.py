@@ -131,6 +131,12 @@ class Store(Protocol):
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, at most a few thousand with different keys; equal keys are replaced."""
 
+    def settle(self) -> None:
+        """Build what makes searches quick, once many rows were written; may take minutes.
+
+        Before, searches find the same, and take longer the more keys there are.
+        """
+
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""
 

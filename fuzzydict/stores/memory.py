@@ -70,6 +70,11 @@ class MemoryStore:
                     )
             self._rows.update({row.key: deepcopy(row) for row in rows})
 
+    def settle(self) -> None:
+        """Do nothing: there is no index."""
+        with self._created():
+            pass
+
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""
         with self._created():

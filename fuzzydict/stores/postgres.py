@@ -30,6 +30,7 @@ T = TypeVar("T")
 _MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
 _BITS = 1024  # into which the 65,536 n-grams are folded
 _EFFORT = 200  # keys that a search of an index keeps: more find more, and take longer
+_MEMORY = 1 << 30  # bytes that a server may take at least while it builds an index
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 #: For all statements of a connection: see https://github.com/pgvector/pgvector#iterative-index-scans
@@ -39,6 +40,10 @@ _SETTINGS = {
     "plan_cache_mode": "force_custom_plan",  # a plan for any query would not use the index
     "jit": "off",
 }
+
+
+#: A search compares with all keys as long as they are fewer.
+UNINDEXED = 10_000
 
 
 class Address(NamedTuple):
@@ -243,9 +248,7 @@ class PostgresStore:
 
     def _create(self, connection: Session, dimensions: int, meta: Mapping[str, Any]) -> None:
         run = connection.execute
-        run(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
-        )
+        self._lock_table(connection)
         if self._exists(connection):
             return
         self._check_extension(connection)
@@ -275,8 +278,6 @@ class PostgresStore:
                     i=i,
                 )
             )
-        run(self._sql("CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)"))
-        run(self._sql("CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)"))
         run(
             self._sql(
                 "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
@@ -375,6 +376,46 @@ class PostgresStore:
         """Count keys, as the last thing of a transaction: no other can count until it ends."""
         if change:
             cursor.execute(self._sql("UPDATE {meta} SET count = count + %s"), [change])
+
+    def settle(self) -> None:
+        """Build the indexes of a table of many keys, if it has none; others cannot write meanwhile.
+
+        Keys that are written later are added to them, which takes longer for each.
+        """
+        self._call(self._settle)
+
+    def _settle(self, connection: Session) -> None:
+        if not self._wants_indexes(connection):
+            return
+        self._lock_table(connection)  # so that of two clients one builds them
+        if not self._wants_indexes(connection):
+            return
+        connection.execute(
+            "SELECT set_config('maintenance_work_mem', greatest(%s::bigint,"
+            " pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true)",
+            [_MEMORY],
+        )
+        connection.execute(
+            self._sql("CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)")
+        )
+        connection.execute(self._sql("CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)"))
+        connection.execute(self._sql("ANALYZE {keys}"))
+
+    def _wants_indexes(self, connection: Session) -> bool:
+        query = (
+            "SELECT count >= {few} AND NOT EXISTS (SELECT FROM pg_index"
+            " JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
+            " WHERE indrelid = %s::regclass AND amname = 'hnsw') FROM {meta}"
+        )
+        name = self._names["keys"].as_string(connection)
+        rows = connection.execute(self._sql(query, few=UNINDEXED), [name]).fetchall()
+        return bool(rows[0][0])
+
+    def _lock_table(self, connection: Session) -> None:
+        """Let one client at a time create tables or indexes."""
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
+        )
 
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""

@@ -204,6 +204,9 @@ class QdrantStore:
                 lambda client: client.upsert(self._collection, points, wait=True, ordering=order)
             )
 
+    def settle(self) -> None:
+        """Do nothing: the server builds its index by itself."""
+
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""
         return self._delete([str(id_of(key)) for key in dict.fromkeys(keys)])

@@ -287,6 +287,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         aliases = getattr(other, "aliases", None)
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.update(aliases)
+        self._store.settle()
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
