@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzydict import FuzzyDict
+from tests.support.properties import SLOW
 
 KEYS = [f"key {letter}" for letter in "abcdef"]
 
@@ -34,6 +35,7 @@ def test_values_are_converted_once_until_a_write() -> None:
     assert (asked.count("red"), asked.count("blue")) == (2 * len(KEYS) - 1, 1)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "new",
@@ -50,7 +52,7 @@ def test_what_is_pooled_is_what_a_new_dict_pools(new: Any, seed: int) -> None:
     chance = random.Random(seed)
     d: FuzzyDict[Any] = FuzzyDict({key: new(i) for i, key in enumerate(KEYS)}, embedding=encode)
     d.scorer = "cosine"
-    for step in range(60):
+    for step in range(60 if SLOW else 30):
         key, act = chance.choice(KEYS), chance.randrange(6)
         if act == 0:
             d[key] = new(step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -62,6 +63,7 @@ def private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name != "_"
 
 
+@cache
 def defined_in(tree: ast.Module) -> set[str]:
     """Return the names that a file defines: functions, classes, variables, attributes of self."""
     found = set(OFFERED)
@@ -75,6 +77,7 @@ def defined_in(tree: ast.Module) -> set[str]:
     return found
 
 
+@cache
 def bases_of(module: str) -> set[str]:
     """Return the modules in which the bases of this module's classes are, and their bases."""
     tree = syntax(module)

@@ -126,14 +126,14 @@ def test_rare_ngrams_find_what_all_of_them_find(
     index, alive = NgramIndex(words), np.random.default_rng(0).random(len(words)) < share_alive
     monkeypatch.setattr(ngrams, "_MANY", 1)  # as if there were a hundred times as many
     chance, by_rare = random.Random(0), 0
-    for _ in range(100):
+    for _ in range(40):
         word = chance.choice(words)
         place = chance.randrange(len(word) + 1)
         query = word[:place] + chance.choice("etaoin") + word[place:]
         assert found(index, query, 8, alive) == expected(index, query, 8, alive)
         (part,) = index.parts()
         by_rare += ngrams._by_rare_ngrams(part, buckets(query), 8, alive) is not None
-    assert by_rare > 50
+    assert by_rare > 20
 
 
 def test_no_more_ngrams_are_remembered_than_there_is_room_for(
