@@ -24,6 +24,7 @@ from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 __all__ = [
     "FILE",
     "FILE_OR_STORE",
+    "FOLDER",
     "STORES",
     "Choice",
     "Command",
@@ -47,7 +48,11 @@ _SECRETS = re.compile(r"(?<=://).*(?:@|\.\.\.)|(?<=[?&]api_key=)[^&\s]*", re.I |
 
 
 class _File(click.Path):
-    """An argument that names a file."""
+    """An argument that names a file, or a folder that may be a new one."""
+
+    def __init__(self, *, is_folder: bool = False) -> None:
+        super().__init__()
+        self._is_folder = is_folder
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -67,7 +72,8 @@ class _File(click.Path):
         if not is_possible:
             self.fail(f"{quoted(value)} cannot be the name of a file", param, ctx)
         path = Path(value)
-        if os.path.split(value)[1] in ("", os.curdir) and not path.is_dir():
+        ends_as_folder = os.path.split(value)[1] in ("", os.curdir)
+        if ends_as_folder and not path.is_dir() and not self._is_folder:
             self.fail(f"{quoted(value)} names a folder, and there is none", param, ctx)
         return path
 
@@ -85,6 +91,8 @@ class _FileOrStore(_File):
 #: The type of all arguments and options that name files.
 FILE = _File()
 FILE_OR_STORE = _FileOrStore()
+#: The type of those that name a folder, which need not exist.
+FOLDER = _File(is_folder=True)
 #: Addresses of stores, for errors.
 STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import click
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "progress_bars"]
 
 _STEPS = 1000  # of a whole bar
 
@@ -24,3 +24,21 @@ def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, i
     hidden = not shown or is_dumb or sys.stderr is None or not sys.stderr.isatty()
     with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:
         yield lambda done, total: bar.update(_STEPS * done // max(1, total) - bar.pos)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function to call with a label, the amount done and the total amount.
+
+    Each label gets a bar of its own, as soon as the one before is done.
+    """
+    with ExitStack() as stack:
+        shown: list[tuple[str, Callable[[int, int], None]]] = []
+
+        def update(label: str, done: int, total: int) -> None:
+            if not shown or shown[-1][0] != label:
+                stack.close()
+                shown.append((label, stack.enter_context(progress_bar(label))))
+            shown[-1][1](done, total)
+
+        yield update

@@ -11,6 +11,7 @@ import pickle
 import signal
 from collections.abc import Sized
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from itertools import islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -245,15 +246,20 @@ def _failed(chunk: _Chunk, code: int | None) -> _Chunk:
 # ---- Dask -------------------------------------------------------------------------------------
 
 
+def require_dask() -> None:
+    """Raise MissingExtraError unless Dask is installed."""
+    if find_spec("distributed") is None:
+        raise MissingExtraError(
+            "Dask is not installed; install it with: pip install 'fuzzydict[dask]'"
+        )
+
+
 @contextmanager
 def _client(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
     """Yield a client of a scheduler; one that is started here is ended."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise MissingExtraError(
-            "Dask is not installed; install it with: pip install 'fuzzydict[dask]'"
-        ) from error
+    require_dask()
+    from distributed import Client, LocalCluster
+
     if isinstance(scheduler, Client):
         yield scheduler
     elif scheduler == LOCAL:

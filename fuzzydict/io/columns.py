@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -124,16 +125,9 @@ def clean_column(
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
     checked_format(table, format)
-    _check_apart(table, output, decisions, review)
-    if review is not None:
-        check_ending(review)
-    existing = review if review is not None and review.exists() else None
-    decided = Decided(d, [path for path in (decisions, existing) if path is not None])
-    prefix = f"{column}_" if prefix is None else prefix
-    added = [
-        Added(f"{prefix}{name}", like, "choose another prefix")
-        for name, like in _NEW_COLUMNS.items()
-    ]
+    check_apart(table, output, decisions, review)
+    decided = decided_in(d, decisions, review)
+    added = new_columns(column, prefix)
     reading: dict[str, Any] = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     with nullcontext() if review is None else Review(review, decided) as doubts:
         with (
@@ -142,11 +136,40 @@ def clean_column(
         ):
             blocks = source.blocks(column)
             with source.writer(file, added) as writer:
-                matcher = _ColumnMatcher(d, decided, doubts, sure, writer.beside)
-                _copy(source, blocks, writer, matcher, progress)
+                matcher = ColumnMatcher(d, decided, doubts, sure, writer.beside)
+                copy_rows(source, blocks, writer, matcher, progress)
         if doubts:
             matcher.count["undecided"] = doubts.undecided()
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
+
+
+def new_columns(column: str, prefix: str | None) -> list[Added]:
+    """Return the columns that are added for a column; ``prefix`` as for `clean_column`."""
+    prefix = f"{column}_" if prefix is None else prefix
+    return [
+        Added(f"{prefix}{name}", like, "choose another prefix")
+        for name, like in _NEW_COLUMNS.items()
+    ]
+
+
+def decided_in(d: MatchedKeys, decisions: Path | None, review: Path | None) -> Decided:
+    """Return what somebody decided in these files, of which the review need not exist yet."""
+    if review is not None:
+        check_ending(review)
+    existing = review if review is not None and review.exists() else None
+    return Decided(d, [path for path in (decisions, existing) if path is not None])
+
+
+def best_keys(d: MatchedKeys, queries: list[str]) -> list[Match | None]:
+    """Return the best key of each query, a match or not; None if there is no key to compare."""
+    best: list[Match | None] = []
+    for start in range(0, len(queries), _TOGETHER):
+        try:
+            ranked = d.most_similar(queries[start : start + _TOGETHER], topn=1)
+        except NoMatchError:  # no key has letters or digits
+            return [None] * len(queries)
+        best += [row[0] if row else None for row in ranked]
+    return best
 
 
 def join_tables(
@@ -223,8 +246,8 @@ def join_tables(
         added = [] if how == "anti" else _right_columns(source, contents, suffix, add_score)
         with source.writer(file, added) as writer:
             beside = _joined(writer, how, len(contents.names), add_score)
-            matcher = _ColumnMatcher[Any](d, Decided(d, []), None, sure, beside)
-            _copy(source, blocks, writer, matcher, progress)
+            matcher = ColumnMatcher[Any](d, Decided(d, []), None, sure, beside)
+            copy_rows(source, blocks, writer, matcher, progress)
     return Cleaned(**{name: matcher.count[name] for name in Cleaned._fields})
 
 
@@ -282,11 +305,11 @@ def _joined(
     return beside
 
 
-def _copy(
+def copy_rows(
     source: Table,
     blocks: Iterator[CellBlock],
     writer: Writer[Any],
-    matcher: _ColumnMatcher[Any],
+    matcher: ColumnMatcher[Any],
     progress: Callable[[int, int], None],
 ) -> None:
     """Write the rows of a table, each with what matches its cell."""
@@ -312,7 +335,7 @@ def _written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryI
         raise
 
 
-def _check_apart(
+def check_apart(
     table: Path | BinaryIO, output: Path | BinaryIO, decisions: Path | None, review: Path | None
 ) -> None:
     """Check that decisions and a review are in files of their own."""
@@ -376,7 +399,7 @@ class _Cell(Generic[T]):
         self.beside, self.count, self.doubt = beside, count, doubt
 
 
-class _ColumnMatcher(Generic[T]):
+class ColumnMatcher(Generic[T]):
     """Finds what is written beside the cells of a column, and counts the rows.
 
     Args:
@@ -385,6 +408,7 @@ class _ColumnMatcher(Generic[T]):
         review: collects the doubts.
         sure: the lowest score of a match that is not doubtful.
         written: returns an answer as it is written.
+        look_up: returns what `best_keys` does, which it is by default.
 
     Attributes:
         count: the rows by the names of `Cleaned`, those of `count_rows`.
@@ -397,9 +421,11 @@ class _ColumnMatcher(Generic[T]):
         review: Review | None,
         sure: float,
         written: Callable[[Answer], T],
+        look_up: Callable[[list[str]], list[Match | None]] | None = None,
     ) -> None:
         self.d, self.decided, self.review, self.sure = d, decided, review, sure
         self.count: Counter[str] = Counter()
+        self._look_up = look_up or partial(best_keys, d)
         self._written, self._beside_none = written, written(_NO_ANSWER)
         self._known: dict[str | None, _Cell[T]] = {}
         self._beside: dict[str | None, T] = {}  # of the known cells
@@ -442,7 +468,7 @@ class _ColumnMatcher(Generic[T]):
 
     def _answer(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        queries = [cell for cell in cells if cell is not None and not self._is_blank(cell)]
+        queries = [cell for cell in cells if cell is not None and not self.is_blank(cell)]
         if self.review is not None:
             self.review.saw(queries)
         best = self._best(queries)
@@ -468,7 +494,16 @@ class _ColumnMatcher(Generic[T]):
         guess = match.key if match.matches else None
         return Doubt(query, 0, match.key, match.score, undecided(guess))
 
-    def _is_blank(self, cell: str) -> bool:
+    def asked(self, queries: list[str]) -> list[str]:
+        """Return the queries that are looked up: no keys, not decided, with letters or digits."""
+        return self._asked(queries, keys_among(self.d, queries))
+
+    def _asked(self, queries: list[str], equal: list[str]) -> list[str]:
+        keys = set(equal)
+        return [q for q in queries if q not in keys and q not in self.decided and plain(q)]
+
+    def is_blank(self, cell: str) -> bool:
+        """Tell whether a cell asks nothing."""
         return cell in self._blank and not self._is_decided(cell)
 
     def _is_decided(self, query: str) -> bool:
@@ -484,14 +519,8 @@ class _ColumnMatcher(Generic[T]):
         keys = {query: key for query, key in known.items() if key is not None}
         for query, found in zip(keys, self.d.nearest([*keys.values()]), strict=True):
             best[query] = Match(found.key, found.value, 1.0, query=query)
-        others = [q for q in queries if best[q] is None and q not in known and plain(q)]
-        for start in range(0, len(others), _TOGETHER):
-            some = others[start : start + _TOGETHER]
-            try:
-                ranked = self.d.most_similar(some, topn=1)
-            except NoMatchError:  # no key has letters or digits
-                break
-            best.update((query, row[0]) for query, row in zip(some, ranked, strict=True) if row)
+        asked = self._asked(queries, equal)
+        best.update(zip(asked, self._look_up(asked), strict=True))
         return best
 
 

@@ -129,8 +129,10 @@ class Table(Protocol):
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, of the first lines: others may have more."""
 
-    def blocks(self, column: str) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
+
+        If only this column is wanted ``alone``, other columns need not be read, nor written.
 
         Raises:
             FileFormatError: there is no such column, or a row cannot be read.
@@ -262,7 +264,8 @@ def name_of(table: Path | BinaryIO) -> str:
     return str(table) if isinstance(table, Path) else str(getattr(table, "name", "the stream"))
 
 
-def _check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
+def check_names(existing: Iterable[str], added: Iterable[Added], place: str) -> None:
+    """Raise FileFormatError if a table has a column of the name of a new one."""
     taken = set(existing)
     for one in added:
         if one.name in taken:
@@ -308,7 +311,7 @@ class _Csv:
         self.name, self.header, self.dialect, self._file = name, header, dialect, file
         self.names: list[str] = header.content
 
-    def blocks(self, column: str) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         index = column_index(column, self.header, self.name)
         return (
             CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
@@ -329,7 +332,7 @@ class _Csv:
 
     @contextmanager
     def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_CsvWriter]:
-        _check_names(self.names, added, self.name)
+        check_names(self.names, added, self.name)
         writer = _CsvWriter(self, output, added)
         yield writer
         writer.finish()
@@ -396,7 +399,7 @@ class _JsonLines:
         objects = (content for content in first.contents if isinstance(content, dict))
         return list(dict.fromkeys(name for content in objects for name in content))
 
-    def blocks(self, column: str) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         found, fields = False, dict[str, None]()
         for lines, raws, contents in self._blocks:
             rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
@@ -461,7 +464,7 @@ class _JsonLinesWriter:
                 parts.append(raw)
                 continue
             if not content.keys().isdisjoint(self._names):
-                _check_names(content, self._added, f"{self._name}: line {line}")
+                check_names(content, self._added, f"{self._name}: line {line}")
             text = raw.rstrip()
             parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
         self._output.write(encoded("".join(parts)))
@@ -470,7 +473,9 @@ class _JsonLinesWriter:
 
 # ---- Parquet ------------------------------------------------------------------------------
 
-_PARQUET_ROWS = 16_384  # of a block, which becomes a row group
+_PARQUET_ROWS = 16_384  # that are read at once
+#: Of a block, which becomes a row group; it ends when it has so many rows, or so many bytes.
+_GROUP_ROWS, _GROUP_BYTES = 8 * _PARQUET_ROWS, 2**24
 
 
 @contextmanager
@@ -556,18 +561,37 @@ class _Parquet:
         self.names: list[str] = table.schema_arrow.names
         self._done = 0
 
-    def blocks(self, column: str) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         if self.names.count(column) != 1:
             raise no_column(column, self.names, self.name)
-        return self._blocks(column)
+        return self._blocks(column, [column] if alone else None)
 
-    def _blocks(self, column: str) -> Iterator[CellBlock]:
-        for batch in self._table.iter_batches(_PARQUET_ROWS):
+    def _blocks(self, column: str, columns: list[str] | None) -> Iterator[CellBlock]:
+        for batch in self._batches(columns):
             cells = self._texts(batch[column], column).dictionary_encode(null_encoding="encode")
             different = cells.dictionary.to_pylist()
             counts = np.bincount(cells.indices, minlength=len(different)).tolist()
             self._done += batch.num_rows
             yield CellBlock(different, counts, (batch, cells.indices))
+
+    def _batches(self, columns: list[str] | None) -> Iterator[Any]:
+        """Yield the rows, as many together as a row group has."""
+        some, size = [], 0
+        for batch in self._table.iter_batches(_PARQUET_ROWS, columns=columns):
+            some.append(batch)
+            size += batch.nbytes
+            if len(some) * _PARQUET_ROWS >= _GROUP_ROWS or size >= _GROUP_BYTES:
+                yield self._joined(some)
+                some, size = [], 0
+        if some:
+            yield self._joined(some)
+
+    def _joined(self, batches: list[Any]) -> Any:
+        if len(batches) == 1:
+            return batches[0]
+        table = self._arrow.Table.from_batches(batches).combine_chunks()
+        columns = [column.chunk(0) for column in table.columns]
+        return self._arrow.record_batch(columns, schema=table.schema)
 
     def _texts(self, column: Any, name: str) -> Any:
         """Return an array as one of texts."""
@@ -594,7 +618,7 @@ class _Parquet:
     def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_ParquetWriter]:
         from pyarrow.parquet import ParquetWriter
 
-        _check_names(self.names, added, self.name)
+        check_names(self.names, added, self.name)
         schema, types = self._table.schema_arrow, [self._type(one.values) for one in added]
         for new, kind in zip(added, types, strict=True):
             schema = schema.append(self._arrow.field(new.name, kind))
@@ -654,7 +678,7 @@ class _ParquetWriter:
         ]
         arrays = [*batch.columns, *added]
         rows = self._arrow.record_batch(arrays, schema=self._writer.schema)
-        self._writer.write_batch(rows, _PARQUET_ROWS)
+        self._writer.write_batch(rows, max(1, rows.num_rows))
 
 
 # ---- workbooks ----------------------------------------------------------------------------
@@ -667,7 +691,7 @@ class _Xlsx:
         self.name, self._sheet = sheet.name, sheet
         self.names: list[str] = sheet.names
 
-    def blocks(self, column: str) -> Iterator[CellBlock]:
+    def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         rows = self._rows(column)
         return iter([CellBlock([row.text for row in rows], None, rows)])
 
@@ -694,7 +718,7 @@ class _Xlsx:
 
     @contextmanager
     def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_XlsxWriter]:
-        _check_names(self.names, added, self.name)
+        check_names(self.names, added, self.name)
         writer = _XlsxWriter(self._sheet, output, [one.name for one in added])
         yield writer
         writer.finish()

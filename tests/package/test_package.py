@@ -26,7 +26,9 @@ ERRORS: dict[str, tuple[type[Exception], ...]] = {
     "PoolingError": (TypeError, ValueError),
     "ReadOnlyError": (AttributeError,),
     "ShapeError": (ValueError,),
+    "StoreError": (ConnectionError,),
     "UnknownOptionError": (TypeError, AttributeError),
+    "WorkerError": (RuntimeError,),
 }
 #: Imported when it is asked for, by those who have scikit-learn.
 IMPORTED_LATER = "fuzzydict.frames.key_encoder"
