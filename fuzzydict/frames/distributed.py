@@ -297,39 +297,35 @@ def _by_dask(
         given.update(some)
         return [future for future, _ in some]
 
-    futures = as_completed(give(ahead), loop=client.loop)
+    # Results are fetched at once, before the worker that has them may end.
+    done = as_completed(give(ahead), loop=client.loop, with_results=True, raise_errors=False)
     try:
-        for future in futures:
-            with _errors_of(client):
-                found = future.result()
+        for future, found in done:
+            if future.status != "finished":
+                error: Exception = found[1] if isinstance(found, tuple) else found
+                raise _error_of(client, error)
             texts = given.pop(future)
-            futures.update(give(1))
+            done.update(give(1))
             yield texts, found
     finally:
         client.cancel(list(given))
 
 
-@contextmanager
-def _errors_of(client: Client) -> Iterator[None]:
-    """Turn errors of Dask, and of what the workers do not have, into one that says what to do."""
+def _error_of(client: Client, error: Exception) -> Exception:
+    """Return the error of a worker, or one that says what to do about an error of Dask."""
     from distributed import KilledWorker
 
-    place = quoted(client.scheduler_info()["address"])
-    try:
-        yield
-    except (FuzzyDictError, OSError):
-        raise
-    except KilledWorker as error:
-        raise WorkerError(
+    place = quoted(client.scheduler.address if client.scheduler else "the cluster")
+    if isinstance(error, FuzzyDictError | OSError):
+        return error
+    if isinstance(error, KilledWorker):
+        return WorkerError(
             f"several workers of {place} ended while they looked up the same texts; see their "
             f"logs: if the memory is full, let fewer run on each machine"
-        ) from error
-    except ImportError as error:
-        raise WorkerError(
+        )
+    if isinstance(error, ImportError):
+        return WorkerError(
             f"the workers of {place} do not have what they need: {error}; install the same "
             f"packages there as here"
-        ) from error
-    except Exception as error:
-        raise WorkerError(
-            f"the workers of {place} failed: {type(error).__name__}: {error}"
-        ) from error
+        )
+    return WorkerError(f"the workers of {place} failed: {type(error).__name__}: {error}")
