@@ -41,7 +41,8 @@ _PART = 1_000_000  # rows
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.folders", description="Measure `fuzzydict map` of a folder."
+        prog="python -m tests.benchmarks.folders",
+        description="Measure `fuzzydict map` of a folder.",
     )
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--distinct", type=int, default=20_000, help="different texts")
