@@ -1,0 +1,315 @@
+"""`QdrantStore`: its address, and servers that are not there, refuse, break, or answer nonsense."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from socket import socket
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzzydict import MissingExtraError, OptionError, StoreError
+from fuzzydict.stores.base import Alias, Row
+from fuzzydict.stores.qdrant import QdrantStore
+from fuzzydict.stores.where import conditions_of
+from tests.support.stores import META, E, row, rows_of, search
+
+if TYPE_CHECKING:
+    from tests.support.qdrant_server import Server
+
+SECRET = "s3cret-of-mine"
+
+
+# ---- addresses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"qdrant://localhost:x/words?api_key={SECRET}",
+        f"qdrant://localhost:99999/words?api_key={SECRET}",
+        f"qdrant://{SECRET}@localhost/words",
+        f"qdrant://:{SECRET}@localhost/words",
+        f"http://localhost/words?api_key={SECRET}",
+        f"qdrant:///words?api_key={SECRET}",
+        f"qdrant://localhost?api_key={SECRET}",
+        f"qdrant://localhost/?api_key={SECRET}",
+        f"qdrant://localhost/a/b?api_key={SECRET}",
+        f"qdrant://localhost/..?api_key={SECRET}",
+        f"qdrant://localhost/words?apikey={SECRET}",
+        f"qdrant://localhost/words?api_key={SECRET}&api_key={SECRET}",
+        f"qdrant://localhost/words?api_key={SECRET}%0A",
+        f"qdrant://localhost/words?api_key={SECRET}é",
+        f"qdrant://localhost/words?api_key={SECRET}&https=yes",
+        f"qdrant://localhost/words?api_key={SECRET}&shards=0",
+        f"qdrant://localhost/words?api_key={SECRET}&replicas=-1",
+        "qdrant://localhost/words?api_key=",
+        "qdrant://localhost/words?shards=many",
+    ],
+)
+def test_a_wrong_address_is_refused_and_no_key_is_shown(url: str) -> None:
+    with pytest.raises(OptionError) as error:
+        QdrantStore.open(url)
+    assert SECRET not in str(error.value)
+
+
+def test_a_missing_client_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "qdrant_client", None)
+    with pytest.raises(MissingExtraError, match=r"fuzzydict\[qdrant\]"):
+        QdrantStore.open("qdrant://localhost/words")
+
+
+@pytest.mark.more
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("qdrant://localhost/words", "qdrant://localhost:6334/words"),
+        ("qdrant://h:6333/my%20words?shards=4&replicas=2&on_disk=1", "qdrant://h:6333/my words"),
+        (f"qdrant://[::1]:7/words?api_key={SECRET}&https=0", "qdrant://[::1]:7/words"),
+        (f"qdrant://h:443/words?api_key={SECRET}&rest=1", "qdrant://h:443/words"),
+    ],
+)
+def test_a_place_is_named_without_its_key(url: str, place: str) -> None:
+    pytest.importorskip("qdrant_client")
+    store = QdrantStore.open(url)
+    assert store.place == place
+    assert SECRET not in repr(store)
+
+
+# ---- servers that do not answer as they should ----------------------------------------------
+
+CALLS: list[Callable[[QdrantStore], Any]] = [
+    lambda s: s.meta(),
+    lambda s: s.create(E, META),
+    lambda s: s.set_meta(META),
+    lambda s: s.count(),
+    lambda s: s.write(rows_of(2)),
+    lambda s: s.remove(["red"]),
+    lambda s: s.rows(["red"], ["crimson"]),
+    lambda s: s.search([search("red")], conditions_of({"a": 1})),
+    lambda s: list(s.pages(10)),
+    lambda s: s.teach([Alias("crimson", "crimson", "red")]),
+    lambda s: s.forget(["crimson"]),
+    lambda s: list(s.aliases()),
+    lambda s: s.drop(),
+]
+
+
+def _free_port() -> int:
+    with socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("options", ["rest=0", "rest=1", f"rest=1&https=0&api_key={SECRET}"])
+def test_no_server(options: str) -> None:
+    pytest.importorskip("qdrant_client")
+    store = QdrantStore.open(f"qdrant://127.0.0.1:{_free_port()}/words?{options}")
+    for call in CALLS:
+        with pytest.raises(StoreError, match="cannot be reached") as error:
+            call(store)
+        assert store.place in str(error.value)
+        assert SECRET not in str(error.value)
+    store.close()
+
+
+ANSWERS = {
+    "nothing": b"",
+    "half a head": b"HTTP/1.1 200 OK\r\nContent-Le",
+    "half a body": b'HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{"result": {"exi',
+    "no HTTP": b"\x00\x00\x12\x04\x00\x00\x00\x00\x00",
+    "no JSON": b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
+    "other JSON": b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"result": 7}',
+    "no result": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+    "an error": b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\noops",
+    "busy": b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 3\r\nContent-Length: 2\r\n\r\n{}",
+    "busy, oddly": b"HTTP/1.1 429 No\r\nRetry-After: later\r\nContent-Length: 2\r\n\r\n{}",
+    "elsewhere": b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
+    "not found": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+}
+
+
+@contextmanager
+def _answering(answer: bytes) -> Iterator[int]:
+    """Run a server that answers each request with these bytes, and hangs up."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1 << 16)
+            self.request.sendall(answer)
+
+    class Server(HTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """Say nothing: the client hung up first."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_nonsense_is_an_error_that_names_the_place(answer: bytes) -> None:
+    pytest.importorskip("qdrant_client")
+    with _answering(answer) as port:
+        url = f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}"
+        store = QdrantStore.open(url)
+        for call in CALLS:
+            with pytest.raises(StoreError) as error:
+                call(store)
+            assert store.place in str(error.value)
+            assert SECRET not in str(error.value)
+        store.close()
+
+
+@pytest.mark.more
+def test_no_grpc_is_an_error_that_names_the_place() -> None:
+    pytest.importorskip("qdrant_client")
+    with _answering(ANSWERS["not found"]) as port:
+        store = QdrantStore.open(f"qdrant://127.0.0.1:{port}/words")
+        with pytest.raises(StoreError, match="cannot be reached") as error:
+            store.count()
+        assert store.place in str(error.value)
+        store.close()
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_is_told_and_not_shown(status: int) -> None:
+    pytest.importorskip("qdrant_client")
+    answer = f"HTTP/1.1 {status} No\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+    with _answering(answer) as port:
+        store = QdrantStore.open(f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}")
+        with pytest.raises(StoreError, match="refuses the api_key") as error:
+            store.meta()
+        assert SECRET not in str(error.value)
+
+
+# ---- a server that is killed ----------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    pytest.importorskip("qdrant_client")
+    pytest.importorskip("qdrant_edge")
+    from tests.support import qdrant_server
+
+    with qdrant_server.run(tmp_path, SECRET) as server:
+        yield server
+
+
+def _open(server: Server, api_key: str = SECRET) -> QdrantStore:
+    url = f"qdrant://127.0.0.1:{server.port}/words?https=0&api_key={api_key}"
+    return QdrantStore.open(url)
+
+
+@pytest.mark.more
+def test_a_wrong_key_is_refused(server: Server) -> None:
+    with pytest.raises(StoreError, match="refuses the api_key"):
+        _open(server, "another").create(E, META)
+    store = _open(server)
+    assert store.meta() is None
+    store.close()
+
+
+@pytest.mark.more
+def test_a_killed_server_is_told_and_found_again(server: Server) -> None:
+    store = _open(server)
+    store.create(E, META)
+    store.write(rows_of(10))
+    server.kill()
+    for call in CALLS:
+        with pytest.raises(StoreError, match="cannot be reached") as error:
+            call(store)
+        assert store.place in str(error.value)
+    server.start()
+    assert store.meta() == META
+    assert store.count() == 10
+    server.kill()
+    server.start()  # between two calls: the second does not notice
+    assert len(store.rows([one.key for one in rows_of(10)]).values) == 10
+    store.close()
+
+
+@pytest.mark.more
+def test_what_was_acknowledged_of_a_broken_load_is_there(server: Server) -> None:
+    store = _open(server)
+    store.create(E, META)
+    blocks = [[row(f"key {i} {j}", i) for j in range(200)] for i in range(500)]
+    written: list[str] = []
+    killer = Timer(0.5, server.kill)
+    killer.start()
+    with pytest.raises(StoreError, match="cannot be reached"):
+        _write_all(store, blocks, written)
+    killer.join()
+    server.start()
+    assert store.rows(written).values.keys() == set(written)
+    again = blocks[: len(written) // 200 + 2]
+    _write_all(store, again, [])
+    assert store.count() == 200 * len(again)
+    store.close()
+
+
+def _write_all(store: QdrantStore, blocks: list[list[Row]], written: list[str]) -> None:
+    for block in blocks:
+        store.write(block)
+        written += [one.key for one in block]
+
+
+# ---- collections of others ------------------------------------------------------------------
+
+
+@pytest.mark.more
+def test_a_collection_of_other_things_is_left_alone() -> None:
+    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    from qdrant_client import models
+
+    params = models.VectorParams(size=E, distance=models.Distance.COSINE)
+    client.create_collection("words", vectors_config=params)
+    with pytest.raises(StoreError, match="holds no keys of fuzzydict"):
+        QdrantStore(client, "words").create(E, META)
+    assert client.count("words").count == 0
+    client.close()
+
+
+@pytest.mark.more
+def test_vectors_of_another_length_are_refused() -> None:
+    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    QdrantStore(client, "words").create(E, META)
+    with pytest.raises(StoreError, match=f"of {E} numbers, not of {E + 1}"):
+        QdrantStore(client, "words").create(E + 1, META)
+    client.close()
+
+
+@pytest.mark.more
+def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
+    client_of = pytest.importorskip("qdrant_client").QdrantClient
+    client = client_of(path=str(tmp_path))
+    store = QdrantStore(client, "words")
+    store.create(E, META)
+    store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
+    store.teach([Alias("hue", "Hue", "color")])
+    store.close()
+    assert store.count() == 1  # a client that was given stays open
+    client.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.count()
+    again = client_of(path=str(tmp_path))
+    store = QdrantStore(again, "words")
+    assert store.meta() == META
+    assert store.rows(["color"], ["hue"]) == (
+        {"color": {"price": 0.1 + 0.2, "large": 2**70}},
+        {"hue": "color"},
+    )
+    again.close()
