@@ -101,6 +101,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             default: what stands for a query that matches nothing.
             score_cutoff: the least score of a match; by default that of ``get``.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
         >>> d.get_many(["colour", None, "brnd", "", "qwzzt"], "?")
         ['black', '?', 'Porsche', '?', '?']
@@ -136,6 +137,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         Raises:
             NoMatchError: no key's score reaches the cutoff; the message names all such queries.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
         >>> d.nearest("colour").key
         'color'
@@ -209,6 +211,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             MissingExtraError: narwhals is not installed (extra ``frames``).
 
         >>> import pandas as pd
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"color": "black", "brand": "Porsche"})
         >>> d.match(pd.Series(["colour", "brnd"]))["value"].tolist()
         ['black', 'Porsche']
@@ -223,6 +226,7 @@ class Reads(Configured, Generic[V, ReaderT]):
 
         For a list of queries, return a list of such lists.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
         >>> [match.key for match in d.most_similar("colour")]
         ['color', 'brand']
@@ -255,6 +259,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             NoMatchError: there is nothing to compare: the query is no text, or has no letters or
                 digits, or the dict has no key that has some; and no key equals it.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
         >>> e = d.explain("collor")
         >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
@@ -300,6 +305,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         Raises:
             NoMatchError: there is nothing to attend to.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding={"red": [1, 0], "blue": [0, 1]})
         >>> d.attend("red", attn_mask=lambda key: key != "red").output
         3.0
@@ -350,6 +356,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         Warns:
             DoubtfulPoolWarning: it is more likely than not that no key is right for a query.
 
+        >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
         >>> d.pool("red").round().tolist()
         [255.0, 0.0, 0.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -172,10 +172,7 @@ class Aliases(dict[str, Any]):
 
     def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return what aliases are made of, each of a key of the dict or of None."""
-        given = checked_aliases(*args, **kwargs)
-        for alias, key in given.items():
-            self._require_key(alias, key)
-        return given
+        return checked_aliases(self._require_key, *args, **kwargs)
 
     def _require_key(self, alias: str, key: Any) -> None:
         try:
@@ -186,8 +183,15 @@ class Aliases(dict[str, Any]):
             raise no_such_key(alias, key)
 
 
-def checked_aliases(*args: Any, **kwargs: Any) -> dict[str, Any]:
+def checked_aliases(
+    require_key: Callable[[str, Any], None], /, *args: Any, **kwargs: Any
+) -> dict[str, Any]:
     """Return what aliases are made of: texts with words, each given one key.
+
+    Args:
+        require_key: raises OptionError unless an alias may be given this key.
+        *args: what ``dict`` takes.
+        **kwargs: the same.
 
     Raises:
         OptionError: a text has no letters or digits, or two that are one are given two keys.
@@ -203,6 +207,7 @@ def checked_aliases(*args: Any, **kwargs: Any) -> dict[str, Any]:
     keys: dict[str, Any] = {}
     for alias, key in given.items():
         _require_words(alias)
+        require_key(alias, key)
         if keys.setdefault(same_text(alias), key) != key:
             raise OptionError(
                 f"aliases: {quoted(alias)} and another of the same words are one alias, given "

@@ -506,13 +506,13 @@ class RemoteAliases(MutableMapping[str, Any]):
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
-        given = checked_aliases(*args, **kwargs)
+        given = checked_aliases(_require_text, *args, **kwargs)
         keys = [key for key in dict.fromkeys(given.values()) if key is not None]
         for some in slices(len(keys), _TOGETHER):
-            texts = [key for key in keys[some] if isinstance(key, str) and is_storable(key)]
-            known = self._store.rows(texts).values
+            known = self._store.rows(keys[some]).values
+            gone = {key for key in keys[some] if key not in known}
             for alias, key in given.items():
-                if key in keys[some] and key not in known:
+                if key in gone:
                     raise no_such_key(alias, key)
         aliases = [Alias(same_text(as_key(alias)), alias, key) for alias, key in given.items()]
         for some in slices(len(aliases), _TOGETHER):
@@ -547,6 +547,12 @@ class _AliasItems(ItemsView[str, Any]):
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return ((alias.written, alias.key) for alias in self._mapping.listed())
+
+
+def _require_text(alias: str, key: Any) -> None:
+    """Raise OptionError unless a store may have such a key."""
+    if key is not None and not (isinstance(key, str) and is_storable(key)):
+        raise no_such_key(alias, key)
 
 
 # ---- opening ----------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ PUBLIC = {
     *("FuzzyDict", "Match", "Attention", "Explanation"),
     *("Brown", "WordVectors"),
     *("attention", "pool_shards", "KernelRegression", "MultiHeadAttention"),
-    *("Matcher", "match", "join", "FuzzyKeyEncoder"),
+    *("Matcher", "match", "join", "FuzzyKeyEncoder", "connect", "RemoteDict"),
     *("DoubtfulPoolWarning", "EmptyRowWarning"),
     *("Additive", "Bilinear", "Boxcar", "Concat", "Cosine", "Dot", "Epanechnikov", "Gaussian"),
     *("ScaledDot", "Triangular"),
