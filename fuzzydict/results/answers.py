@@ -312,8 +312,9 @@ class Attention:
         scores: how well each key matches, (S,), by default the logarithm of its probability; -inf
             if it is masked.
         weights: the softmax of the scores, (S,).
-        left_out: if an ``index`` returned only some of the keys, an upper bound on the weight of
-            all others, provided that no nearer key was missed; else 0.
+        left_out: if there are only some of the keys, the weight that all others would have had. If
+            an ``index`` or a database found them, an upper bound on it, provided that no nearer key
+            was missed.
         none: the probability that no key of the dict is right, masked or not; None for a named
             scorer, whose scores are no probabilities.
     """
@@ -427,7 +428,7 @@ class Attention:
             share = max(0.0, 1.0 - sum(weight for _, weight, _ in self.top(n)))
             lines.append(f"  and {rest} more keys with {share:.1%} together")
         if self.left_out:
-            lines.append(f"  keys that were not found would have had {self.left_out:.1%} at most")
+            lines.append(f"  all other keys would have had {self.left_out:.1%} at most")
         return [*lines, f"  {self._how_sure()}"]
 
 

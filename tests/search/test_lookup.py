@@ -264,7 +264,7 @@ def test_attention_is_that_over_all_keys_but_for_what_it_says_it_left_out(
         np.testing.assert_allclose(found.weights, shares, rtol=2e-3, atol=1e-9)
         order = {name: i for i, name in enumerate(many)}
         assert [order[name] for name in found.names] == sorted(order[n] for n in found.names)
-        assert "keys that were not found would have had" in str(found)
+        assert "all other keys would have had" in str(found)
         assert found.output == d.pool(query)
 
 
