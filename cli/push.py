@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,11 @@ def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **re
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
     d = open_dict(dict_file, embedding=embedding_of(vectors), **reading)
+    if d.projections not in (None, "wordnet"):
+        warnings.warn(
+            f"{dict_file}: its projections, as `fit` learns them, are not written; its aliases are",
+            stacklevel=1,
+        )
     with connect(url, embedding=d.embedding, create=True) as remote:
         with progress_bar("writing") as progress:
             remote.update(d, progress=progress)  # with its aliases

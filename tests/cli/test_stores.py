@@ -158,6 +158,15 @@ def test_aliases_are_pushed_with_a_saved_dict(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("store")
+def test_it_is_told_that_projections_are_not_pushed(tmp_path: Path) -> None:
+    FuzzyDict(CAR, projections="identity").save(tmp_path / "car.fuzzydict")
+    result = run("push", tmp_path / "car.fuzzydict", URL)
+    assert result.stdout.startswith("4 keys: ")
+    assert result.stderr.startswith("Warning: ")
+    assert "its projections, as `fit` learns them, are not written" in result.stderr
+
+
+@pytest.mark.usefixtures("store")
 def test_any_file_of_a_dict_is_pushed(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("name;code\nFrance;FR\nItaly;IT\n")
     options = ["--key", "name", "--value", "code", "--delimiter", ";"]

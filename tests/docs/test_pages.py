@@ -95,6 +95,7 @@ class Checker(doctest.OutputChecker):
 
 
 @pytest.mark.more
+@pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")  # on import of pgserver
 @each_page_that_runs
 def test_the_python_examples_print_what_they_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
