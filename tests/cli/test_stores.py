@@ -16,6 +16,8 @@ from fuzzydict import FuzzyDict, RemoteDict, StoreError
 from fuzzydict.stores import remote
 from fuzzydict.stores.base import Row
 from fuzzydict.stores.memory import MemoryStore
+from fuzzydict.stores.postgres import PostgresStore
+from tests.support.postgres import server
 
 main: click.Command = import_module("fuzzydict.cli").main
 URL = "postgresql://anna:s3cret@host/db?table=keys"
@@ -356,3 +358,66 @@ def test_the_connection_is_closed_in_the_end(
         run(*arguments)
         assert closed
         closed.clear()
+
+
+# ---- a real server --------------------------------------------------------------------------
+
+
+@pytest.mark.more
+def test_a_table_of_postgresql_is_pushed_and_read(car: Path, tmp_path: Path) -> None:
+    url = server().url(table="cars of 'the' command line")
+    assert run("push", car, url).stdout.startswith("4 keys: postgresql://")
+    assert run("push", car, url, "--refresh").stdout.startswith("4 keys: postgresql://")
+    assert run("lookup", url, "colour", "TopSpeed").stdout == "black\n260\n"
+    assert run("explain", url, "colour").exit_code == 0
+    (tmp_path / "table.csv").write_text("field\ncolour\nqwzzt\n\n")
+    mapped = run("map", url, tmp_path / "table.csv", "--column", "field")
+    assert (mapped.exit_code, mapped.stdout.splitlines()[1:3]) == (
+        1,
+        ["colour,color,black,1.0", "qwzzt,,,"],
+    )
+    nothing = run("lookup", server().url(table="nothing"), "colour")
+    assert nothing.exit_code == 2
+    assert "no keys were written there" in nothing.stderr
+
+
+@pytest.mark.more
+def test_a_push_is_run_again_after_the_server_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, many = server(), {f"key {i}": i for i in range(25)}
+    url, write = database.url(table="killed"), PostgresStore.write
+    (tmp_path / "many.json").write_text(json.dumps(many))
+    monkeypatch.setattr(remote, "_TOGETHER", 10)
+
+    def killed(store: PostgresStore, rows: list[Row]) -> None:
+        write(store, rows)
+        database.kill()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresStore, "write", killed)
+        broken = run("push", tmp_path / "many.json", url)
+    database.start()
+    assert broken.exit_code == 2
+    assert broken.stderr.startswith("Error: postgresql://")
+    assert len(broken.stderr.splitlines()) == 1
+    assert len(remote.connect(url)) == 10
+    assert run("push", tmp_path / "many.json", url).stdout.startswith("25 keys: ")
+    assert dict(remote.connect(url)) == many
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("where", ["no role", "no server", "no parameter", "no escapes"])
+def test_what_a_server_refuses_is_one_error_without_the_password(car: Path, where: str) -> None:
+    url = {
+        "no role": server().url(user="anna:s3cret"),
+        "no server": "postgresql://anna:s3cret@127.0.0.1:1/db?table=x",
+        "no parameter": "postgresql://anna:s3cret@127.0.0.1/db?tabel=x",
+        "no escapes": "postgresql://anna:s3cret@/#?[@127.0.0.1/db",
+    }[where]
+    for arguments in (["lookup", url, "colour"], ["push", car, url]):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1
+        assert "s3cret" not in result.stderr
