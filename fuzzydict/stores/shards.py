@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fuzzydict._arrays import slices
 from fuzzydict.embedding.encoder import are_same
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
@@ -30,7 +31,14 @@ from fuzzydict.results.answers import (
     require_texts,
     taught_none,
 )
-from fuzzydict.results.pooling import StackedValues, as_output, reached_by, shaped, warn_of_doubt
+from fuzzydict.results.pooling import (
+    StackedValues,
+    as_output,
+    joined_outputs,
+    reached_by,
+    shaped,
+    warn_of_doubt,
+)
 from fuzzydict.search.key_index import KeyIndex, Keys, Share, Statistics, exact_text
 from fuzzydict.search.lookup import Exact
 from fuzzydict.search.score import ProbabilityScore, as_score
@@ -67,6 +75,7 @@ if TYPE_CHECKING:
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]
 
 _ROWS = 8192  # of a store, read at a time
+_TOGETHER = 4096  # different queries that shards are asked at a time
 
 
 def pool_shards(
@@ -506,6 +515,22 @@ def _run(task: tuple[Any, ...]) -> Any:
     return function(*arguments)
 
 
+class _Block(NamedTuple):
+    """What is pooled for some queries.
+
+    Attributes:
+        outputs: the pooled values, (L, *shape).
+        best: the score of the best key of each, (L,); -inf if no key is reached.
+        names: the best keys.
+        none: the probability that no key is right, if that is known.
+    """
+
+    outputs: NDArray[np.float64]
+    best: NDArray[np.float64]
+    names: list[str | None]
+    none: list[Any]
+
+
 class _Pooling:
     """Pools over shards.
 
@@ -562,53 +587,74 @@ class _Pooling:
 
         ``keys`` are those of the texts that are keys.
         """
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        different = list(dict.fromkeys(texts))
+        samples = self._samples(described)
+        done = [
+            self._of_block(different[some], samples, described)
+            for some in slices(len(different), _TOGETHER)
+        ]
+        best = np.concatenate([block.best for block in done])
+        names = [name for block in done for name in block.names]
+        places = {text: place for place, text in enumerate(different)}
         rows = [places[text] for text in texts]
-        options, count = described[0].options, sum(one.size for one in described)
-        score, cutoff = as_score(options["scorer"]), score_cutoff
-        if cutoff is None:
-            cutoff = options["score_cutoff"]
-        if cutoff is None:
-            cutoff = score.pool_cutoff
-        ready = self._ready(list(places), described, count)
-        found, kind = self._found(ready, score, options["temperature"], described)
-        if found is None:
-            raise no_match(queries[0], "", -np.inf, cutoff)
-        calibration = ready.calibration if isinstance(score, ProbabilityScore) else None
-        done = finished(found.pool, kind, calibration, count)
+        cutoff = self._cutoff(described[0].options, score_cutoff)
         errors = [
-            no_match(query, str(done.names[row]), float(done.best[row]), cutoff)
+            no_match(query, str(names[row]), float(best[row]), cutoff)
             for query, text, row in zip(queries, texts, rows, strict=True)
-            if done.names[row] is None or not (done.best[row] >= cutoff or text in keys)
+            if names[row] is None or not (best[row] >= cutoff or text in keys)
         ]
         if errors:
             raise no_matches(errors, "leave them out")
-        if done.none is not None:
-            warn_of_doubt(queries, done.none[rows].tolist())
-        return shaped(finish(done.attention), found.values.shape, ready.projections)[rows]
+        none = [one for block in done for one in block.none]
+        warn_of_doubt(queries, [none[row] for row in rows])
+        return joined_outputs([block.outputs for block in done])[rows]
 
-    def _ready(self, texts: list[str], described: list[_Described], count: int) -> _Ready:
-        before = np.cumsum([0, *(one.size for one in described)])[:-1].tolist()
-        samples = self._each(_sampled, [Share(first, count) for first in before])
-        ready: _Ready = self._of_one(_ready, texts, [one for some in samples for one in some])
-        return ready
+    def _cutoff(self, options: dict[str, Any], score_cutoff: float | None) -> float:
+        given: float | None = options["score_cutoff"] if score_cutoff is None else score_cutoff
+        return as_score(options["scorer"]).pool_cutoff if given is None else given
+
+    def _samples(self, described: list[_Described]) -> list[Sampled]:
+        """Return what the statistics of all keys are made of."""
+        before, count = 0, sum(one.size for one in described)
+        shares = []
+        for one in described:
+            shares.append(Share(before, count))
+            before += one.size
+        return [one for some in self._each(_sampled, shares) for one in some]
+
+    def _of_block(
+        self, texts: list[str], samples: list[Sampled], described: list[_Described]
+    ) -> _Block:
+        """Return what is pooled for different texts."""
+        options, count = described[0].options, sum(one.size for one in described)
+        score, ready = as_score(options["scorer"]), self._of_one(_ready, texts, samples)
+        given: float | None = options["temperature"]
+        kind = Kind.of(score, ready.calibration, score.temperature if given is None else given)
+        found = self._found(ready, score, kind, described)
+        if found is None:
+            nothing = np.full(len(texts), -np.inf)
+            return _Block(np.zeros(len(texts)), nothing, [None] * len(texts), [None] * len(texts))
+        calibration = ready.calibration if isinstance(score, ProbabilityScore) else None
+        done = finished(found.pool, kind, calibration, count)
+        total = done.attention.sum  # 0 if no key is reached, of which an error tells
+        attention = done.attention._replace(sum=np.where(total == 0, 1, total))
+        outputs = shaped(finish(attention), found.values.shape, ready.projections)
+        none = [None] * len(texts) if done.none is None else done.none.tolist()
+        return _Block(outputs, done.best, done.names, none)
 
     def _found(
-        self, ready: _Ready, score: Score, temperature: float | None, described: list[_Described]
-    ) -> tuple[_Pooled | None, Kind]:
-        """Return what is pooled of all shards, and how."""
-        first = np.cumsum([0, *(one.slots for one in described)])[:-1].tolist()
-        asked = [
-            _Asked(ready, score, start, one.slots)
-            for start, one in zip(first, described, strict=True)
-        ]
+        self, ready: _Ready, score: Score, kind: Kind, described: list[_Described]
+    ) -> _Pooled | None:
+        """Return what is pooled of all shards."""
+        asked, first = [], 0
+        for one in described:
+            asked.append(_Asked(ready, score, first, one.slots))
+            first += one.slots
         chosen = None
         if isinstance(score, ProbabilityScore):
             some = self._each(_contenders, asked, self._all(score))
             chosen = best_contenders([one for one in some if one is not None], score)
-        used = score.temperature if temperature is None else temperature
-        kind = Kind.of(score, ready.calibration, used)
-        return _of_all(self._each(_pooled, asked, self._all(chosen), self._all(kind)), kind), kind
+        return _of_all(self._each(_pooled, asked, self._all(chosen), self._all(kind)), kind)
 
     def _require_same_options(self, described: list[_Described]) -> None:
         """Raise OptionError if two shards would score a key in two ways."""

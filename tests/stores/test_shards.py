@@ -179,6 +179,17 @@ def test_a_shard_that_chose_for_itself_would_pool_otherwise() -> None:
     assert one.pool("dob") < 0.001 < 0.9 < naive("dob", shards)
 
 
+def test_many_queries_are_asked_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TOGETHER", 3)
+    monkeypatch.setattr("fuzzydict.search.shards._QUERIES", 2)
+    for scorer in (None, Gaussian(2.0)):
+        shards = dicts_of([NAMES[:50], NAMES[50:]], scorer=scorer)
+        assert_same([*ASKED, *ASKED[::-1]], shards, joined(shards))
+    shards = dicts_of([["brand", "color"], ["price"]], score_cutoff=0.9)
+    with pytest.raises(NoMatchError, match="no key matches 2 of the queries: 'zebra', 'moon'"):
+        pool_shards(["zebra", "brand", "color", "price", "moon"], shards)
+
+
 # ---- what is pooled -----------------------------------------------------------------------------
 
 
