@@ -51,6 +51,9 @@ _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``
 class QdrantStore:
     """A `Store` in a collection of Qdrant.
 
+    A vector keeps 16 bits a number. A write is one request, which a collection of one shard takes
+    whole or not at all; of several, some may have taken their part, and it can be written again.
+
     Conditions of ``where=`` become filters of Qdrant. For a field that selects few of many keys,
     create a payload index in Qdrant, of the field with "value." before it: without one, its graph
     may be searched long for keys that satisfy them.
@@ -178,8 +181,7 @@ class QdrantStore:
     def write(self, rows: Sequence[Row]) -> None:
         """Write rows, at most a few thousand with different keys; equal keys are replaced.
 
-        They are one request, which a server with one shard takes whole or not at all, unless they
-        have more than 24 MB.
+        They are one request if they have at most 24 MB.
         """
         shapes = {row.vector.shape for row in rows if row.vector is not None}
         if len(shapes) > 1:  # or else some shards might take their rows
@@ -678,6 +680,7 @@ def _settings(dimensions: int, shards: int, replicas: int, *, on_disk: bool) -> 
     dense = models.VectorParams(
         size=dimensions,
         distance=models.Distance.COSINE,
+        datatype=models.Datatype.FLOAT16,
         hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
         on_disk=on_disk,
         quantization_config=models.ScalarQuantization(scalar=in_memory) if on_disk else None,

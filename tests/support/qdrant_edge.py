@@ -162,6 +162,7 @@ def _config(
             meaning: edge.EdgeVectorParams(
                 params.size,
                 edge.Distance.Cosine,
+                datatype=edge.VectorStorageDatatype.Float16,
                 on_disk=on_disk,
                 quantization_config=small,
                 hnsw_config=graph,
