@@ -141,7 +141,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, matcher), daemon=True)
-        self._process.start()
+        with _holding_ctrl_c():  # from the first moment of the process, which this one ends
+            self._process.start()
         theirs.close()  # so that the connection ends when the process does
         self.chunk: _Chunk | None = None
 
@@ -167,9 +168,25 @@ class _Worker:
         return self._process.exitcode
 
 
+@contextmanager
+def _holding_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C wait until the block ends, and never reach a process that is started in it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # when this starts its process, it lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(connection: Connection, matcher: Callable[[list[str]], Any]) -> None:
     """Answer chunks until the other end is closed: by `_Worker.end`, or because it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not held
     with suppress(EOFError, OSError):
         while True:
             texts = connection.recv()

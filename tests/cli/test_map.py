@@ -294,3 +294,136 @@ def test_the_dict_and_the_table_may_be_written_in_different_ways(codes: Path) ->
     named = map_(codes, "u.csv", *reading)
     assert named.stdout == guessed.stdout
     assert "Warning" not in named.stderr
+
+
+# ---- folders, and several processes -----------------------------------------------------------
+
+
+@pytest.fixture
+def folder(codes: Path) -> Path:
+    folder = codes.parent / "tables"
+    for year in ("2020", "2021"):
+        (folder / f"year={year}").mkdir(parents=True)
+        (folder / f"year={year}" / "part.csv").write_text(TABLE + f"7,{year}\n", newline="")
+    return folder
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_is_written_to_a_folder(codes: Path) -> None:
+    out = codes.parent / "out"
+    result = map_(codes, "tables", "-o", f"{out}{os.sep}")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "14 rows: 8 matched (0 doubtful, with a score below 0.8), 4 unmatched, 2 blank\n"
+    )
+    for year in ("2020", "2021"):
+        printed = map_(codes, f"tables/year={year}/part.csv").stdout_bytes
+        assert (out / f"year={year}" / "part.csv").read_bytes() == printed
+    assert sorted(path.name for path in out.iterdir()) == ["_SUCCESS", "year=2020", "year=2021"]
+    again = map_(codes, "tables", "-o", out)
+    assert (again.exit_code, again.stderr) == (
+        2,
+        f"Error: {out} is not empty; name a new folder, or remove what is in this one\n",
+    )
+
+
+def test_a_table_is_the_same_by_several_processes(codes: Path) -> None:
+    printed, out = map_(codes, "t.csv"), codes.parent / "out.csv"
+    result = map_(codes, "t.csv", "--jobs", "2", "-o", out)
+    assert (result.exit_code, result.stderr) == (1, printed.stderr)
+    assert out.read_bytes() == printed.stdout_bytes
+    assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "out.csv", "t.csv"]
+
+
+def test_the_cutoff_reaches_a_saved_dict(codes: Path) -> None:
+    saved, out = codes.parent / "codes.fuzzydict", codes.parent / "out.csv"
+    FuzzyDict({"Germany": "DE", "France": "FR"}).save(saved)
+    for cutoff, matched in [("0", 5), ("inf", 0)]:
+        options = ["--column", "country", "--cutoff", cutoff, "--jobs", "1", "-o", str(out)]
+        table = str(codes.parent / "t.csv")
+        result = CliRunner().invoke(main, ["map", str(saved), table, *options])
+        assert result.stderr.startswith(f"6 rows: {matched} matched")
+
+
+@pytest.mark.more
+@pytest.mark.slow("it starts a cluster of Dask")
+@pytest.mark.usefixtures("folder")
+def test_a_table_is_the_same_by_dask(codes: Path) -> None:
+    pytest.importorskip("distributed")
+    from distributed import LocalCluster
+
+    local = map_(codes, "tables", "-o", codes.parent / "local")
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        options = ["--engine", "dask", "--scheduler", address, "-o", codes.parent / "out"]
+        result = map_(codes, "tables", *options)
+    assert (result.exit_code, result.stderr) == (1, local.stderr)
+    for year in ("2020", "2021"):
+        parts = [codes.parent / name / f"year={year}" / "part.csv" for name in ("local", "out")]
+        assert parts[0].read_bytes() == parts[1].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ("tables", [], "no place to write to; name one (-o)"),
+        ("tables", ["-o", "t.csv"], "t.csv is a file; name a folder for those of "),
+        ("tables", ["-o", "no/such/folder"], "no/such: No such file or directory"),
+        ("tables", ["-o", "tables/out"], "in it or around it; write to another folder"),
+        ("tables", ["-o", "out", "--jobs", "0"], "0 is not in the range x>=1"),
+        ("t.csv", ["--jobs", "2"], "no place to write to; name one (-o)"),
+        ("t.csv", ["--jobs", "2", "-o", "out/"], "'out/' names a folder, and there is none"),
+        ("-", ["--jobs", "2", "-o", "o.csv"], "standard input can be read only once"),
+        ("t.csv", ["--scheduler", "tcp://x:1", "-o", "o.csv"], "give --engine dask, too"),
+        (
+            "t.csv",
+            ["--engine", "dask", "--scheduler", "tcp://x:1", "--jobs", "2", "-o", "o.csv"],
+            "the cluster has its own number of workers; leave it out",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_misuse_of_folders_and_processes_is_told(
+    codes: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    table: str,
+    options: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(codes.parent)
+    before = sorted(codes.parent.rglob("*"))
+    extra = ["--table-format", "csv"] if table == "-" else []
+    given = ["map", "codes.csv", table, "--key", "name", "--value", "code", "--column", "country"]
+    result = CliRunner().invoke(main, [*given, *extra, *options])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(codes.parent.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+@pytest.mark.slow("it starts processes and ends them")
+def test_ctrl_c_ends_all_processes_and_the_next_run_goes_on(codes: Path, folder: Path) -> None:
+    import signal
+    import time
+
+    words = "".join(f"1,wrd{i}x{i * 7919 % 10007}\n" for i in range(20_000))
+    (folder / "year=2020/part.csv").write_text("n,country\n" + words)
+    given = [SCRIPT, "map", codes, folder, "--key", "name", "--value", "code", "--jobs", "2"]
+    command = list(map(str, [*given, "--column", "country", "-o", codes.parent / "out"]))
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, text=True)
+    state = codes.parent / "out/.fuzzydict-map/dict.fuzzydict"
+    end = time.monotonic() + 120
+    while not state.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    stderr = process.communicate()[1]
+    assert (process.returncode, stderr) == (130, "")
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < end:
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+    assert [path.name for path in (codes.parent / "out").iterdir()] == [".fuzzydict-map"]
