@@ -31,6 +31,7 @@ _MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
 _BITS = 1024  # into which the 65,536 n-grams are folded
 _EFFORT = 200  # keys that a search of an index keeps: more find more, and take longer
 _MEMORY = 1 << 30  # bytes that a server may take at least while it builds an index
+_PATIENCE = 10  # seconds for a server to accept a connection, unless the URL says otherwise
 _ALIASES = 4096  # aliases read at a time
 _LONGEST_NAME = 63 - len("_aliases")  # bytes that PostgreSQL keeps of a table's name
 #: For all statements of a connection: see https://github.com/pgvector/pgvector#iterative-index-scans
@@ -186,10 +187,11 @@ class PostgresStore:
     def _connected(self) -> Session:
         if self._connection is None:
             from psycopg import Connection
+            from psycopg.conninfo import conninfo_to_dict
 
-            connection = Connection.connect(
-                self._address.server, autocommit=True, client_encoding="utf8"
-            )
+            given: dict[str, Any] = conninfo_to_dict(self._address.server)
+            given = {"connect_timeout": _PATIENCE, **given, "client_encoding": "utf8"}
+            connection = Connection.connect(autocommit=True, **given)
             settings = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
             connection.execute(
                 f"SELECT {settings}",

@@ -139,7 +139,9 @@ class _Truth:
         """Return the cosines of the n-grams of all keys with these, (S,)."""
         lists = [self._owners[self._starts[i] : self._starts[i + 1]] for i in ngrams]
         shared = np.bincount(np.concatenate(lists), minlength=len(self._lengths))
-        return (shared / np.sqrt(np.maximum(self._lengths, 1) * len(ngrams))).astype(np.float32)
+        products = np.maximum(self._lengths, 1) * len(ngrams)
+        cosines: NDArray[np.float32] = (shared / np.sqrt(products)).astype(np.float32)
+        return cosines
 
 
 def _written(remote: RemoteDict, exact: FuzzyDict[int]) -> float:
@@ -231,11 +233,8 @@ def _recall(store: _Recording, truth: _Truth) -> tuple[float, float]:
 def _share(cosines: NDArray[np.float32], found: list[int], wanted: int) -> float:
     """Return which share of the best found are, or as good as the worst of the best."""
     least = max(float(np.partition(cosines, -wanted)[-wanted]) - _CLOSE, _CLOSE)
-    return min(
-        1.0,
-        np.count_nonzero(cosines[found] >= least)
-        / min(wanted, max(1, np.count_nonzero(cosines >= least))),
-    )
+    there = int(np.count_nonzero(cosines >= least))
+    return min(1.0, int(np.count_nonzero(cosines[found] >= least)) / max(1, min(wanted, there)))
 
 
 if __name__ == "__main__":
