@@ -59,7 +59,7 @@ _STATE = "fuzzydict-map"
 _LEFT = re.compile(r"\.fuzzydict-[0-9a-f]{16}(-empty)?")  # by `replacing` in a run that was killed
 _KEPT, _KEPT_CHARACTERS = 2**18, 2**26  # texts that are counted, or known, in memory
 _PAGE = 4096  # texts that are read from the database at once
-_SECONDS = 5.0  # after which the parts that were read are noted
+_SECONDS = 30.0  # after which the parts that were read are noted
 
 
 # ---- the parts --------------------------------------------------------------------------------

@@ -476,6 +476,7 @@ class _JsonLinesWriter:
 _PARQUET_ROWS = 16_384  # that are read at once
 #: Of a block, which becomes a row group; it ends when it has so many rows, or so many bytes.
 _GROUP_ROWS, _GROUP_BYTES = 8 * _PARQUET_ROWS, 2**24
+_COLUMN_ROWS = 8 * _GROUP_ROWS  # of a block of one column alone
 
 
 @contextmanager
@@ -576,13 +577,15 @@ class _Parquet:
 
     def _batches(self, columns: list[str] | None) -> Iterator[Any]:
         """Yield the rows, as many together as a row group has."""
-        some, size = [], 0
+        some, rows, size = [], 0, 0
+        most = _GROUP_ROWS if columns is None else _COLUMN_ROWS
         for batch in self._table.iter_batches(_PARQUET_ROWS, columns=columns):
             some.append(batch)
+            rows += batch.num_rows
             size += batch.nbytes
-            if len(some) * _PARQUET_ROWS >= _GROUP_ROWS or size >= _GROUP_BYTES:
+            if rows >= most or size >= _GROUP_BYTES:
                 yield self._joined(some)
-                some, size = [], 0
+                some, rows, size = [], 0, 0
         if some:
             yield self._joined(some)
 
