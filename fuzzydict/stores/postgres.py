@@ -205,6 +205,7 @@ class PostgresStore:
         from psycopg import errors
 
         said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
+        said = " ".join(said.split())  # without tabs and ends of lines
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
             advice = "nothing was created there; check the name of the table, or create it"
         elif isinstance(error, errors.UndefinedColumn | errors.WrongObjectType):
