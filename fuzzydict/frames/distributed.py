@@ -281,7 +281,7 @@ def _client(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
         yield scheduler
     elif scheduler == LOCAL:
         with (
-            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster, set_as_default=False) as client,
         ):
             yield client

@@ -353,7 +353,7 @@ def test_a_table_is_the_same_by_dask(codes: Path) -> None:
     from distributed import LocalCluster
 
     local = map_(codes, "tables", "-o", codes.parent / "local")
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         options = ["--engine", "dask", "--scheduler", address, "-o", codes.parent / "out"]
         result = map_(codes, "tables", *options)

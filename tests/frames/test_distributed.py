@@ -253,7 +253,7 @@ def test_a_cluster_of_this_machine_looks_up_each_text_once(noted: Noted) -> None
 def test_a_cluster_is_found_by_its_address_or_client(noted: Noted) -> None:
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         found = answers(noted, scheduler=cluster.scheduler_address)
         assert found == {text: len(text) for text in TEXTS}
         with Client(cluster, set_as_default=False) as client:
