@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ import numpy as np
 
 from fuzzydict._arrays import as_bool
 from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError, quoted
+from fuzzydict.frames.dask_frames import is_dask, join_dask
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.options import OPTIONS, as_cutoff
 from fuzzydict.results.columns import (
+    Found,
     find_each,
     is_large,
     keys_among,
@@ -170,7 +173,37 @@ def join(
     """
     require_how(how)
     _require_known(join, options)
-    score_cutoff, one_to_one = as_cutoff(score_cutoff), as_bool("one_to_one", one_to_one)
+    join_frame = partial(
+        _join,
+        right=right,
+        columns=(on, left_on, right_on),
+        how=how,
+        score_cutoff=as_cutoff(score_cutoff),
+        add_score=as_bool("add_score", add_score),
+        suffix=suffix,
+        one_to_one=as_bool("one_to_one", one_to_one),
+        options=options,
+    )
+    if is_dask(left):
+        return join_dask(left, joined_on("left_on", left_on, on), how, join_frame)
+    return join_frame(left)
+
+
+def _join(
+    left: Any,
+    *,
+    right: Any,
+    columns: tuple[str | None, str | None, str | None],
+    how: str,
+    score_cutoff: float | None,
+    add_score: bool,
+    suffix: str,
+    one_to_one: bool,
+    options: dict[str, Any],
+    find: Callable[..., Found] = find_each,
+) -> Any:
+    """Return the join of frames in memory; ``find`` is called as `find_each` is."""
+    on, left_on, right_on = columns
     asked, keys = _as_frame(left, "left"), _as_frame(right, "right")
     if asked.implementation is not keys.implementation:
         raise ArgumentTypeError(
@@ -179,22 +212,20 @@ def join(
         )
     queries = _column(asked, "left_on", left_on, on)
     texts = _column(keys, "right_on", right_on, on)
-    add_score = as_bool("add_score", add_score)
     names = new_names(asked.columns, keys.columns, suffix, add_score=add_score)
     asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
     keys_of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
     row_of = row_of_each(keys_of_rows, texts.name, "right")
-    d = FuzzyDict(row_of, **options)
-    found = find_each(d, asked_texts, score_cutoff, one_to_one=one_to_one)
+    found = find(FuzzyDict(row_of, **options), asked_texts, score_cutoff, one_to_one=one_to_one)
     rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
     if how != "left":
         is_kept = (rows < 0) if how == "anti" else (rows >= 0)
-        asked, rows = asked.filter(is_kept.tolist()), rows[is_kept]
+        asked, rows = asked[np.flatnonzero(is_kept)], rows[is_kept]
         found = found._replace(places=found.places[is_kept])
     if how != "anti":
-        columns = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
+        added = [*_rows_of(keys, rows), *([score_column(found, texts)] if add_score else [])]
         asked = asked.with_columns(
-            *(column.alias(name) for column, name in zip(columns, names, strict=True))
+            *(column.alias(name) for column, name in zip(added, names, strict=True))
         )
     return asked.to_native()
 
@@ -219,8 +250,11 @@ def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
     except library.exceptions.DuplicateError as error:
         raise OptionError(f"{name}: {error}") from error
     if not isinstance(found, library.DataFrame):
-        is_lazy, is_column = (hasattr(type(frame), one) for one in ("collect", "to_frame"))
-        advice = "; collect it first" if is_lazy else "; make it one by to_frame()" * is_column
+        collects = next((one for one in ("collect", "compute") if hasattr(type(frame), one)), "")
+        is_column = hasattr(type(frame), "to_frame")
+        advice = "; make it one by to_frame()" if is_column else ""
+        if collects and not is_column:
+            advice = f"; read it into memory first: {name}.{collects}()"
         raise ArgumentTypeError(
             f"{name}: expected a frame (of pandas, polars, pyarrow ...), got "
             f"{type(frame).__name__}{advice}"

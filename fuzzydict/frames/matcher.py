@@ -15,6 +15,7 @@ from typing import Any
 
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, OptionError, quoted
+from fuzzydict.frames.dask_frames import is_dask, match_dask
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.options import as_cutoff
 from fuzzydict.saving import digest_of
@@ -94,6 +95,8 @@ class Matcher:
         try:
             if isinstance(texts, list):
                 return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
+            if is_dask(texts):
+                return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
             return d.match(texts, score_cutoff=self.score_cutoff)
         except FileFormatError:  # its vectors, which are checked now
             _opened.pop(self._key, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -29,6 +29,11 @@ _TOGETHER = 1024  # texts that are looked up at once
 _SOON = 2.0  # seconds after which the progress is shown
 _RANKED = 10  # keys of a text, of which it may be given one
 _EXACT_IN_FLOATS = 2**53  # integers up to here are
+
+
+#: What matches the columns of libraries that do not hold them in memory, by the library's name:
+#: called as `match_column`.
+LAZY: dict[str, Callable[..., Any]] = {}
 
 
 class Found(NamedTuple):
@@ -128,9 +133,10 @@ def keys_among(keys: Any, name: str) -> list[Any]:
         return texts_of(column, name)
     is_frame = hasattr(type(keys), "columns")  # which gives the names of its columns
     if isinstance(keys, str | bytes) or is_frame or not isinstance(keys, Iterable):
+        is_lazy = hasattr(type(keys), "compute")
         raise ArgumentTypeError(
             f"{name}: expected a column or a list of texts, got {type(keys).__name__} "
-            f"{quoted(keys)}"
+            f"{quoted(keys)}{f'; read it into memory first: {name}.compute()' if is_lazy else ''}"
         )
     return list(keys)
 
@@ -260,6 +266,8 @@ def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, A
 
 def match_column(d: Finder, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
     """Return a frame of the column's library: query, key, value, score; null where none matches."""
+    if match_lazy := LAZY.get(type(column).__module__.partition(".")[0]):
+        return match_lazy(d, column, score_cutoff, one_to_one=one_to_one)
     series = as_column(column, "column")
     found = find_each(d, texts_of(series, "column"), score_cutoff, one_to_one=one_to_one)
     frame = series.alias("query").to_frame()

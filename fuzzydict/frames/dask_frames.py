@@ -1,0 +1,229 @@
+"""Columns and frames of Dask: the distinct texts are looked up, then the parts are joined.
+
+What a call computes at once is the distinct texts, on the cluster, and what matches them: on its
+workers if there is a client of one, otherwise in this process. The rest is lazy, a task for each
+partition.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fuzzydict.errors import ArgumentTypeError
+from fuzzydict.frames.distributed import look_up
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.results.columns import (
+    LAZY,
+    Found,
+    as_column,
+    find_each,
+    match_column,
+    texts_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fuzzydict.results.answers import Match
+    from fuzzydict.results.columns import Finder
+
+
+#: Answers a list of texts by a list of as many, on a worker as well.
+Answer = Callable[[list[str]], "list[Match | None]"]
+
+
+class JoinFrame(Protocol):
+    """Joins a frame of pandas with the right one, as `fuzzydict.join` was asked to."""
+
+    def __call__(self, frame: Any, *, how: str = ..., find: Any = ...) -> Any:
+        """Return the join of this kind; ``find`` is called as `find_each` is."""
+
+
+def is_dask(data: Any) -> bool:
+    """Tell whether something is a column or frame of Dask."""
+    frames = sys.modules.get("dask.dataframe")
+    kinds = ("Series", "Index", "DataFrame")
+    return frames is not None and isinstance(data, tuple(getattr(frames, one) for one in kinds))
+
+
+def match_dask(
+    d: Finder,
+    column: Any,
+    score_cutoff: float | None,
+    *,
+    one_to_one: bool,
+    answer: Answer | None = None,
+) -> Any:
+    """Return a lazy frame with the partitions of a column: query, key, value and score.
+
+    Args:
+        d: a `FuzzyDict`, as a rule.
+        column: a Series of Dask.
+        score_cutoff: the least score of a match; None for that of the dict.
+        one_to_one: whether each key may match one text at most.
+        answer: what workers ask in place of the dict: a `Matcher`.
+
+    Raises:
+        ArgumentTypeError: it is no Series of texts.
+    """
+    from dask.dataframe import Index, Series
+
+    if not isinstance(column, Series) or isinstance(column, Index):
+        raise ArgumentTypeError(
+            f"column: expected a Series of Dask, got {type(column).__name__}; choose one of its "
+            f"columns: frame['name']; or make an Index one: index.to_series()"
+        )
+    distinct = _distinct(column)
+    looked_up = _looked_up(
+        d, texts_of(as_column(distinct, "column"), "column"), score_cutoff, answer
+    )
+    table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
+    return _by_parts(_matched, column, _Table(distinct, table.drop(columns="query")))
+
+
+def join_dask(left: Any, column: Any, how: str, join_frame: JoinFrame) -> Any:
+    """Return the lazy join of a frame of Dask, with its partitions.
+
+    Args:
+        left: the frame.
+        column: the name of its column of texts.
+        how: one of the kinds of joins.
+        join_frame: joins a frame in memory.
+
+    Raises:
+        FuzzyDictError: as `fuzzydict.join`.
+    """
+    from dask.dataframe.dispatch import make_meta
+
+    names = join_frame(make_meta(left)).columns  # or raise
+    distinct = _distinct(left[column])
+    table = join_frame(
+        distinct.to_frame(column), how="left" if how == "left" else "inner", find=_find_by_dask
+    )
+    added = table.iloc[:, 1:]
+    if how != "anti":
+        added = added.set_axis(names[len(left.columns) :], axis=1)
+    return _by_parts(_joined, left, _Table(table.iloc[:, 0], added), column, how)
+
+
+# ---- what is computed at once -----------------------------------------------------------------
+
+
+def _distinct(column: Any) -> Any:
+    """Return the distinct values of a column of Dask as one of pandas, a null among them."""
+    return column.drop_duplicates(split_out=1).compute()  # those of each partition travel
+
+
+class _LookedUp:
+    """A dict and what matches some texts, so that these are not looked up again."""
+
+    def __init__(self, d: Finder, matches: dict[str, Match | None]) -> None:
+        self._d, self._matches = d, matches
+
+    @property
+    def aliases(self) -> Mapping[str, Any]:
+        return self._d.aliases
+
+    def nearest(self, query: Any, *, default: Any, **_: Any) -> Any:
+        return [default if (one := self._matches[text]) is None else one for text in query]
+
+    def most_similar(self, query: Any, topn: int | None) -> Any:
+        return self._d.most_similar(query, topn)
+
+
+def _looked_up(
+    d: Finder,
+    texts: Sequence[str | None],
+    score_cutoff: float | None,
+    answer: Answer | None = None,
+) -> Finder:
+    """Return a dict with what matches texts, which the workers found if there is a cluster."""
+    client = _client()
+    distinct = [text for text in dict.fromkeys(texts) if text is not None]
+    if client is None:
+        return d
+    if answer is not None:
+        return _LookedUp(d, _answers(client, answer, distinct))
+    if type(d) is not FuzzyDict:  # another store of keys, or a class with reads of its own
+        return d
+    from fuzzydict.frames.dask_worker import sent
+
+    with sent(client, d, score_cutoff) as ask:
+        found = _answers(client, ask, distinct)
+    with_values = {
+        text: match and match._replace(value=dict.__getitem__(d, match.key))
+        for text, match in found.items()
+    }
+    return _LookedUp(d, with_values)
+
+
+def _answers(client: Any, answer: Answer, texts: list[str]) -> dict[str, Match | None]:
+    chunks = look_up(answer, texts, scheduler=client)
+    return {text: match for chunk in chunks for text, match in zip(*chunk, strict=True)}
+
+
+def _find_by_dask(
+    d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
+) -> Found:
+    """Do as `find_each`."""
+    return find_each(_looked_up(d, texts, score_cutoff), texts, score_cutoff, one_to_one=one_to_one)
+
+
+def _client() -> Any:
+    """Return the client of the cluster that computes; None if there is none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+# ---- what is lazy -----------------------------------------------------------------------------
+
+
+class _Table:
+    """What is known of each distinct text: a row of a frame of pandas."""
+
+    def __init__(self, distinct: Any, rows: Any) -> None:
+        texts = texts_of(as_column(distinct, "column"), "column")
+        self._place_of = {text: place for place, text in enumerate(texts)}
+        self.rows = rows
+
+    def places(self, column: Any) -> Any:
+        """Return the place of each text of a column, (n,); -1 for one that is not known."""
+        texts = texts_of(as_column(column, "column"), "column")
+        return np.array([self._place_of.get(text, -1) for text in texts], np.intp)
+
+    def beside(self, part: Any, places: Any) -> Any:
+        """Return a frame with the rows at these places beside its own."""
+        import pandas as pd
+
+        return pd.concat([part, self.rows.iloc[places].set_axis(part.index)], axis=1)
+
+
+def _by_parts(function: Callable[..., Any], data: Any, table: _Table, *arguments: Any) -> Any:
+    """Return what a function makes of each partition."""
+    from dask import delayed
+    from dask.dataframe.dispatch import make_meta
+
+    meta = function(make_meta(data), table, *arguments)
+    return data.map_partitions(function, delayed(table, traverse=False), *arguments, meta=meta)
+
+
+def _matched(column: Any, table: _Table) -> Any:
+    return table.beside(column.rename("query").to_frame(), table.places(column))
+
+
+def _joined(frame: Any, table: _Table, column: Any, how: str) -> Any:
+    places = table.places(frame[column])
+    if how == "anti":
+        return frame[places < 0]
+    is_found = places >= 0
+    return table.beside(frame[is_found], places[is_found])
+
+
+LAZY["dask"] = match_dask
