@@ -17,7 +17,7 @@ from fuzzydict.results.answers import Match
 _FILE = "sent.fuzzydict"
 
 
-class _SentDict(WorkerPlugin):
+class _SentDict(WorkerPlugin):  # type: ignore[misc]
     """A dict as its file, which a worker opens when it gets it: no key is encoded again.
 
     Dask gives it to workers that come later, too.

@@ -254,7 +254,7 @@ def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
         is_column = hasattr(type(frame), "to_frame")
         advice = "; make it one by to_frame()" if is_column else ""
         if collects and not is_column:
-            advice = f"; read it into memory first: {name}.{collects}()"
+            advice = f"; {collects} it first: {name}.{collects}()"
         raise ArgumentTypeError(
             f"{name}: expected a frame (of pandas, polars, pyarrow ...), got "
             f"{type(frame).__name__}{advice}"

@@ -136,7 +136,7 @@ def keys_among(keys: Any, name: str) -> list[Any]:
         is_lazy = hasattr(type(keys), "compute")
         raise ArgumentTypeError(
             f"{name}: expected a column or a list of texts, got {type(keys).__name__} "
-            f"{quoted(keys)}{f'; read it into memory first: {name}.compute()' if is_lazy else ''}"
+            f"{quoted(keys)}{f'; compute it first: {name}.compute()' if is_lazy else ''}"
         )
     return list(keys)
 
