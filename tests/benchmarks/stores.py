@@ -1,6 +1,6 @@
 """What a dict in a store costs, and how often it answers as the exact dict.
 
-    python -m tests.benchmarks.stores ENGINE [--keys 100000] [--queries 200] [--seed 0]
+    python -m tests.benchmarks.stores postgres|qdrant [--keys 100000] [--queries 200] [--seed 0]
 
 A dict of keys of two words each is written into an empty store, and asked by `connect`: for keys
 with a slip, for keys of which a word is replaced by a synonym of WordNet, and for a word of a key
@@ -12,10 +12,14 @@ vector, and of those most alike by n-grams, the store found. No query is asked t
 from __future__ import annotations
 
 import argparse
+import atexit
 import random
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -46,33 +50,54 @@ _HEADER = (
 
 
 class Engine(NamedTuple):
-    """A store to measure: the URL of an empty one, and the bytes that one takes on the disk."""
+    """An empty store to measure.
 
-    start: Callable[[], str]
-    size: Callable[[str], int]
+    Attributes:
+        store: the store.
+        settle: builds what the engine would build in the background.
+        size: tells the bytes that it takes on the disk.
+    """
+
+    store: Store
+    settle: Callable[[], None]
+    size: Callable[[], int]
 
 
-def _start_postgres() -> str:
+def _postgres() -> Engine:
+    """Return a table of the server that pgserver brings along."""
     from tests.support.postgres import server
+
+    def size() -> int:
+        tables = "('keys'), ('keys_aliases'), ('keys_meta')"
+        ((found,),) = running.run(
+            f"SELECT sum(pg_total_relation_size(name::regclass)) FROM (VALUES {tables}) AS _(name)"
+        )
+        return int(found)
 
     running = server()
     running.run("ALTER SYSTEM SET shared_buffers = '2GB'")
     running.kill()
     running.start()
-    return running.url(table="keys")
+    return Engine(open_store(running.url(table="keys")), lambda: None, size)
 
 
-def _size_of_postgres(_: str) -> int:
-    from tests.support.postgres import server
+def _qdrant() -> Engine:
+    """Return a collection of Qdrant's engine in this process; its log of writes is not counted."""
+    from fuzzydict.stores.qdrant import QdrantStore
+    from tests.support.qdrant_edge import EdgeClient
 
-    tables = "('keys'), ('keys_aliases'), ('keys_meta')"
-    ((size,),) = server().run(
-        f"SELECT sum(pg_total_relation_size(name::regclass)) FROM (VALUES {tables}) AS _(name)"
-    )
-    return int(size)
+    folder = Path(tempfile.mkdtemp(prefix="fuzzydict-qdrant-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+    def size() -> int:
+        files = [path for path in folder.rglob("*") if path.is_file() and "wal" not in path.parts]
+        return sum(path.stat().st_blocks * 512 for path in files)
+
+    client: Any = EdgeClient(folder)
+    return Engine(QdrantStore(client, "keys"), client.optimize, size)
 
 
-ENGINES: Mapping[str, Engine] = {"postgres": Engine(_start_postgres, _size_of_postgres)}
+ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -83,14 +108,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
     options = parser.parse_args(argv)
-    engine = ENGINES[options.engine]
-    url = engine.start()
+    engine = ENGINES[options.engine]()
     exact = texts(options.keys, options.seed).d
     exact.nearest("anything")
-    store = _Recording(open_store(url))
+    store = _Recording(engine.store)
     with RemoteDict(cast("Store", store)).open(create=True) as remote:
-        writing = _written(remote, exact)
-        size = engine.size(url) / len(exact)
+        writing = _written(remote, exact, engine.settle)
+        size = engine.size() / len(exact)
         print(f"Writing: {len(exact) / writing:,.0f} keys a second, with the index", flush=True)
         print(f"On the disk: {size:,.0f} bytes a key\n", flush=True)
         truth, rows = _Truth(remote), list[list[str]]()
@@ -144,13 +168,14 @@ class _Truth:
         return cosines
 
 
-def _written(remote: RemoteDict, exact: FuzzyDict[int]) -> float:
+def _written(remote: RemoteDict, exact: FuzzyDict[int], settle: Callable[[], None]) -> float:
     start = time.perf_counter()
 
     def tell(done: int, total: int) -> None:
         print(f"{done:,} of {total:,}: {time.perf_counter() - start:,.0f} s", flush=True)
 
     remote.update(exact, progress=tell)
+    settle()
     return time.perf_counter() - start
 
 
