@@ -579,7 +579,7 @@ class _Parquet:
         """Yield the rows, as many together as a row group has."""
         some, rows, size = [], 0, 0
         most = _GROUP_ROWS if columns is None else _COLUMN_ROWS
-        for batch in self._table.iter_batches(_PARQUET_ROWS, columns=columns):
+        for batch in self._table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
             some.append(batch)
             rows += batch.num_rows
             size += batch.nbytes
