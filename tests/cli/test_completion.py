@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.cli.test_cli import COMMANDS, SCRIPT, main, posix, run
+from tests.support.properties import one_process
 
 
 def test_commands_options_and_their_values_are_completed(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     assert offered(tmp_path, "fuzzydict", "map", "d.json", "t.csv", "--column", "") == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", one_process("bash", "zsh", "fish"))
 def test_each_shell_gets_a_script_that_it_can_read(tmp_path: Path, shell: str) -> None:
     script = run(env={**os.environ, "_FUZZYDICT_COMPLETE": f"{shell}_source"})
     assert (script.returncode, script.stderr) == (0, b"")

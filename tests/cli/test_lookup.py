@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict, WordVectors
 from fuzzydict.io.records import as_line
+from tests.support.properties import one_process
 
 CAR = {
     "color": "black",
@@ -286,7 +287,7 @@ def test_each_line_is_answered_before_the_next_is_sent(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="streams are closed this way on POSIX only")
-@pytest.mark.parametrize("closed", ["<&-", "colour >&-", "colour '?!' 2>&-"])
+@pytest.mark.parametrize("closed", one_process("colour >&-", "<&-", "colour '?!' 2>&-"))
 def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
     command = ["sh", "-c", f'"$0" lookup "$1" {closed}', SCRIPT, str(car)]
     done = subprocess.run(command, capture_output=True, timeout=60)

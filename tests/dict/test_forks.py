@@ -7,12 +7,14 @@ import os
 import pytest
 
 from tests.benchmarks import forks, kills
+from tests.support.properties import SLOW
 
 
+@pytest.mark.more
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_no_child_hangs_or_answers_otherwise() -> None:
-    assert forks.failed(10, seed=0) == 0
+    assert forks.failed(10 if SLOW else 4, seed=0) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -18,7 +18,7 @@ from fuzzydict import FuzzyDict, FuzzyDictError
 from fuzzydict.text.ngrams import NgramIndex
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
-STEPS = 10_000 if SLOW else 250
+STEPS = 10_000 if SLOW else 150
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),

@@ -33,7 +33,7 @@ PAGES = [
 ]
 # ``<!-- needs: matplotlib -->`` before an example: it runs where that is installed.
 _FENCE = re.compile(r"^(?:<!-- needs: (\w+) -->\n)?```(\w*)[^\n]*\n(.*?)^```$", re.M | re.S)
-_NEEDS_NO_SHELL = re.compile(r"fuzzydict [^|&;<>$*~`\n]*")
+_PIPED = re.compile(r"(fuzzydict [^|&;<>$*~`\n]*)(?:\| (.*))?")  # to a command of the shell
 _LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^)\s]+)\)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 each_page = pytest.mark.parametrize(
@@ -134,20 +134,28 @@ def test_the_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
 def run(command: str, folder: Path) -> str:
     """Return what a command of the shell prints, errors as well, as a terminal shows it.
 
-    Without FUZZYDICT_SLOW=1, one that needs no shell runs in this process.
+    Without FUZZYDICT_SLOW=1, ours run in this process.
     """
-    if not SLOW and _NEEDS_NO_SHELL.fullmatch(command):
+    if not SLOW and (piped := _PIPED.fullmatch(command)):
         main = import_module("fuzzydict.cli").main
         with contextlib.chdir(folder):
-            words = shlex.split(command)[1:]
-            result = CliRunner().invoke(main, words, env={"COLUMNS": "80"})
+            words = shlex.split(piped[1])[1:]
+            result = CliRunner().invoke(main, words, env={"COLUMNS": "80"}, prog_name="fuzzydict")
         assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result.output
+        if piped[2] is None:
+            return result.output
+        return result.stderr + in_shell(piped[2], folder, result.stdout)
+    return in_shell(command, folder)
+
+
+def in_shell(command: str, folder: Path, given: str | None = None) -> str:
+    """Return what a command of the shell prints, which reads ``given`` from standard input."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=folder,
         env={**os.environ, "PATH": path, "COLUMNS": "80"},
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -11,6 +11,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict
+from tests.support.properties import one_process
 
 HAS_ACCESSORS = (
     "print([hasattr(k, 'fuzzy') for k in (pandas.Series, pandas.Index, pandas.DataFrame)])"
@@ -69,7 +70,7 @@ def test_pandas_may_be_imported_in_another_thread() -> None:
 
 
 @pytest.mark.parametrize(
-    "stub", ["None", "types.ModuleType('pandas')", "unittest.mock.MagicMock()"]
+    "stub", one_process("types.ModuleType('pandas')", "None", "unittest.mock.MagicMock()")
 )
 def test_something_else_may_be_called_pandas(stub: str) -> None:
     code = f"import sys, types, unittest.mock; sys.modules['pandas'] = {stub}; import fuzzydict; "

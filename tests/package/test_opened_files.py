@@ -32,7 +32,7 @@ _ENGLISH = {"english.vectors"}
     ("options", "expected"),
     [
         ("{}", _BROWN | _ENGLISH),
-        ("{'projections': 'wordnet'}", _BROWN),
+        pytest.param("{'projections': 'wordnet'}", _BROWN, marks=_SLOW),
         pytest.param("{'projections': 'identity'}", {"brown.vectors"}, marks=_SLOW),
         ("{'embedding': 'english'}", _ENGLISH),
         ("{'embedding': lambda texts: [[len(t), 1.0] for t in texts]}", _ENGLISH),

@@ -12,7 +12,7 @@ __all__ = ["ALL", "SLOW", "SOME", "examples", "one_process"]
 
 SLOW = "FUZZYDICT_SLOW" in os.environ
 ALL = 100  # examples of most properties
-SOME = 25
+SOME = 15
 
 
 def examples(count: int) -> settings:
