@@ -12,7 +12,17 @@ from collections import Counter
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
@@ -305,11 +315,21 @@ def _joined(
     return beside
 
 
+class Beside(Protocol):
+    """Finds what is written beside the cells of a column."""
+
+    def beside(self, cells: list[str | None], counts: Sequence[int] | None = None, /) -> list[Any]:
+        """Return what is written beside some cells, which are texts, or None if empty."""
+
+    def count_rows(self) -> None:
+        """Count the rows of all cells so far."""
+
+
 def copy_rows(
     source: Table,
     blocks: Iterator[CellBlock],
     writer: Writer[Any],
-    matcher: ColumnMatcher[Any],
+    matcher: Beside,
     progress: Callable[[int, int], None],
 ) -> None:
     """Write the rows of a table, each with what matches its cell."""

@@ -45,10 +45,11 @@ from fuzzydict.io.tables import check_names, open_table, table_format
 from fuzzydict.results.answers import Match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from fuzzydict.io.columns import Answer
     from fuzzydict.io.review import Decided
-    from fuzzydict.io.tables import Added
+    from fuzzydict.io.tables import Added, Writer
     from fuzzydict.mapping import FuzzyDict
 
 
@@ -331,7 +332,9 @@ def _write(
     progress: Callable[[str, int, int], None],
 ) -> None:
     """Write the parts that were not written yet, each with what was answered."""
-    step, answers = _Step("writing", parts, progress), run.answers(d)
+    step = _Step("writing", parts, progress)
+    # The least score of a match that is sure counts for reviews alone.
+    matcher = ColumnMatcher(d, decided, None, SURE, lambda answer: answer, run.answers(d))
     for part in parts:
         if run.is_noted("written", part):
             step.end(part)
@@ -345,11 +348,31 @@ def _write(
         ):
             blocks = table.blocks(column)
             with table.writer(file, added) as writer:
-                # The least score of a match that is sure counts for reviews alone.
-                matcher = ColumnMatcher(d, decided, None, SURE, writer.beside, answers)
-                copy_rows(table, blocks, writer, matcher, partial(step.go_on, part))
+                beside = _Beside(matcher, writer)
+                copy_rows(table, blocks, writer, beside, partial(step.go_on, part))
         run.note("written", [part])
         step.end(part)
+
+
+class _Beside:
+    """Finds what one writer writes beside cells; what matches them is known from other parts."""
+
+    def __init__(self, matcher: ColumnMatcher[Answer], writer: Writer[Any]) -> None:
+        self._matcher, self._writer = matcher, writer
+        self._known: dict[str | None, Any] = {}
+
+    def beside(self, cells: list[str | None], _counts: Sequence[int] | None = None, /) -> list[Any]:
+        """Return what is written beside some cells, as `ColumnMatcher.beside` does."""
+        if len(self._known) > _KEPT:
+            self._known.clear()
+        unknown = [cell for cell in dict.fromkeys(cells) if cell not in self._known]
+        if unknown:
+            answers = self._matcher.beside(unknown)
+            self._known.update(zip(unknown, map(self._writer.beside, answers), strict=True))
+        return list(map(self._known.__getitem__, cells))
+
+    def count_rows(self) -> None:
+        """Count nothing: the rows were counted when they were read."""
 
 
 class _Step:
@@ -567,15 +590,11 @@ class _Run:
 
     def answers(self, d: FuzzyDict[Any]) -> Callable[[list[str]], list[Match | None]]:
         """Return what `ColumnMatcher` asks in place of the dict."""
-        known: dict[str, Match | None] = {}
 
         def answers(texts: list[str]) -> list[Match | None]:
-            unknown = [text for text in texts if text not in known]
-            if len(known) + len(unknown) > _KEPT:
-                known.clear()
-                unknown = texts
-            for start in range(0, len(unknown), _PAGE):
-                known.update(self._matches(unknown[start : start + _PAGE], d))
+            known: dict[str, Match | None] = {}
+            for start in range(0, len(texts), _PAGE):
+                known.update(self._matches(texts[start : start + _PAGE], d))
             return [known[text] for text in texts]
 
         return answers
