@@ -91,7 +91,7 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
 
     Raises:
         OptionError: the output folder is in the other one, or around it; or there is no table in
-            it, or there are files of several formats.
+            it, or a link to a folder, or there are files of several formats.
     """
     if not source.is_dir():
         return [Part(source.name, source, output)]
@@ -123,6 +123,11 @@ def _names_in(folder: Path) -> Iterator[str]:
 
     for place, folders, files in os.walk(folder, onerror=fail):
         folders[:] = [name for name in folders if name[0] not in "._"]
+        for path in (Path(place, name) for name in folders):
+            if path.is_symlink():  # it may lead round in a circle
+                raise OptionError(
+                    f"{path} is a link to a folder; put the folder there, or map it by itself"
+                )
         here = Path(place).relative_to(folder)
         yield from ((here / name).as_posix() for name in files if name[0] not in "._")
 
@@ -210,9 +215,14 @@ def map_parts(
         _look_up(run, d, matcher, jobs, scheduler, progress)
         with nullcontext() if review is None else Review(review, decided) as doubts:
             counts = _counted(run, d, decided, doubts, sure)
-            _write(run, parts, d, decided, column, added, reading, progress)
-            if doubts:
-                doubts.save()
+            try:
+                if doubts:  # before a table is replaced, which can be read only once then
+                    doubts.save()
+                _write(run, parts, d, decided, column, added, reading, progress)
+            except BaseException:
+                if doubts:
+                    doubts.restore()
+                raise
         if source.is_dir():
             with replacing(output / _SUCCESS):
                 pass
@@ -433,7 +443,7 @@ class _InAnother:
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS began (what TEXT);
-CREATE TABLE IF NOT EXISTS part (step TEXT, name TEXT, PRIMARY KEY (step, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS part (step TEXT, name BLOB, PRIMARY KEY (step, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS text (
     id INTEGER PRIMARY KEY, text BLOB UNIQUE, rows INTEGER,
     is_settled INTEGER DEFAULT 0, key BLOB, score REAL, matches INTEGER
@@ -513,7 +523,10 @@ class _Run:
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> None:
         is_misuse = isinstance(error, Exception) and not isinstance(error, WorkerError)
         try:
-            has_done = not is_misuse or self._has("SELECT 1 FROM text WHERE is_settled = 2")
+            has_done = not is_misuse or self._has(
+                "SELECT 1 FROM text WHERE is_settled = 2 "
+                "UNION SELECT 1 FROM part WHERE step = 'written'"
+            )
         except sqlite3.Error:
             has_done = True
         self._database.close()
@@ -532,11 +545,15 @@ class _Run:
 
     def is_noted(self, step: str, part: Part) -> bool:
         """Tell whether a step was done with a part."""
-        return self._has("SELECT 1 FROM part WHERE step = ? AND name = ?", step, part.name)
+        return self._has(
+            "SELECT 1 FROM part WHERE step = ? AND name = ?", step, _as_bytes(part.name)
+        )
 
     def note(self, step: str, parts: Iterable[Part]) -> None:
         """Note that a step was done with some parts."""
-        self._execute("INSERT INTO part VALUES (?, ?)", [(step, part.name) for part in parts])
+        self._execute(
+            "INSERT INTO part VALUES (?, ?)", [(step, _as_bytes(part.name)) for part in parts]
+        )
         self._commit()
 
     def require_same(self, part: Part) -> None:
@@ -668,6 +685,7 @@ class _Run:
 
 
 def _as_bytes(text: str) -> bytes:
+    """Return text as bytes, for SQLite refuses lone surrogates in text."""
     return text.encode("utf-8", "surrogatepass")
 
 

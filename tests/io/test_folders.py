@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,12 +12,13 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, Matcher, OptionError
 from fuzzydict.io import folders
-from fuzzydict.io.columns import best_keys, clean_column
+from fuzzydict.io.columns import best_keys, clean_column, copy_rows
 from fuzzydict.io.folders import map_parts, parts_in
 
 CODES = {"Germany": "DE", "France": "FR", "Netherlands": "NL", "Great Britain": "GB"}
@@ -352,6 +354,50 @@ def test_two_runs_at_once_are_told(d: FuzzyDict[str], tables: Path, tmp_path: Pa
         map_parts(d, tables, "country", tmp_path / "out", progress=again)
 
 
+def test_parts_that_were_written_before_an_error_are_gone_on_with(
+    d: FuzzyDict[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    for name in "abc":
+        (tmp_path / f"in/{name}.csv").write_text("country\nFrance\n")  # a key: nothing to look up
+
+    def fail(*copied: Any) -> None:
+        if (tmp_path / "out/a.csv").exists():
+            raise OSError(errno.ENOSPC, "the disk is full")
+        copy_rows(*copied)
+
+    monkeypatch.setattr(folders, "copy_rows", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        map_parts(d, tmp_path / "in", "country", tmp_path / "out")
+    monkeypatch.undo()
+    assert map_parts(d, tmp_path / "in", "country", tmp_path / "out").matched == 3
+    assert sorted(files(tmp_path / "out")) == ["_SUCCESS", "a.csv", "b.csv", "c.csv"]
+
+
+def test_a_table_in_place_and_its_review_are_both_written_or_none(
+    d: FuzzyDict[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, review, content = tmp_path / "t.csv", tmp_path / "r.csv", "country\nGermny\nx\n"
+    table.write_text(content)
+
+    def decide(name: str, _done: int, _total: int) -> None:
+        if name == "looking up":
+            review.write_text("query,target\nx,\n")
+
+    with pytest.raises(OptionError, match=r"r\.csv has changed since it was read"):
+        map_parts(d, table, "country", table, review=review, progress=decide)
+    review.unlink()
+    full = Mock(side_effect=OSError(errno.ENOSPC, "the disk is full"))
+    monkeypatch.setattr(folders, "copy_rows", full)
+    with pytest.raises(OSError, match="the disk is full"):
+        map_parts(d, table, "country", table, review=review)
+    monkeypatch.undo()
+    assert table.read_text() == content
+    assert not review.exists()
+    assert map_parts(d, table, "country", table, review=review).rows == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "t.csv"]
+
+
 @guesses
 def test_a_damaged_database_is_told(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
@@ -399,3 +445,20 @@ def test_folders_that_cannot_be_mapped_are_told(
             path.unlink()
     refused("has no tables in it")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "in"]
+
+
+@guesses
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes, and links anybody's, in POSIX")
+def test_names_that_are_no_text_and_links(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff\n.csv")
+    try:
+        (tables / name).write_text("country\nGermny\n")
+    except OSError:
+        pytest.skip("names are texts on this disk")
+    (tables / "link.csv").symlink_to(tables / name)
+    local(d, tables, tmp_path / "expected")
+    map_parts(d, tables, "country", tmp_path / "out")
+    assert files(tmp_path / "out") == files(tmp_path / "expected") | {"_SUCCESS": b""}
+    (tables / "link").symlink_to(tables / "year=2021")
+    with pytest.raises(OptionError, match="in/link is a link to a folder"):
+        map_parts(d, tables, "country", tmp_path / "other")
