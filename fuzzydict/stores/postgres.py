@@ -383,7 +383,7 @@ class PostgresStore:
     def settle(self) -> None:
         """Build the indexes of a table of many keys, if it has none; others cannot write meanwhile.
 
-        Keys that are written later are added to them, which takes longer for each.
+        Only the owner of the table does. Keys that are written later are added to them, which takes longer for each.
         """
         self._call(self._settle)
 
@@ -408,10 +408,12 @@ class PostgresStore:
         query = (
             "SELECT count >= {few} AND NOT EXISTS (SELECT FROM pg_index"
             " JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
-            " WHERE indrelid = %s::regclass AND amname = 'hnsw') FROM {meta}"
+            " WHERE indrelid = %s::regclass AND amname = 'hnsw')"
+            " AND (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class"
+            " WHERE oid = %s::regclass) FROM {meta}"  # for only the owner may build them
         )
         name = self._names["keys"].as_string(connection)
-        rows = connection.execute(self._sql(query, few=UNINDEXED), [name]).fetchall()
+        rows = connection.execute(self._sql(query, few=UNINDEXED), [name, name]).fetchall()
         return bool(rows[0][0])
 
     def _lock_table(self, connection: Session) -> None:
