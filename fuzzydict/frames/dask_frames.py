@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError
+from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
 from fuzzydict.frames.distributed import look_up
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.columns import (
@@ -78,11 +78,9 @@ def match_dask(
             f"columns: frame['name']; or make an Index one: index.to_series()"
         )
     distinct = _distinct(column)
-    looked_up = _looked_up(
-        d, texts_of(as_column(distinct, "column"), "column"), score_cutoff, answer
-    )
+    looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
     table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
-    return _by_parts(_matched, column, _Table(distinct, table.drop(columns="query")))
+    return _by_parts(_matched, column, _Table(distinct, distinct, table.drop(columns="query")))
 
 
 def join_dask(left: Any, column: Any, how: str, join_frame: JoinFrame) -> Any:
@@ -107,7 +105,7 @@ def join_dask(left: Any, column: Any, how: str, join_frame: JoinFrame) -> Any:
     added = table.iloc[:, 1:]
     if how != "anti":
         added = added.set_axis(names[len(left.columns) :], axis=1)
-    return _by_parts(_joined, left, _Table(table.iloc[:, 0], added), column, how)
+    return _by_parts(_joined, left, _Table(distinct, table.iloc[:, 0], added), column, how)
 
 
 # ---- what is computed at once -----------------------------------------------------------------
@@ -186,23 +184,42 @@ def _client() -> Any:
 
 
 class _Table:
-    """What is known of each distinct text: a row of a frame of pandas."""
+    """What is known of texts: of those found, a row each of a frame of pandas.
 
-    def __init__(self, distinct: Any, rows: Any) -> None:
-        texts = texts_of(as_column(distinct, "column"), "column")
-        self._place_of = {text: place for place, text in enumerate(texts)}
+    Args:
+        distinct: all texts, a Series of pandas.
+        found: those of the rows, (n,).
+        rows: n rows.
+    """
+
+    def __init__(self, distinct: Any, found: Any, rows: Any) -> None:
+        self._place_of = dict.fromkeys(_texts(distinct), -1)
+        self._place_of.update((text, place) for place, text in enumerate(_texts(found)))
         self.rows = rows
 
     def places(self, column: Any) -> Any:
-        """Return the place of each text of a column, (n,); -1 for one that is not known."""
-        texts = texts_of(as_column(column, "column"), "column")
-        return np.array([self._place_of.get(text, -1) for text in texts], np.intp)
+        """Return the place of each text of a column, (n,); -1 for one that was not found.
+
+        Raises:
+            OptionError: a text is not known.
+        """
+        texts = _texts(column)
+        if unknown := dict.fromkeys(texts).keys() - self._place_of.keys():
+            raise OptionError(
+                f"column: {quoted(next(iter(unknown)))} was not in it when its texts were looked "
+                f"up; if what it is computed of changes, keep it by persist() first"
+            )
+        return np.array([self._place_of[text] for text in texts], np.intp)
 
     def beside(self, part: Any, places: Any) -> Any:
         """Return a frame with the rows at these places beside its own."""
         import pandas as pd
 
         return pd.concat([part, self.rows.iloc[places].set_axis(part.index)], axis=1)
+
+
+def _texts(column: Any) -> list[str | None]:
+    return texts_of(as_column(column, "column"), "column")
 
 
 def _by_parts(function: Callable[..., Any], data: Any, table: _Table, *arguments: Any) -> Any:

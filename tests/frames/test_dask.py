@@ -149,6 +149,20 @@ def test_a_join_that_is_wrong_is_told_before_anything_is_computed() -> None:
         join(frame, pytest.importorskip("polars").DataFrame({"a": ["x"]}), on="field")
 
 
+def test_data_that_changed_after_its_texts_were_looked_up_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "cars.csv"
+    path.write_text("field\ncolour\n")
+    frame = dd.read_csv(path)
+    lazy = [FuzzyDict(CAR).match(frame["field"])] + [
+        fuzzydict.join(frame, FIELDS, left_on="field", right_on="name", how=how)
+        for how in ("left", "inner", "anti")
+    ]
+    path.write_text("field\ncolour\nbrnd\n")
+    for one in lazy:
+        with pytest.raises(OptionError, match=r"column: 'brnd' was not in it.*persist\(\)"):
+            one.compute()
+
+
 # ---- on a cluster -----------------------------------------------------------------------------
 
 
