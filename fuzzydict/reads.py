@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from fuzzydict._arrays import as_bool, whole_number
@@ -476,12 +475,11 @@ class Reads(Configured, Generic[V, ReaderT]):
             matches = one.name is name or is_match(name, *one, cutoff)
             return Match(one.name, value, one.score, query=query, matches=matches)
 
-        rows = zip(queries, names, found, strict=True)
-        matches = []
-        for query, name, some in rows:
-            values = self._values([one.name for one in some], reader)
-            matches.append(list(map(partial(match, query, name), some, values)))
-        return matches
+        values = iter(self._values([one.name for some in found for one in some], reader))
+        return [
+            [match(query, name, one, next(values)) for one in some]
+            for query, name, some in zip(queries, names, found, strict=True)
+        ]
 
     def _attended(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import units
+from fuzzydict._arrays import units, whole_number
 from fuzzydict.embedding.base import Background
 from fuzzydict.errors import OptionError, StoreError, quoted
 from fuzzydict.search.candidates import OtherKeys, Shortlist
@@ -70,7 +70,12 @@ class KeySample(NamedTuple):
         )
 
     def is_outgrown(self, count: int) -> bool:
-        """Tell whether there are so many keys now, or so few, that another should be drawn."""
+        """Tell whether there are so many keys now, or so few, that another should be drawn.
+
+        One without keys is outgrown by any change: some that have words may have come.
+        """
+        if not self.keys.count:
+            return count != self.size
         return count != self.size and not self.size / _GROWN < count < self.size * _GROWN
 
     def as_json(self, embedding: Embedding) -> dict[str, Any]:
@@ -224,7 +229,7 @@ def require_nearness(scorer: ScorerLike | None) -> None:
 
 def require_few(topn: int | None) -> None:
     """Raise OptionError unless so many keys of a store can be listed."""
-    if topn is None or topn > MOST:
+    if topn is None or whole_number("topn", topn, 0) > MOST:
         raise OptionError(
             f"topn: a store lists at most {MOST} keys, got {topn}; give a number up to {MOST}, or "
             f"read all items by d.items()"

@@ -40,6 +40,7 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
+    from fuzzydict.search.lookup import Attended
     from fuzzydict.stores.base import Store
     from fuzzydict.stores.where import Condition
 
@@ -75,7 +76,15 @@ class RemoteReader:
 
 
 class _GoneError(Exception):
-    """A key that was found was removed before its value was read."""
+    """Keys that were found were removed before their values were read.
+
+    Attributes:
+        keys: these keys.
+    """
+
+    def __init__(self, keys: set[str]) -> None:
+        super().__init__(keys)
+        self.keys = keys
 
 
 class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
@@ -298,28 +307,35 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         return default
 
     def __delitem__(self, key: str) -> None:
+        if not self._removes(key):
+            raise KeyError(key)
+
+    def _removes(self, key: Any) -> bool:
+        """Remove an equal key, and tell whether there was one."""
         hash(key)
         if not (isinstance(key, str) and is_storable(key) and self._store.remove([key])):
-            raise KeyError(key)
+            return False
         self._count_again()
+        return True
 
     def pop(self, key: str, /, *default: Any) -> Any:
-        """Remove an equal key and return its value, or ``default`` if there is none."""
+        """Remove an equal key and return its value, or ``default`` if there is none.
+
+        Of several clients that pop one key at once, one gets its value.
+        """
         values = self.values_of([key]) if isinstance(key, str) else {}
-        if key not in values:
-            if default:
-                return default[0]
-            raise KeyError(key)
-        del self[key]
-        return values[key]
+        if key in values and self._removes(key):
+            return values[key]
+        if default:
+            return default[0]
+        raise KeyError(key)
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove and return some item."""
-        row = next(self.pages(), None)
-        if row is None:
-            raise KeyError("popitem: there are no keys")
-        del self[row.key]
-        return row.key, row.value
+        """Remove and return some item, which no other client gets."""
+        while page := next(self._store.pages(1), None):
+            if self._removes(page[0].key):
+                return page[0].key, page[0].value
+        raise KeyError("popitem: there are no keys")
 
     def clear(self) -> None:
         """Remove every item."""
@@ -366,11 +382,14 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         read: Callable[[list[Any], RemoteReader], list[T]],
         lookup: StoreLookup,
     ) -> list[T]:
+        gone = set[str]()  # an alias of such a key is none: it was taught while the key was removed
         for _ in range(_ROUNDS):
+            values, keys = self.known(queries)
+            keys = {words: key for words, key in keys.items() if key not in gone}
             try:
-                return read(queries, RemoteReader(lookup, self.known(queries)))
-            except _GoneError:
-                continue
+                return read(queries, RemoteReader(lookup, Known(values, keys)))
+            except _GoneError as error:
+                gone |= error.keys
         raise StoreError(
             f"{self._store.place}: keys that are found are removed before they are read, again and "
             f"again; read while nobody removes so many"
@@ -385,7 +404,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _current_lookup(self) -> StoreLookup:
         """Return the lookup, made anew if the number of keys or the scorer has changed."""
         with self._lock:
-            if not self._count or monotonic() - self._counted_at > _FRESH:
+            is_empty = self._sample is None or not self._sample.keys.count
+            if is_empty or monotonic() - self._counted_at > _FRESH:
                 self.__dict__.update(_count=self._store.count(), _counted_at=monotonic())
                 if self._sample is not None and self._sample.is_outgrown(self._count):
                     self.open()  # another process has drawn another sample
@@ -409,21 +429,26 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _is_key(self, name: Any, reader: RemoteReader) -> bool:
         if not isinstance(name, str):
             return False
-        if name in reader.known.values:
-            return satisfies(reader.known.values[name], self._where)
-        return name in reader.known.keys.values()
+        if name not in reader.known.values and name not in reader.known.keys.values():
+            return False
+        return not self._where or satisfies(self._values([name], reader)[0], self._where)
 
     def _is_alone(self, name: Any, reader: RemoteReader) -> bool:
-        return self._is_certain(name, reader) and not has_words(name)
+        return not has_words(name) and self._is_certain(name, reader)
 
     def _values(self, names: list[Any], reader: RemoteReader) -> list[Any]:
         missing = [name for name in dict.fromkeys(names) if name not in reader.values]
         if missing:
             reader.values.update(self.values_of(missing))
-        try:
-            return [reader.values[name] for name in names]
-        except KeyError as error:
-            raise _GoneError from error
+        if gone := {name for name in missing if name not in reader.values}:
+            raise _GoneError(gone)
+        return [reader.values[name] for name in names]
+
+    def _attended(self, reader: RemoteReader, *asked: Any) -> list[Attended]:
+        attended = super()._attended(reader, *asked)
+        names = [name for group in attended for name in group.names]
+        self._values(names, reader)  # those of all groups in one round trip
+        return attended
 
     def _allowed(self, attn_mask: AttnMask, reader: RemoteReader) -> Any:  # noqa: ARG002
         raise OptionError(
@@ -465,7 +490,8 @@ class _Items(ItemsView[str, Any]):
 
     def __contains__(self, item: object) -> bool:
         key, value = cast("tuple[Any, Any]", item)
-        return key in self._mapping and self._mapping[key] == value
+        values = self._mapping.values_of([key]) if isinstance(key, str) else {}
+        return key in values and bool(values[key] == value)
 
 
 class _Values(ValuesView[Any]):

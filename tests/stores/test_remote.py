@@ -12,8 +12,16 @@ import numpy as np
 import pytest
 
 import fuzzydict
-from fuzzydict import FuzzyDict, NoMatchError, OptionError, ReadOnlyError, RemoteDict, StoreError
-from fuzzydict.stores.base import Hits, Known, Search, Store
+from fuzzydict import (
+    ArgumentTypeError,
+    FuzzyDict,
+    NoMatchError,
+    OptionError,
+    ReadOnlyError,
+    RemoteDict,
+    StoreError,
+)
+from fuzzydict.stores.base import Alias, Hits, Known, Search, Store
 from fuzzydict.stores.memory import MemoryStore
 from fuzzydict.stores.where import Condition
 from tests.stores.conftest import Connect
@@ -137,6 +145,11 @@ def test_where_leaves_keys_out(connect: Connect) -> None:
     assert d.most_similar("Paris", where={"country": "XX"}) == []
     assert d.most_similar(["Paris", "London"], where={"country": "XX"}) == [[], []]
     assert d.most_similar("Paris")[0].key == "Paris"  # the filter was of one read
+    d["???"] = {"country": "FR"}
+    d.aliases["somewhere"] = "???"
+    assert [one.key for one in d.most_similar("somewhere", where={"country": "FR"})] == ["???"]
+    with pytest.raises(NoMatchError, match="no letters or digits"):
+        d.most_similar("somewhere", where={"country": "US"})
 
 
 def test_what_needs_every_key_is_refused(remote: RemoteDict) -> None:
@@ -148,6 +161,8 @@ def test_what_needs_every_key_is_refused(remote: RemoteDict) -> None:
     for read in reads:
         with pytest.raises(OptionError, match="topn: a store lists at most 1024 keys"):
             read()
+    with pytest.raises(ArgumentTypeError, match="topn must be a whole number"):
+        remote.most_similar("colour", "3")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="attn_mask"):
         remote.pool("colour", attn_mask=[True])
     for scorer in ("gaussian", "dot", "spelling"):
@@ -183,6 +198,7 @@ def test_it_is_a_mapping_with_exact_membership_and_writes(remote: RemoteDict) ->
     assert CAR[key] == value
     assert len(remote) == len(CAR) - 1
     assert ("model", "Taycan") in remote.items() or key == "model"
+    assert ("modell", "Taycan") not in remote.items()
     remote.clear()
     assert (len(remote), list(remote), remote.get("colour")) == (0, [], None)
     with pytest.raises(NoMatchError, match="no key of the dict"):
@@ -279,6 +295,27 @@ def test_threads_may_read_and_write(remote: RemoteDict) -> None:
     assert len(remote) == len(CAR) + 12
 
 
+class Racing(MemoryStore):
+    """A store where another client is the first to remove a key, so many times."""
+
+    first = 1
+
+    def remove(self, keys: Sequence[str]) -> int:
+        removed = super().remove(keys)
+        self.first -= 1
+        return 0 if self.first >= 0 else removed
+
+
+def test_what_two_clients_pop_one_of_them_gets() -> None:
+    d = RemoteDict(Racing()).open(create=True)
+    d.update(CAR)
+    assert d.pop("color", "?") == "?"
+    assert d.pop("model", "?") == "Taycan"
+    d._store.__dict__["first"] = 1
+    key, value = d.popitem()
+    assert (CAR[key], len(d)) == (value, len(CAR) - 4)
+
+
 # ---- many keys -----------------------------------------------------------------------------------
 
 
@@ -319,9 +356,18 @@ def test_a_read_takes_three_round_trips_at_most(many: RemoteDict) -> None:
         assert many.get("govermnent") is not None
         assert calls == ["rows", "search", "rows"]
         calls.clear()
-        many.nearest(["goverment", "wether", "zzzz"], default=None)
-        many.explain("goverment")
-        assert len(calls) <= 6
+        queries = ["goverment", "wether", "zzzz"]
+        reads: list[Callable[[], Any]] = [
+            lambda: many.nearest(queries, default=None),
+            lambda: many.most_similar(queries, 3),
+            lambda: many.explain(queries),
+            lambda: many.attend(queries, topn=2),
+            lambda: many.pool(["goverment", "comittee"]),
+        ]
+        for read in reads:
+            calls.clear()
+            read()
+            assert calls == ["rows", "search", "rows"]
 
 
 def test_scores_among_many_are_nearly_those_of_all_keys(many: RemoteDict) -> None:
@@ -384,6 +430,23 @@ def test_a_key_that_is_removed_meanwhile_is_not_found() -> None:
     d.update(CAR)
     with pytest.raises(StoreError, match="again and again"):
         d["colour"]
+
+
+def test_an_alias_of_a_key_that_was_removed_meanwhile_is_none() -> None:
+    d = filled(CAR)
+    d._store.teach([Alias("qwzzt", "qwzzt", "tint")])  # as if its key were removed at that moment
+    assert d.get("qwzzt") is None
+    assert d.get_many(["qwzzt", "brand"]) == [None, "Porsche"]
+    assert not d.explain("qwzzt").matches
+
+
+def test_keys_with_words_are_found_beside_some_that_have_none() -> None:
+    store = MemoryStore()
+    d, other = (RemoteDict(store).open(create=True) for _ in range(2))
+    d.update({"???": 1, "!!!": 2, "...": 3})
+    assert (d.get("colour"), other.get("colour")) == (None, None)
+    d["color"] = "black"
+    assert (d["colour"], other["colour"]) == ("black", "black")
 
 
 # ---- opening -------------------------------------------------------------------------------------
