@@ -159,10 +159,16 @@ class _Worker:
             raise EOFError from error
         return answer
 
+    def stop(self) -> None:
+        """Let the process end by itself, unless it is at work; `end` waits for it."""
+        self.connection.close()
+        if self.chunk is not None:
+            self._process.kill()
+
     def end(self) -> int | None:
         """End the process; return its exit code."""
         self.connection.close()
-        self._process.join(0.5)  # it ends by itself unless it is at work
+        self._process.join(0.5)
         self._process.kill()
         self._process.join()
         return self._process.exitcode
@@ -241,6 +247,8 @@ def _by_processes(
                     raise error
                 yield chunk.texts, found
     finally:
+        for worker in workers:
+            worker.stop()  # all at once
         for worker in workers:
             worker.end()
 

@@ -27,6 +27,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
+from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import FileFormatError, OptionError, WorkerError
 from fuzzydict.frames.distributed import look_up, require_dask
 from fuzzydict.frames.matcher import Matcher
@@ -196,17 +197,8 @@ def map_parts(
         check_apart(part.source, part.target, decisions, review)
     decided = decided_in(d, decisions, review)
     reading = {"format": format, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
-    began = {
-        "the dict": _digest(dict_file),
-        "the decisions": sorted(
-            [one.text, one.key] for file in decided.files.values() for one in file.decisions
-        ),
-        **{f"the option {name}": value for name, value in (options or {}).items()},
-        **{f"the option {name}": value for name, value in reading.items()},
-        "the option column": column,
-        "the option prefix": prefix,
-        **{f"the table {part.source}": part.state() for part in parts},
-    }
+    asked = {**(options or {}), **reading, "column": column, "prefix": prefix}
+    began = _basis(d, dict_file, decided, asked, parts)
     with _Run(source, output, began) as run:
         added = new_columns(column, prefix)
         _read(run, parts, column, added, reading, progress)
@@ -228,6 +220,25 @@ def map_parts(
                 pass
         run.finish()
     return counts
+
+
+def _basis(
+    d: FuzzyDict[Any],
+    dict_file: Path | None,
+    decided: Decided,
+    options: Mapping[str, Any],
+    parts: list[Part],
+) -> dict[str, Any]:
+    """Return what the answers and the parts depend on, by names for messages."""
+    return {
+        "the dict": _digest(dict_file),
+        "the embedding": as_embedding(d.embedding).fingerprint()["name"],
+        "the decisions": sorted(
+            [one.text, one.key] for file in decided.files.values() for one in file.decisions
+        ),
+        **{f"the option {name}": value for name, value in options.items()},
+        **{f"the table {part.source}": part.state() for part in parts},
+    }
 
 
 def _digest(path: Path | None) -> str | None:
@@ -480,7 +491,7 @@ class _Run:
             )
 
     def __enter__(self) -> Self:
-        self._is_new = not self._folder.exists()
+        self._is_new, self._is_output_new = not self._folder.exists(), not self._output.exists()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(self._folder / "run.sqlite", 0, isolation_level=None)
         try:
@@ -532,7 +543,7 @@ class _Run:
         self._database.close()
         if self._is_new and not has_done:  # nothing to go on with
             self.finish()
-            if self._is_folder:
+            if self._is_folder and self._is_output_new:
                 with suppress(OSError):
                     self._output.rmdir()
 

@@ -327,6 +327,9 @@ def test_another_option_is_told(d: FuzzyDict[str], tables: Path, tmp_path: Path)
     ]:
         with pytest.raises(OptionError, match=f"^{name} has changed since the run began"):
             map_parts(d, tables, "country", output, **others)  # type: ignore[arg-type]
+    other = FuzzyDict(CODES, scorer="spelling", embedding={"germany": [1.0, 0.0]})
+    with pytest.raises(OptionError, match="the embedding has changed since the run began"):
+        map_parts(other, tables, "country", output, options={"cutoff": 1})
     map_parts(d, tables, "country", output, options={"cutoff": 1}, sure=0.3)
 
 
@@ -445,6 +448,11 @@ def test_folders_that_cannot_be_mapped_are_told(
             path.unlink()
     refused("has no tables in it")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "in"]
+    (tables / "a.csv").write_text("other\n")
+    (full / "x").unlink()
+    with pytest.raises(FileFormatError, match="has no column 'country'"):
+        map_parts(d, tables, "country", full)
+    assert list(full.iterdir()) == []
 
 
 @guesses
