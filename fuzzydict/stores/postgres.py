@@ -383,7 +383,8 @@ class PostgresStore:
     def settle(self) -> None:
         """Build the indexes of a table of many keys, if it has none; others cannot write meanwhile.
 
-        Only the owner of the table does. Keys that are written later are added to them, which takes longer for each.
+        Only the owner of the table does. Keys that are written later are added to them, which
+        takes longer for each.
         """
         self._call(self._settle)
 
