@@ -68,6 +68,8 @@ class Address(NamedTuple):
         ('shop', 'keys')
         """
         parts = urlsplit(url)
+        if parts.netloc.count("@") > 1 or "@" in parts.path:
+            raise ValueError("a part of the password would be taken for the host or the database")
         options = [pair.partition("=")[::2] for pair in parts.query.split("&")]
         own = {name: unquote(value) for name, value in options if name in ("table", "partitions")}
         others = "&".join(f"{name}={value}" for name, value in options if name and name not in own)

@@ -613,9 +613,10 @@ def open_store(url: str) -> Store:
         from fuzzydict.stores.qdrant import QdrantStore
 
         return QdrantStore.open(url)
+    got = url.partition(":")[0] if isinstance(url, str) else url  # without a password
     raise OptionError(
         f"url: expected postgresql://user@host/database?table=keys or "
-        f"qdrant://host:6334/collection, got {quoted(scheme) if '://' in str(url) else quoted(url)}"
+        f"qdrant://host:6334/collection, got {quoted(got)}"
     )
 
 

@@ -75,6 +75,9 @@ def test_all_but_our_own_parameters_go_to_libpq() -> None:
         "postgresql://me:Geheim@host/db?tabel=keys",
         "postgresql://me:Geheim%zz@host/db",
         "postgresql://me:Gehe[im@host/db",
+        "postgresql://me:one@Geheim@host/db",
+        "postgresql://me:1/Geheim@host/db",
+        "postgresql://me:one?Geheim@host/db?table=keys",
         "postgresql://me:Geheim@host/db?table=100%25",
     ],
 )

@@ -478,7 +478,8 @@ def test_what_another_version_wrote_is_refused(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "keys.json", "http://host/keys", "mysql://me:secret@host/db", 3]
+    "url",
+    ["", "keys.json", "http://host/keys", "mysql://me:secret@host/db", "me:secret@host/db", 3],
 )
 def test_an_address_of_another_kind_is_refused_without_its_password(url: Any) -> None:
     with pytest.raises(OptionError, match="url: expected postgresql://") as error:
