@@ -138,7 +138,10 @@ class Store(Protocol):
         """
 
     def remove(self, keys: Sequence[str]) -> int:
-        """Remove keys and their aliases, and return how many keys were there."""
+        """Remove keys, and aliases of them, and return how many keys were there.
+
+        An alias goes, too, whose key was not there: it was taught while another removed the key.
+        """
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         """Return the values of the texts that are keys, and what the texts of `Alias` stand for.

@@ -78,11 +78,11 @@ class MemoryStore:
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""
         with self._created():
-            gone = self._rows.keys() & set(keys)
+            gone, before = set(keys), len(self._rows)
             self._rows = {key: row for key, row in self._rows.items() if key not in gone}
             kept = {words: one for words, one in self._aliases.items() if one.key not in gone}
             self._aliases = kept
-            return len(gone)
+            return before - len(self._rows)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         """Return the values of the texts that are keys, and the keys of those that are aliases."""

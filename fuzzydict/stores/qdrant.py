@@ -20,6 +20,7 @@ import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, id_of
+from fuzzydict.stores.values import is_storable
 from fuzzydict.stores.where import satisfies
 
 if TYPE_CHECKING:
@@ -214,18 +215,17 @@ class QdrantStore:
 
     def remove(self, keys: Sequence[str]) -> int:
         """Remove keys and their aliases, and return how many keys were there."""
-        return self._delete([str(id_of(key)) for key in dict.fromkeys(keys)])
+        return self._delete(list(_ids_of_keys(keys)))
 
     def _delete(self, ids: list[str]) -> int:
         """Delete points, and the aliases of those that are keys; return how many were there."""
         from qdrant_client import models
 
-        found = self._ask(lambda client: client.retrieve(self._collection, ids, with_payload=False))
-        there = [str(point.id) for point in found]
-        if not there:
+        if not ids:
             return 0
-        aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=there))
-        these = models.Filter(should=[models.HasIdCondition(has_id=[*there]), aliases])
+        found = self._ask(lambda client: client.retrieve(self._collection, ids, with_payload=False))
+        aliases = models.FieldCondition(key=_OF, match=models.MatchAny(any=ids))
+        these = models.Filter(should=[models.HasIdCondition(has_id=[*ids]), aliases])
         self._ask(
             lambda client: client.delete(
                 self._collection,
@@ -234,11 +234,11 @@ class QdrantStore:
                 ordering=models.WriteOrdering.MEDIUM,
             )
         )
-        return len(there)
+        return len(found)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
         """Return the values of the texts that are keys, and what the texts of `Alias` stand for."""
-        texts = {str(id_of(key)): key for key in keys}
+        texts = _ids_of_keys(keys)
         taught = {_alias_id(each): each for each in words}
         known = Known({}, {})
         ids = [*texts, *taught]
@@ -409,6 +409,11 @@ class _Wanted(NamedTuple):
 
 
 # ---- points ------------------------------------------------------------------------------------
+
+
+def _ids_of_keys(texts: Sequence[str]) -> dict[str, str]:
+    """Return the texts that may be keys, by their ids; the ids of other points are of none."""
+    return {str(id_of(text)): text for text in texts if is_storable(text)}
 
 
 def _alias_id(words: str) -> str:
@@ -598,8 +603,8 @@ class _Address(NamedTuple):
         """Return the parts of a URL; raise OptionError, whose message shows no api_key."""
         try:
             parts, port = urlsplit(url), urlsplit(url).port
-        except ValueError as error:
-            raise OptionError(_FORM) from error
+        except ValueError:
+            raise OptionError(_FORM) from None  # which may tell a password
         collection = unquote(parts.path.removeprefix("/"))
         if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
             raise OptionError(_FORM)

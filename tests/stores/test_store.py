@@ -235,11 +235,12 @@ def test_keys_are_compared_as_they_are(store: Store) -> None:
 
 def test_any_text_may_be_looked_up_and_removed(store: Store) -> None:
     store.write([row("red")])
-    asked = [*UNSTORABLE, *STRANGE]
+    store.teach([Alias("hue", "hue", None)])
+    asked = [*UNSTORABLE, *STRANGE, "\0meta", "\0alias\0hue"]
     assert store.rows(asked, asked) == Known({}, {})
     assert store.remove(asked) == 0
     assert store.forget(asked) == 0
-    assert store.count() == 1
+    assert (store.count(), len(list(store.aliases())), store.meta()) == (1, 1, META)
 
 
 def test_values_are_those_of_json(store: Store) -> None:
@@ -524,6 +525,12 @@ def test_the_aliases_of_a_key_go_with_it(store: Store) -> None:
     assert {alias.words for alias in store.aliases()} == {"cost", "none"}
     store.write([row("color", 3)])
     assert store.rows([], ["hue"]).keys == {}
+
+
+def test_an_alias_of_a_key_that_is_not_there_goes_with_it(store: Store) -> None:
+    store.teach([Alias("hue", "hue", "color"), Alias("maker", "maker", "brand")])
+    assert store.remove(["color"]) == 0
+    assert list(store.aliases()) == [Alias("maker", "maker", "brand")]
 
 
 def test_aliases_stay_when_their_key_is_replaced(store: Store) -> None:
