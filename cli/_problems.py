@@ -43,8 +43,10 @@ _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
-#: The part of an address in which a password stands; a message may leave out what follows.
-_SECRETS = re.compile(r"(?<=://).*(?:@|\.\.\.)|(?<=[?&]api_key=)[^&\s]*", re.I | re.S)
+#: The parts of an address in which passwords stand; a message may leave out what follows.
+_SECRETS = re.compile(
+    r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
+)
 
 
 class _File(click.Path):

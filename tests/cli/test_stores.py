@@ -76,6 +76,8 @@ def pushed(store: MemoryStore, car: Path) -> RemoteDict:
         ["push", URL, URL],
         ["push", "car.json", URL, URL],
         ["push", "car.json", URL.removeprefix("postgresql://")],
+        ["push", "car.json", URL, "postgresql://host/db?password=s3cret"],
+        ["push", "car.json", URL, "qdrant://host/keys?https=0&api_key=s3cret"],
         ["push", "car.json", f" {URL}"],
         ["evaluate", URL],
         ["train", "--corpus", URL],
