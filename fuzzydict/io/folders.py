@@ -195,6 +195,8 @@ def map_parts(
     parts = parts_in(source, output, format)
     for part in parts:
         check_apart(part.source, part.target, decisions, review)
+    if "parquet" in (format, table_format(parts[0].source)):
+        _keep_no_memory()
     decided = decided_in(d, decisions, review)
     reading = {"format": format, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     asked = {**(options or {}), **reading, "column": column, "prefix": prefix}
@@ -239,6 +241,14 @@ def _basis(
         **{f"the option {name}": value for name, value in options.items()},
         **{f"the table {part.source}": part.state() for part in parts},
     }
+
+
+def _keep_no_memory() -> None:
+    """Let pyarrow give memory back at once: its own pools keep some 50 MB from part to part."""
+    with suppress(ImportError):  # which is told when the first part is read
+        import pyarrow
+
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 
 
 def _digest(path: Path | None) -> str | None:
@@ -497,7 +507,7 @@ class _Run:
         try:
             with self._errors():
                 self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-                self._database.execute("PRAGMA cache_size = -32768")
+                self._database.execute("PRAGMA cache_size = -8192")
                 self._database.execute("BEGIN EXCLUSIVE")
                 for statement in filter(str.strip, _TABLES.split(";")):
                     self._database.execute(statement)

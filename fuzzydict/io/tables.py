@@ -475,8 +475,8 @@ class _JsonLinesWriter:
 
 _PARQUET_ROWS = 16_384  # that are read at once
 #: Of a block, which becomes a row group; it ends when it has so many rows, or so many bytes.
-_GROUP_ROWS, _GROUP_BYTES = 8 * _PARQUET_ROWS, 2**24
-_COLUMN_ROWS = 8 * _GROUP_ROWS  # of a block of one column alone
+_GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
+_COLUMN_ROWS = 2 * _GROUP_ROWS  # of a block of one column alone
 
 
 @contextmanager
