@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.errors import FileFormatError, OptionError, WorkerError
+from fuzzydict.errors import FileFormatError, FuzzyDictError, OptionError, WorkerError
 from fuzzydict.frames.distributed import look_up, require_dask
 from fuzzydict.frames.matcher import Matcher
 from fuzzydict.io.columns import (
@@ -548,7 +548,7 @@ class _Run:
                 "SELECT 1 FROM text WHERE is_settled = 2 "
                 "UNION SELECT 1 FROM part WHERE step = 'written'"
             )
-        except sqlite3.Error:
+        except (OSError, FuzzyDictError):
             has_done = True
         self._database.close()
         if self._is_new and not has_done:  # nothing to go on with
@@ -605,7 +605,7 @@ class _Run:
 
     def left(self) -> int:
         """Return how many texts have no answer yet."""
-        return int(self._one("SELECT COUNT(*) FROM text WHERE is_settled = 0"))
+        return int(self._fetched("SELECT COUNT(*) FROM text WHERE is_settled = 0")[0][0])
 
     def unanswered(self) -> Iterator[str]:
         """Yield the texts that have no answer yet."""
@@ -639,7 +639,7 @@ class _Run:
 
     def _matches(self, texts: list[str], d: FuzzyDict[Any]) -> Iterator[tuple[str, Match | None]]:
         places = ", ".join("?" * len(texts))
-        rows = self._database.execute(
+        rows = self._fetched(
             f"SELECT text, key, score, matches FROM text WHERE text IN ({places})",  # noqa: S608
             list(map(_as_bytes, texts)),
         )
@@ -663,15 +663,16 @@ class _Run:
         """Yield rows in the order of their numbers; others may be written meanwhile."""
         query = f"SELECT {columns} FROM text WHERE {where} AND id > ? ORDER BY id LIMIT {_PAGE}"  # noqa: S608
         last = -1
-        while page := self._database.execute(query, (last,)).fetchall():
+        while page := self._fetched(query, [last]):
             yield page
             last = page[-1][0]
 
     def _has(self, query: str, *values: Any) -> bool:
-        return self._database.execute(query, values).fetchone() is not None
+        return bool(self._fetched(f"{query} LIMIT 1", values))
 
-    def _one(self, query: str) -> Any:
-        return self._database.execute(query).fetchone()[0]
+    def _fetched(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._errors():
+            return self._database.execute(query, values).fetchall()
 
     def _execute(self, statement: str, rows: list[Any]) -> None:
         with self._errors():

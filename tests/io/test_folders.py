@@ -405,9 +405,12 @@ def test_a_table_in_place_and_its_review_are_both_written_or_none(
 def test_a_damaged_database_is_told(d: FuzzyDict[str], tables: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         map_parts(d, tables, "country", tmp_path / "out", progress=end_at_once)
-    (tmp_path / "out/.fuzzydict-map/run.sqlite").write_bytes(b"x" * 10_000)
-    with pytest.raises(FileFormatError, match=r"is damaged.*remove .*out to begin again"):
-        map_parts(d, tables, "country", tmp_path / "out")
+    database = tmp_path / "out/.fuzzydict-map/run.sqlite"
+    data, page = database.read_bytes(), 4096
+    for start in (0, 3 * page):  # of the first page, and of those of the texts
+        database.write_bytes(data[:start] + b"x" * (len(data) - start))
+        with pytest.raises(FileFormatError, match=r"is damaged.*remove .*out to begin again"):
+            map_parts(d, tables, "country", tmp_path / "out")
 
 
 # ---- what is refused --------------------------------------------------------------------------
