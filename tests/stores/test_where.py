@@ -50,7 +50,7 @@ def test_what_is_asked(where: Any, expected: list[Condition]) -> None:
     [
         ("a = 1", "'a = 1'"),
         (["a"], "['a']"),
-        (lambda _: True, "expected a mapping"),
+        (len, "expected a mapping"),
         ({1: 2}, "got 1"),
         ({None: 2}, "got None"),
         ({"a": object}, "'a', got type"),
