@@ -126,7 +126,7 @@ class QdrantStore:
 
     def meta(self) -> dict[str, Any] | None:
         """Return what `create` or `set_meta` wrote last; None if nothing was created."""
-        if not self._ask(lambda client: client.collection_exists(self._collection)):
+        if not self._exists():
             return None
         found = self._ask(lambda client: client.retrieve(self._collection, [_META_ID]))
         payload = found[0].payload if found else None
@@ -135,15 +135,20 @@ class QdrantStore:
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
         """Create a collection for vectors (E,), and write the meta; a store that exists stays."""
-        if self._ask(lambda client: client.collection_exists(self._collection)):
-            self._check(dimensions)
-            if self.meta() is not None:
-                return
-        else:
+        if not self._exists():
             settings = _settings(dimensions, self._shards, self._replicas, on_disk=self._on_disk)
-            self._ask(lambda client: client.create_collection(self._collection, **settings))
-        self._ask(lambda client: _index_aliases(client, self._collection))
-        self.set_meta(meta)
+            try:
+                self._ask(lambda client: client.create_collection(self._collection, **settings))
+            except StoreError:
+                if not self._exists():  # nor did another client create it meanwhile
+                    raise
+        self._check(dimensions)
+        if self.meta() is None:
+            self._ask(lambda client: _index_aliases(client, self._collection))
+            self.set_meta(meta)
+
+    def _exists(self) -> bool:
+        return self._ask(lambda client: client.collection_exists(self._collection))
 
     def _check(self, dimensions: int) -> None:
         """Raise StoreError unless the collection is one for keys with vectors (E,)."""

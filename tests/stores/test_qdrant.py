@@ -284,6 +284,22 @@ def test_a_collection_of_other_things_is_left_alone() -> None:
 
 
 @pytest.mark.more
+def test_a_collection_that_another_client_creates_meanwhile_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    first, second = (QdrantStore(client, "keys") for _ in range(2))
+    first.create(E, META)
+    first.write([row("red", 1)])
+    answers = iter([False])  # which was so when it was asked
+    exists = client.collection_exists
+    monkeypatch.setattr(client, "collection_exists", lambda name: next(answers, exists(name)))
+    second.create(E, {"other": 1})
+    assert (second.meta(), second.rows(["red"]).values) == (META, {"red": 1})
+    client.close()
+
+
+@pytest.mark.more
 def test_vectors_of_another_length_are_refused() -> None:
     client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
     QdrantStore(client, "words").create(E, META)
