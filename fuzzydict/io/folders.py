@@ -391,15 +391,19 @@ class _Beside:
     def __init__(self, matcher: ColumnMatcher[Answer], writer: Writer[Any]) -> None:
         self._matcher, self._writer = matcher, writer
         self._known: dict[str | None, Any] = {}
+        self._characters = 0
 
     def beside(self, cells: list[str | None], _counts: Sequence[int] | None = None, /) -> list[Any]:
         """Return what is written beside some cells, as `ColumnMatcher.beside` does."""
-        if len(self._known) > _KEPT:
+        if len(self._known) > _KEPT or self._characters > _KEPT_CHARACTERS:
             self._known.clear()
+            self._characters = 0
         unknown = [cell for cell in dict.fromkeys(cells) if cell not in self._known]
         if unknown:
-            answers = self._matcher.beside(unknown)
-            self._known.update(zip(unknown, map(self._writer.beside, answers), strict=True))
+            found = list(map(self._writer.beside, self._matcher.beside(unknown)))
+            self._known.update(zip(unknown, found, strict=True))
+            texts = [text for text in unknown + found if isinstance(text, str)]
+            self._characters += sum(map(len, texts))
         return list(map(self._known.__getitem__, cells))
 
     def count_rows(self) -> None:

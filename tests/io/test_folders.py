@@ -213,6 +213,7 @@ def test_a_run_that_ended_early_is_gone_on_with(
 ) -> None:
     monkeypatch.setattr(folders, "_SECONDS", -1.0)  # each part is noted
     monkeypatch.setattr(folders, "_PAGE", 2)
+    monkeypatch.setattr(folders, "_KEPT_CHARACTERS", 9)
     expected = local(d, tables, tmp_path / "expected")
     texts, output = asked(monkeypatch), tmp_path / "out"
 
