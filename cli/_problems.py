@@ -42,7 +42,7 @@ _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 #: Endings of files that are neither dicts nor tables.
 _OTHER_ENDINGS = {f".{name}": name for name in ("html", "png", "projections", "svg", "vectors")}
 _OTHER_ENDINGS[".htm"] = "html"
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 #: The parts of an address in which passwords stand; a message may leave out what follows.
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S

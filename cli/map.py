@@ -182,7 +182,8 @@ def _map_parts(
     ctx, dict_file = click.get_current_context(), _dict_file()
     if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
         raise click.UsageError(
-            "a folder, --jobs and --engine need a DICT in a file, which processes open; name one",
+            "a folder, --jobs and --engine need a DICT in a file, which processes open; name one: "
+            "FuzzyDict(d.items()).save(path) makes one of keys in a database",
             ctx,
         )
     if output is None:

@@ -19,6 +19,7 @@ from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError,
 from fuzzydict.frames.dask_frames import is_dask, join_dask
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.options import OPTIONS, as_cutoff
+from fuzzydict.reads import Reads
 from fuzzydict.results.columns import (
     Found,
     find_each,
@@ -61,20 +62,24 @@ def match(
 
     Args:
         column: texts; see `FuzzyDict.match`, which this is for keys that are in no dict yet.
-        keys: a `FuzzyDict`; a mapping; or a column or list of texts, which are their own values.
+        keys: a `FuzzyDict`, or what `connect` opened; a mapping; or a column or list of texts,
+            which are their own values.
         score_cutoff: the least score of a match; by default that of the dict.
         one_to_one: whether each key may match one text at most.
         **options: those of the `FuzzyDict` that is made of ``keys``.
 
     Raises:
         ArgumentTypeError: ``column`` or ``keys`` is none of these.
-        OptionError: there is no such option; or ``keys`` is a `FuzzyDict`, which has its own.
+        OptionError: there is no such option; or ``keys`` has options of its own.
 
     >>> import pandas as pd
     >>> match(pd.Series(["colour", "brnd"]), ["color", "brand"])["key"].tolist()
     ['color', 'brand']
     """
     _require_known(match, options)
+    if isinstance(keys, Reads) and not isinstance(keys, FuzzyDict):  # its keys are elsewhere
+        _require_none(options, type(keys).__name__)
+        return keys.match(column, score_cutoff=score_cutoff, one_to_one=one_to_one)
     d = as_dict(keys, options)
     texts = [] if isinstance(keys, Mapping) else [key for key in d if isinstance(key, str)]
     if twins := _first_twins(texts):
@@ -112,16 +117,19 @@ def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
         ArgumentTypeError, OptionError: As `match` does.
     """
     if isinstance(keys, FuzzyDict):
-        if options:
-            raise OptionError(
-                f"{', '.join(options)}: keys is a FuzzyDict, which has options of its own; set "
-                f"them there"
-            )
+        _require_none(options, "FuzzyDict")
         return keys
     if isinstance(keys, Mapping):
         return FuzzyDict(keys, **options)
     there = [key for key in keys_among(keys, "keys") if key is not None]
     return FuzzyDict(zip(there, there, strict=True), **options)
+
+
+def _require_none(options: Mapping[str, Any], kind: str) -> None:
+    if options:
+        raise OptionError(
+            f"{', '.join(options)}: keys is a {kind}, which has options of its own; set them there"
+        )
 
 
 def join(
@@ -256,8 +264,8 @@ def _as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
         if collects and not is_column:
             advice = f"; {collects} it first: {name}.{collects}()"
         raise ArgumentTypeError(
-            f"{name}: expected a frame (of pandas, polars, pyarrow ...), got "
-            f"{type(frame).__name__}{advice}"
+            f"{name}: expected a frame in memory (of pandas, polars, pyarrow ...), got "
+            f"{type(frame).__name__} of {type(frame).__module__.split('.')[0]}{advice}"
         )
     if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
         raise OptionError(

@@ -39,7 +39,7 @@ class Matcher:
     Raises:
         FileNotFoundError: there is no such file.
         FileFormatError: the file is of another kind, or damaged.
-        ArgumentTypeError: ``embedding`` is none, or cannot be pickled.
+        ArgumentTypeError: ``path`` is an address; or ``embedding`` is none, or cannot be pickled.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -60,6 +60,11 @@ class Matcher:
     ) -> None:
         from pathlib import Path
 
+        if "://" in os.fsdecode(path):
+            raise ArgumentTypeError(
+                "path: expected a file that FuzzyDict.save wrote, got an address; keys in a "
+                "database are read by fuzzydict.connect(url), which can be pickled, too"
+            )
         if embedding is not None:
             as_embedding(embedding)  # or raise
         self.path = str(Path(os.fsdecode(path)).absolute())

@@ -231,6 +231,6 @@ def require_few(topn: int | None) -> None:
     """Raise OptionError unless so many keys of a store can be listed."""
     if topn is None or whole_number("topn", topn, 0) > MOST:
         raise OptionError(
-            f"topn: a store lists at most {MOST} keys, got {topn}; give a number up to {MOST}, or "
-            f"read all items by d.items()"
+            f"topn: a store lists at most {MOST} keys, got {topn}; give topn=10, or another number "
+            f"up to {MOST}, or read all items by d.items()"
         )

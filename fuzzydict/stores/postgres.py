@@ -148,10 +148,13 @@ class PostgresStore:
                 "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
                 "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
             ) from None  # which may tell the password
-        host, port = known.get("host") or known.get("hostaddr") or "localhost", known.get("port")
-        where = f"{host}:{port}" if port else host
-        database = known.get("dbname") or known.get("user") or ""
-        return cls(address, f"postgresql://{where}/{database}?table={'.'.join(address.table)}")
+        host = str(known.get("host") or known.get("hostaddr") or "localhost")
+        place = f"{host}:{known['port']}" if known.get("port") else host
+        database, folder = known.get("dbname") or known.get("user") or "", ""
+        if host.startswith("/"):  # a socket in a folder
+            place, folder = f"{known.get('user', '')}@", f"host={place}&"
+        table = ".".join(address.table)
+        return cls(address, f"postgresql://{place}/{database}?{folder}table={table}")
 
     # ---- the connection -----------------------------------------------------------------------
 

@@ -357,3 +357,9 @@ def test_vectors_stay_in_the_file_and_damaged_ones_are_told(
 def test_a_single_text_is_refused(path: Path, texts: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="give a list of one"):
         Matcher(path)(texts)
+
+
+def test_an_address_is_no_file_and_is_not_shown() -> None:
+    with pytest.raises(TypeError, match="got an address; keys in a database") as error:
+        Matcher("postgresql://me:secret@host/db?table=keys")
+    assert "secret" not in str(error.value)

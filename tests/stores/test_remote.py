@@ -117,6 +117,17 @@ def test_the_cosine_ranks_by_the_vectors_alone(remote: RemoteDict) -> None:
         assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=2e-3)
 
 
+def test_a_column_is_matched_as_the_dict_has_been_taught(remote: RemoteDict) -> None:
+    pandas = pytest.importorskip("pandas")
+    remote.aliases["zorgblat"] = "color"
+    remote.score_cutoff = 0.9
+    column = pandas.Series(["zorgblat", "maximum speed", "brnd"])
+    for found in (remote.match(column), fuzzydict.match(column, remote)):
+        assert found["key"].fillna("").tolist() == ["color", "", "brand"]
+    with pytest.raises(OptionError, match="RemoteDict, which has options of its own"):
+        fuzzydict.match(column, remote, scorer="cosine")
+
+
 def test_options_are_attributes(remote: RemoteDict) -> None:
     remote.score_cutoff = 0.9999999
     assert remote.get("maximum speed") is None
