@@ -90,11 +90,21 @@ class _FileOrStore(_File):
         return str(value) if is_address(value) else super().convert(value, param, ctx)
 
 
+class _Unchecked(click.Path):
+    """An option that names a file or a folder; which of them, another argument tells."""
+
+    def convert(self, value: Any, _param: Any, _ctx: Any) -> str:
+        """Return the name as it is."""
+        return str(value)
+
+
 #: The type of all arguments and options that name files.
 FILE = _File()
 FILE_OR_STORE = _FileOrStore()
 #: The type of those that name a folder, which need not exist.
 FOLDER = _File(is_folder=True)
+#: The type of an option that is of one of these, and is converted later.
+FILE_OR_FOLDER = _Unchecked()
 #: Addresses of stores, for errors.
 STORES = "postgresql://HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME"
 

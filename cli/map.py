@@ -16,7 +16,7 @@ from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
 from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, no_nan, opens_dict_beside_table
-from ._problems import FILE, FOLDER, Choice, Command, check_place
+from ._problems import FILE, FILE_OR_FOLDER, FOLDER, Choice, Command, check_place
 from ._progress import progress_bar, progress_bars
 from ._tables import (
     STANDARD,
@@ -53,7 +53,7 @@ _OTHERS = {"output", "jobs", "engine", "scheduler", "review", "decisions", "sure
     "-o",
     "--output",
     metavar="OUT",
-    type=click.Path(),
+    type=FILE_OR_FOLDER,
     help="File to write the table to, which may be TABLE; by default standard output. If TABLE is "
     "a folder, a new one.",
 )
