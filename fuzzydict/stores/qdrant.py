@@ -148,7 +148,8 @@ class QdrantStore:
             self.set_meta(meta)
 
     def _exists(self) -> bool:
-        return self._ask(lambda client: client.collection_exists(self._collection))
+        exists: bool = self._ask(lambda client: client.collection_exists(self._collection))
+        return exists
 
     def _check(self, dimensions: int) -> None:
         """Raise StoreError unless the collection is one for keys with vectors (E,)."""
