@@ -310,12 +310,17 @@ class PostgresStore:
             ) from None
 
     def _exists(self, connection: Session) -> bool:
-        (name,) = connection.execute(
-            "SELECT to_regclass(%s)", [self._names["meta"].as_string(connection)]
-        ).fetchone() or (None,)
-        if name is not None:
+        names = [self._names[one].as_string(connection) for one in ("meta", "keys")]
+        meta, keys = connection.execute(
+            "SELECT to_regclass(%s), to_regclass(%s)", names
+        ).fetchone() or (None, None)
+        if meta is not None:
             connection.execute(self._sql("SELECT meta, count FROM {meta} LIMIT 0"))
-        return name is not None
+        elif keys is not None:
+            raise StoreError(
+                f"{self.place}: a table of this name holds something else; name another by table="
+            )
+        return meta is not None
 
     def meta(self) -> dict[str, Any] | None:
         """Return the meta; None if nothing was created."""
