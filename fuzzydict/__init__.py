@@ -6,6 +6,7 @@
 'black'
 """
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -49,11 +50,11 @@ from fuzzydict.nn.scorers import (
 )
 from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
-from fuzzydict.stores.remote import RemoteDict, connect
-from fuzzydict.stores.shards import pool_shards
 
 if TYPE_CHECKING:
     from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
+    from fuzzydict.stores.remote import RemoteDict, connect
+    from fuzzydict.stores.shards import pool_shards
 
 __all__ = [
     "Additive",
@@ -105,12 +106,18 @@ __version__ = "0.1.0"
 register_accessors()
 
 
-def __getattr__(name: str) -> Any:
-    """Import what needs scikit-learn when it is asked for."""
-    if name == "FuzzyKeyEncoder":
-        from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
+#: What most do not use, by the modules that it is imported from when it is asked for.
+_LATER = {
+    "FuzzyKeyEncoder": "frames.key_encoder",
+    "RemoteDict": "stores.remote",
+    "connect": "stores.remote",
+    "pool_shards": "stores.shards",
+}
 
-        return FuzzyKeyEncoder
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -6,14 +6,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import signal
 from collections.abc import Sized
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import islice
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from fuzzydict._arrays import whole_number
@@ -138,7 +136,9 @@ class _Worker:
     """A process that answers one chunk after the other."""
 
     def __init__(self, matcher: Callable[[list[str]], Any]) -> None:
-        context = multiprocessing.get_context("spawn")
+        from multiprocessing import get_context
+
+        context = get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, matcher), daemon=True)
         with _holding_ctrl_c():  # from the first moment of the process, which this one ends
@@ -214,6 +214,8 @@ def _picklable(error: Exception) -> Exception:
 def _by_processes(
     matcher: Callable[[list[str]], list[T]], chunks: Iterator[list[str]], jobs: int
 ) -> Generator[Answered[T]]:
+    from multiprocessing.connection import wait
+
     workers: list[_Worker] = []
     again: list[_Chunk] = []
 

@@ -9,7 +9,6 @@ import platform
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
-from multiprocessing import parent_process
 from threading import RLock
 from typing import Any
 
@@ -117,6 +116,8 @@ class Matcher:
         Raises:
             OptionError, FileNotFoundError: as for the texts of a call.
         """
+        from multiprocessing import parent_process
+
         if parent_process() is not None or self._made_in != _this_process():
             _limit_threads()
         if (d := _opened.get(self._key)) is None:

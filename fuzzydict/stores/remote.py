@@ -152,7 +152,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             store.create(size, KeySample.empty(embedding).as_json(embedding))
             meta = store.meta() or {}
         sample = KeySample.of_json(meta, embedding, store.place)
-        require_same(meta["embedding"], embedding, "store")
+        require_same(meta.get("embedding", {}), embedding, "store")
         self.__dict__.update(_sample=sample, _lookup=None)
         return self
 
