@@ -1,7 +1,7 @@
 """Make the table of English words, `data/english.vectors`, with a sentence encoder as its teacher.
 
     pip install fuzzydict[evaluate] symspellpy
-    python -m tests.benchmarks.english --exclude FILE... --cache FOLDER -o data/english.vectors
+    python -m tools.english --exclude FILE... --cache FOLDER -o data/english.vectors
 
 The words are those of WordNet 3.0, of the teacher's own vocabulary, and the most frequent ones of
 the frequency list that comes with symspellpy. No text is from the Brown corpus. The teacher
@@ -29,18 +29,18 @@ from numpy.typing import NDArray
 
 from fuzzydict import MissingCorpusError, WordVectors
 from fuzzydict._arrays import Array, units
-from fuzzydict.learning.projections import lengths_forward, retrieval_loss
-from fuzzydict.learning.wordnet import (
+from fuzzydict.learning.train import lengths_forward, retrieval_loss
+from fuzzydict.text.words import words as words_of
+
+from .wordnet import (
     WEIGHTS,
     RightKeys,
     Synset,
+    pairs_in,
     related_pairs,
     weighted_draw,
     wordnet_synsets,
 )
-from fuzzydict.text.words import words as words_of
-
-from .development import pairs_in
 
 _WORDS = 90_000
 _SPANS = 80_000
@@ -352,7 +352,7 @@ def word_table(
 def main(argv: Sequence[str] | None = None) -> None:
     """Make the table, and write it to a file."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.english", description="Make the table of English words."
+        prog="python -m tools.english", description="Make the table of English words."
     )
     parser.add_argument("--exclude", metavar="FILE", type=Path, nargs="+", default=[])
     parser.add_argument("--cache", metavar="FOLDER", type=Path, default=Path("teacher"))

@@ -1,0 +1,137 @@
+"""The table of English words: its words, its texts, and what it learns from a tiny teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzydict import MissingCorpusError, WordVectors
+from fuzzydict._arrays import Array, units
+from tools import english
+from tools.wordnet import Synset
+
+
+class _Teacher(english.Teacher):
+    """Knows 20 words; of a text it hears some words more than others."""
+
+    def __init__(self) -> None:
+        random = np.random.default_rng(0)
+        self.words = [first + second for first in "bdfgk" for second in ("ab", "eck", "ill", "ox")]
+        self._vectors = dict(zip(self.words, random.standard_normal((20, 8)), strict=True))
+        self._loudness = dict(zip(self.words, random.uniform(0.1, 3, 20), strict=True))
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        sums = [
+            sum(self._vectors[word] * self._loudness[word] for word in text.split())
+            for text in texts
+        ]
+        return units(np.array(sums, np.float32))
+
+
+def _table(passes: int, pairs: float = 0.0, *, related: Sequence[Synset] = ()) -> WordVectors:
+    teacher = _Teacher()
+    counts = {word: 400.0 / rank for rank, word in enumerate(teacher.words, 1)}
+    phrases = [f"{a} {b}" for a, b in combinations(teacher.words, 2)]
+    recipe = english.Recipe(size=6, passes=passes, batch=30, learning_rate=0.05, pairs=pairs)
+    rows = {word: row for row, word in enumerate(counts)}
+    batches = english.batches_of_pairs(related, rows, set(), 30) if related else iter(())
+    texts = {"words": teacher.words, "phrases": phrases}
+    return english.word_table(counts, texts, teacher, batches, recipe)
+
+
+def test_texts_learn_to_lie_where_the_teacher_puts_them() -> None:
+    teacher = _Teacher()
+    before, after = _table(0), _table(20)
+    assert before.words == after.words == teacher.words
+    texts = [f"{a} {b}" for a, b in combinations(teacher.words, 2)]
+    mean, axes = english.main_axes(teacher.encode(teacher.words), 6)
+    targets = units((teacher.encode(texts) - mean) @ axes)
+    at_first, at_last = (
+        np.mean(np.sum(units(table.encode(texts)) * targets, axis=1)) for table in (before, after)
+    )
+    assert at_last > at_first + 0.02
+    assert at_last > 0.9
+
+
+def test_related_texts_of_the_table_come_nearer() -> None:
+    words = _Teacher().words
+    related = [
+        Synset(f"{a}.n.01", (a, b), "") for a, b in zip(words[::2], words[1::2], strict=True)
+    ]
+    without, learned = _table(5, related=related), _table(5, 1.0, related=related)
+
+    def nearness(table: WordVectors) -> float:
+        vectors = units(table.encode(words))
+        return float(np.mean(np.sum(vectors[::2] * vectors[1::2], axis=1)))
+
+    assert nearness(learned) > nearness(without) + 0.1
+
+
+def test_the_table_does_not_learn_from_excluded_pairs() -> None:
+    synsets = [Synset("a", ("bab", "beck"), ""), Synset("b", ("dill", "dox"), "")]
+    rows = {"bab": 0, "beck": 1, "dill": 2, "dox": 3}
+    batches = english.batches_of_pairs(synsets, rows, {frozenset(("dill", "dox"))}, 8)
+    for _ in range(5):
+        found, counts = next(batches).sums
+        assert found.tolist() == [0, 1]
+        assert counts.shape == (16, 2)
+
+
+def test_the_words_of_the_table() -> None:
+    synsets = [
+        Synset("dog", ("dog", "domestic_dog", "Canis_familiaris"), "", lexname="noun.animal"),
+        Synset("cats", ("Felis", "Panthera"), "", lexname="noun.animal"),
+        Synset("paris", ("Paris",), "", lexname="noun.location"),
+    ]
+    frequent = {"the": 1000, "dog": 90, "felis": 5, "of": 800, "rare": 3, "rarer": 2, "it's": 50}
+    pieces = ["[UNK]", "##ing", "a", "the", "of", "between", "dog", "7"]
+    counts = english.counted_words(synsets, frequent, pieces, 7)
+    assert list(counts.values()) == sorted(counts.values(), reverse=True)
+    assert set(counts) == {"the", "of", "between", "dog", "felis", "paris", "rare"}
+    assert (counts["dog"], counts["paris"]) == (90, min(frequent.values()))
+    assert counts["dog"] < counts["between"] < counts["the"]  # by its rank
+    fewer = english.counted_words(synsets, frequent, pieces, 3)
+    assert set(fewer) == set(counts) - {"rare"}  # words of WordNet and the teacher all stay
+
+
+def test_the_texts_that_the_table_learns_from() -> None:
+    glosses = [
+        "the tall wooden pole that holds up the sails of a large ship",
+        "A body of fresh water surrounded by land on all sides",
+    ]
+    synsets = [
+        Synset("mast", ("mast", "Ship_mast"), glosses[0], examples=("a mast of pine",)),
+        Synset("lake", ("lake",), glosses[1]),
+        Synset("loch", ("loch",), glosses[1]),
+    ]
+    pairs = {"of the": 9, "fresh water": 5, "to sail": 4, "an ox": 2}
+    texts = english.texts_to_learn(["mast", "lake"], synsets, pairs, spans=12)
+    assert list(texts) == ["words", "phrases", "glosses", "pairs", "spans"]
+    assert texts["words"] == ["mast", "lake"]
+    assert texts["phrases"] == ["ship mast"]
+    assert texts["glosses"] == sorted([*glosses, "a mast of pine"])
+    assert texts["pairs"] == ["fresh water"]
+    assert len(set(texts["spans"])) == len(texts["spans"]) == 12
+    for span in texts["spans"]:
+        first, *_, last = span.split()
+        assert any(f" {span} " in f" {text} " for text in texts["glosses"])
+        assert 2 <= len(span.split()) <= 6
+        assert {first.lower(), last.lower()}.isdisjoint(("the", "that", "up", "of", "a", "by"))
+
+
+def test_the_table_needs_its_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> None:
+        raise MissingCorpusError("WordNet is not on this machine")
+
+    monkeypatch.setattr(english, "wordnet_synsets", missing)
+    with pytest.raises(SystemExit) as ended:
+        english.main(["-o", str(tmp_path / "made.vectors")])
+    assert ended.value.code == 2
+    assert "WordNet is not on this machine" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,177 @@
+"""How the judge learns: gradients, signs, and what is written is read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, SIGNS
+from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, Judge, from_json
+from fuzzydict.search.keys import WordTable
+from fuzzydict.search.retrieve import GLANCE
+from tools import judge
+from tools.questions import Asked, Questions
+
+F = len(FEATURES)
+
+
+def lists(count: int = 40, seed: int = 0) -> judge.Lists:
+    """Return lists of 2 to 5 candidates, of which the right one has more of what speaks for it."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(0, 1, (count, 5, F)).astype(np.float32)
+    X[:, :, CONTEXT:] = X[:, :1, CONTEXT:]
+    mask = np.arange(5) < random.integers(2, 6, (count, 1))
+    right = np.zeros((count, 5), np.bool_)
+    right[np.arange(count * 3 // 4), 0] = True
+    X[right] += 0.3 * SIGNS
+    rest = np.where(random.random((count, 4)) < 0.7, random.normal(size=(count, 4)), -np.inf)
+    weight = random.uniform(0.3, 1, count)
+    some = (X, mask, right, rest.astype(np.float32), np.full(count, 2.0), weight, np.zeros(count))
+    return judge.Lists(*map(np.asarray, some))
+
+
+def captured(monkeypatch: pytest.MonkeyPatch, learn: Any) -> tuple[Any, Any]:
+    """Return the loss that something learns by, and the parameters that it begins with."""
+    found: list[Any] = []
+
+    def keep(loss: Any, start: Any, *_: Any) -> Any:
+        found.append((loss, start))
+        return start
+
+    with monkeypatch.context() as patched:
+        patched.setattr(judge, "minimised", keep)
+        learn()
+    return found[0]  # type: ignore[no-any-return]
+
+
+def check(loss: Any, start: Any) -> None:
+    """Assert that the gradient of a loss is that along random directions."""
+    random = np.random.default_rng(1)
+    for _ in range(3):
+        at = start + 0.1 * random.standard_normal(len(start))
+        direction = random.standard_normal(len(start))
+        direction /= np.linalg.norm(direction)
+        step = 1e-2
+        found = (loss(at + step * direction)[0] - loss(at - step * direction)[0]) / (2 * step)
+        assert found == pytest.approx(float(loss(at)[1] @ direction), rel=2e-2, abs=2e-4)
+
+
+def test_the_gradient_of_which_is_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = lists()
+    check(*captured(monkeypatch, lambda: judge.learned_which(some, some.X, 0, 1)))
+
+
+def test_the_gradient_of_whether_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    told = random.standard_normal((50, F + 3)).astype(np.float32)
+    right, weight = random.random(50) < 0.5, random.random(50).astype(np.float32)
+    check(*captured(monkeypatch, lambda: judge.learned_whether(told, right, weight, 0, 1)))
+
+
+def test_the_gradient_of_what_two_words_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    phi = random.standard_normal((50, len(PAIR))).astype(np.float32)
+    right, weight = random.random(50) < 0.5, random.random(50).astype(np.float32)
+    check(*captured(monkeypatch, lambda: judge.learned_logistic(phi, right, weight)))
+
+
+@pytest.mark.parametrize("signs", [SIGNS_WHICH, SIGNS_WHETHER])
+def test_the_gradient_of_a_net(signs: Any) -> None:
+    shape, random = judge.Shape(signs), np.random.default_rng(0)
+    x = random.standard_normal((30, len(signs))).astype(np.float32)
+    context = random.standard_normal((30, F - CONTEXT)).astype(np.float32)
+    wanted = random.standard_normal(30).astype(np.float32)
+
+    def loss(parameters: Any) -> Any:
+        odds, backward = shape.forward(parameters, x, context)
+        more, d_more = shape.penalty(parameters)
+        return float(odds @ wanted) + more, backward(wanted) + d_more
+
+    start = shape.start(0)
+    check(loss, start)
+    net = shape.net(start)
+    np.testing.assert_allclose(shape.forward(start, x, context)[0], net(x, context), rtol=1e-5)
+    assert (net.A * signs[:, None] >= 0).all()
+    assert (net.l * signs >= 0).all()
+    assert (net.c >= 0).all()
+
+
+# ---- from questions to a file --------------------------------------------------------------------
+
+WORDS = [
+    "red",
+    "green",
+    "blue",
+    "black",
+    "white",
+    "yellow",
+    "orange",
+    "purple",
+    "brown",
+    "silver",
+    "golden",
+    "copper",
+]
+
+
+def slips() -> list[Questions]:
+    """Return dicts of words, and slips of some of them; every third is of a word that is no key."""
+    random = np.random.default_rng(0)
+    made = []
+    for _ in range(30):
+        keys = random.permutation(WORDS)[:6].tolist()
+        others = [word for word in WORDS if word not in keys][:3]
+        asked = [Asked(f"{key[:-1]}x{key[-1]}", frozenset([key]), "slip") for key in keys]
+        asked += [Asked(f"{word}x", frozenset(), "absent") for word in others]
+        made.append(Questions(keys, asked, "words"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def learned() -> Judge:
+    kind = judge.Kind("spelling", WordTable(None))
+    dicts = list(judge.prepared(slips(), kind))
+    weights = {"glance": judge.learned_glance(dicts, kind, 0)}
+    weights["pair"] = judge.learned_pair(dicts, kind, weights["glance"])
+    return judge.learned(judge.lists_of(dicts, kind, weights, 0.3), weights, seed=0, steps=30)
+
+
+def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:
+    kind = judge.Kind("spelling", WordTable(None))
+    found = [
+        answer
+        for one in judge.prepared(slips(), kind)
+        for answer in judge.answers(one, kind, learned)
+    ]
+    present = [answer for answer in found if answer.present]
+    assert np.mean([answer.hit for answer in present]) > 0.95
+    sure = np.mean([answer.probability for answer in present])
+    assert sure > 0.8 > 0.4 > np.mean([one.probability for one in found if not one.present])
+    assert "hit@1 1.000" in judge.report("slips", present) or "hit@1 0.9" in judge.report(
+        "slips", present
+    )
+
+
+def test_what_is_written_is_read_again(learned: Judge, tmp_path: Path) -> None:
+    content = judge.as_json(learned)
+    assert list(content["glance"]) == list(GLANCE)
+    assert list(content["pair"]) == list(PAIR)
+    assert list(content["center"]) == [feature.name for feature in FEATURES]
+    path = tmp_path / "judge.json"
+    path.write_text(json.dumps(content), "utf-8")
+    again = from_json(json.loads(path.read_text("utf-8")))
+    assert judge.as_json(again) == content
+    X = lists(8).X
+    np.testing.assert_allclose(again.judge(X).right, learned.judge(X).right, rtol=0.05, atol=1e-3)
+
+
+def test_sets_are_read_as_questions(tmp_path: Path) -> None:
+    query = {"query": "colour", "accept": ["color"], "kind": "form"}
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps({"dictionaries": [{"keys": ["color"], "queries": [query]}]}))
+    (one,) = judge.read_sets(path)
+    assert one == Questions(["color"], [Asked("colour", frozenset(["color"]), "form")], "")

@@ -1,0 +1,1 @@
+"""How the files in `data/` are made; not installed."""

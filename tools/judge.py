@@ -1,0 +1,659 @@
+"""Learn the weights of the default score from made questions, and write them as JSON.
+
+    python -m tools.judge -o data/judge.json [--exclude FILE...] [--measure FILE...]
+
+Four things are learned, one after the other, each by L-BFGS on the whole of its data: how to weigh
+what is seen of all keys at a glance, and of two words; which candidate is best; and whether it is
+right.
+
+    N lists of candidates, C candidates of each, F features, H hidden units
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logsumexp
+
+from fuzzydict.embedding.word_vectors import Brown, English
+from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, Query, align, pairs_of
+from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Net
+from fuzzydict.search.keys import Keys, WordTable, compared_words
+from fuzzydict.search.retrieve import (
+    GLANCE,
+    Glance,
+    candidates,
+    glance,
+    query_of,
+    vectors_of,
+)
+from tools.questions import Asked as Asking
+from tools.questions import Questions, excluded, questions
+
+Floats = NDArray[np.float64]
+HIDDEN = 4
+_NAMES = [feature.name for feature in FEATURES]
+PENALTY = 1e-5  # of the squares of all weights
+_CONTEXTS = len(FEATURES) - CONTEXT
+_REST = 48  # keys beyond the candidates that stand for all of these
+_START = {"glance": [8.0, 2.0, 1.0, 1.0]}
+
+
+# ---- learning -----------------------------------------------------------------------------------
+
+
+def minimised(
+    loss: Callable[[Floats], tuple[float, Floats]], start: Floats, steps: int = 300
+) -> Floats:
+    """Return the parameters at which a loss is least; it returns its gradient as well."""
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+    return np.asarray(found.x)
+
+
+def softplus(x: Any) -> Any:
+    """Return ``log(1 + e^x)``."""
+    return np.logaddexp(0, x)
+
+
+class Shape(NamedTuple):
+    """The shape of a net: how many features, and what the odds do where each rises."""
+
+    signs: NDArray[np.float32]
+    hidden: int = HIDDEN
+
+    def start(self, seed: int) -> Floats:
+        """Return parameters to begin with, drawn at random."""
+        random, F, H = np.random.default_rng(seed), len(self.signs), self.hidden
+        parts = [
+            random.normal(-2.0, 0.5, (F, H)),
+            random.normal(0, 0.3, (_CONTEXTS, H)),
+            random.normal(0, 0.5, H),
+            random.normal(-1.0, 0.3, H),
+            np.full(F, -1.5),
+            np.zeros(1),
+        ]
+        return np.concatenate([part.ravel() for part in parts])
+
+    def split(self, parameters: Floats) -> list[Floats]:
+        """Return the parameters of A, B, b, c, l and the bias."""
+        F, H = len(self.signs), self.hidden
+        shapes: list[tuple[int, ...]] = [(F, H), (_CONTEXTS, H), (H,), (H,), (F,), ()]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+        return [p.reshape(s) for p, s in zip(np.split(parameters, ends), shapes, strict=True)]
+
+    def net(self, parameters: Floats) -> Net:
+        """Return the net, whose weights have the right signs."""
+        A, B, b, c, l, bias = self.split(parameters)
+        signs = self.signs[:, None]
+        parts = [softplus(A) * signs, B, b, softplus(c), softplus(l) * self.signs, bias]
+        return Net(*(np.asarray(part, np.float32) for part in parts))
+
+    def penalty(self, parameters: Floats) -> tuple[float, Floats]:
+        """Return half the squares of all weights, and the gradient of the parameters."""
+        A, B, b, c, l, bias = self.split(parameters)
+        value, gradients = 0.0, []
+        for part, is_positive in ((A, 1), (B, 0), (b, 0), (c, 1), (l, 1), (bias, 0)):
+            weights = softplus(part) if is_positive else part
+            value += 0.5 * float((weights * weights).sum())
+            gradients.append((weights * expit(part) if is_positive else weights).ravel())
+        return PENALTY * value, PENALTY * np.concatenate(gradients)
+
+    def forward(
+        self, parameters: Floats, x: NDArray[np.float32], context: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], Callable[[NDArray[np.float32]], Floats]]:
+        """Return the log-odds of N rows, and the gradient of the parameters given theirs."""
+        A, _, _, c, l, _ = (np.asarray(p, np.float32) for p in self.split(parameters))
+        net = self.net(parameters)
+        inner = x @ net.A + context @ net.B + net.b
+        hidden = np.logaddexp(0, inner)
+        odds = hidden @ net.c + x @ net.l + net.bias
+
+        def backward(d_odds: NDArray[np.float32]) -> Floats:
+            d_inner = (d_odds[:, None] * net.c) * expit(inner)
+            parts = [
+                (x.T @ d_inner) * self.signs[:, None] * expit(A),
+                context.T @ d_inner,
+                d_inner.sum(0),
+                (d_odds @ hidden) * expit(c),
+                (d_odds @ x) * self.signs * expit(l),
+                d_odds.sum(),
+            ]
+            return np.concatenate([np.asarray(part, np.float64).ravel() for part in parts])
+
+        return odds, backward
+
+
+class Lists(NamedTuple):
+    """N lists of candidates.
+
+    Attributes:
+        X: their features, (N, C, F).
+        mask: which are there, (N, C).
+        right: which are right, (N, C).
+        rest: the glances of keys that are no candidates, (N, R), -inf where there are none.
+        share: of how many such keys each of them stands for one, (N,).
+        weight: how much each list counts, (N,).
+        kind: of the questions, N.
+    """
+
+    X: NDArray[np.float32]
+    mask: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+    rest: NDArray[np.float32]
+    share: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    kind: NDArray[np.str_]
+
+    def some(self, rows: NDArray[Any]) -> Lists:
+        """Return some of the lists."""
+        return Lists(*(one[rows] for one in self))
+
+
+def learned_which(
+    lists: Lists, Z: NDArray[np.float32], seed: int, steps: int
+) -> tuple[Net, NDArray[np.float32]]:
+    """Learn which key is best, from the lists in which one is right; and how the rest compete."""
+    rows = np.flatnonzero(lists.right.any(1))
+    some, shape = lists.some(rows), Shape(SIGNS_WHICH)
+    flat = some.mask
+    x, context = Z[rows][flat][:, WHICH], Z[rows][flat][:, CONTEXT:]
+    extra = np.log(np.maximum(some.share, 1))[:, None]
+    has_rest = np.isfinite(some.rest)
+    glances = np.where(has_rest, some.rest, 0).astype(np.float64)
+    total = some.weight.sum()
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        own, (a, log_b) = parameters[:-2], parameters[-2:]
+        odds, backward = shape.forward(own, x, context)
+        table = np.full(flat.shape, -np.inf)
+        table[flat] = odds
+        others = np.where(has_rest, a + np.exp(log_b) * glances + extra, -np.inf)
+        both = np.concatenate([table, others], axis=1)
+        every = logsumexp(both, axis=1)
+        of_right = logsumexp(np.where(some.right, table, -np.inf), axis=1)
+        value = float((some.weight * (every - of_right)).sum() / total)
+        shares = np.exp(both - every[:, None])
+        good = np.exp(np.where(some.right, table, -np.inf) - of_right[:, None])
+        d_both = shares * (some.weight / total)[:, None]
+        C = flat.shape[1]
+        d_table = d_both[:, :C] - good * (some.weight / total)[:, None]
+        d_own = backward(d_table[flat].astype(np.float32))
+        d_rest = d_both[:, C:]
+        d_ab = [d_rest.sum(), (d_rest * glances).sum() * np.exp(log_b)]
+        more, d_more = shape.penalty(own)
+        return value + more, np.append(d_own + d_more, d_ab)
+
+    start = np.append(shape.start(seed), [-2.0, 0.0])
+    found = minimised(loss, start, steps)
+    a, log_b = found[-2:]
+    return shape.net(found[:-2]), np.array([a, np.exp(log_b)], np.float32)
+
+
+def learned_whether(
+    told: NDArray[np.float32],
+    is_right: NDArray[np.bool_],
+    weight: NDArray[np.float32],
+    seed: int,
+    steps: int,
+) -> Net:
+    """Learn whether the best key is right, given what the judge is told of it, (N, ...)."""
+    shape, total = Shape(SIGNS_WHETHER), weight.sum()
+    F = len(SIGNS_WHETHER)
+    x, context, y = told[:, :F], told[:, F:], is_right.astype(np.float64)
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        odds, backward = shape.forward(parameters, x, context)
+        odds = odds.astype(np.float64)
+        value = float((weight * (np.logaddexp(0, odds) - y * odds)).sum() / total)
+        d_odds = weight * (expit(odds) - y) / total
+        more, d_more = shape.penalty(parameters)
+        return value + more, backward(d_odds.astype(np.float32)) + d_more
+
+    return shape.net(minimised(loss, shape.start(seed), steps))
+
+
+def learned_logistic(
+    phi: NDArray[np.float32], y: NDArray[np.bool_], weight: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Learn weights by which evidence, (P, F), tells what is true, (P,)."""
+    total = weight.sum()
+
+    def loss(w: Floats) -> tuple[float, Floats]:
+        odds = phi @ w
+        value = float((weight * (np.logaddexp(0, odds) - y * odds)).sum() / total)
+        gradient = phi.T @ (weight * (expit(odds) - y)) / total
+        return value + 1e-4 * float(w @ w), gradient + 2e-4 * w
+
+    return minimised(loss, np.zeros(phi.shape[1])).astype(np.float32)
+
+
+# ---- from questions to data --------------------------------------------------------------------
+
+
+class Rows(NamedTuple):
+    """What is learned from one dict: its lists, each with R glances of the rest."""
+
+    X: list[NDArray[np.float32]]
+    right: list[NDArray[np.bool_]]
+    rest: list[NDArray[np.float32]]
+    share: list[float]
+    weight: list[float]
+    kind: list[str]
+
+
+class Kind(NamedTuple):
+    """A kind of vectors that a judge is learned for.
+
+    Attributes:
+        name: under which it is shipped.
+        table: the words.
+        encode: an encoder of whole texts, or None.
+    """
+
+    name: str
+    table: WordTable
+    encode: Callable[[list[str]], NDArray[np.float32]] | None = None
+
+    def keys(self, names: Sequence[str]) -> Keys:
+        """Return keys as a dict has them."""
+        if self.encode is not None:
+            return Keys.of(self.table, names, self.encode(list(names)))
+        vectors = np.zeros((len(names), self.table.size), np.float32)
+        for row, name in zip(vectors, names, strict=True):
+            for word in map(self.table.__getitem__, compared_words(name)):
+                row += word.vector * np.float32(word.weight)
+        return Keys.of(self.table, names, vectors)
+
+    def vectors(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
+        """Return the vectors of queries, as the keys have theirs."""
+        if self.encode is not None:
+            return self.encode([query.asked for query in queries])
+        return vectors_of(queries, keys)
+
+
+class Prepared(NamedTuple):
+    """A dict with its queries, looked up: what is asked, and the slots that are right.
+
+    ``weights`` tell how much each query counts.
+    """
+
+    keys: Keys
+    queries: list[Query]
+    right: list[list[int]]
+    weights: list[float]
+    kind: str
+
+
+# The table of words has learned WordNet's synonyms and definitions, and finds them more easily
+# than those of other sources; an encoder has not. So the two are compared on other questions.
+_LEARNED = {("terms", "synonym"), ("terms", "paraphrase"), ("singles", "synonym")}
+_OF_LEARNED = 0.05  # how much such a question counts
+# Kinds of dicts in which a query without a key looks much like one.
+_ALIKE = {
+    *("nested", "shared words", "options", "negated", "order"),
+    *("firms", "titles", "codes", "closed"),
+}
+_OF_ALIKE = 1.3  # how much such a query counts
+
+
+def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
+    """Return how much a question counts in a dict of a field."""
+    if kind.encode is not None and (field, asked.kind) in _LEARNED:
+        return _OF_LEARNED
+    is_alike = field in _ALIKE or asked.kind == "misleading"
+    return _OF_ALIKE if is_alike and not asked.right else 1.0
+
+
+_FOREIGN = 50  # what is added to the seed for dicts whose words only the encoder knows
+_SMALL = 0.08  # the share of dicts of which a few keys are asked as well, as a dict of their own
+_FEW_KEYS, _FEW_ASKED = 3, 6  # keys of such a dict, and queries with and without a key, at most
+
+
+def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
+    """Yield dicts, and some dicts of one to three of their keys."""
+    for number, one in enumerate(some):
+        yield one
+        random = Random(number)
+        if random.random() < _SMALL:
+            keys = random.sample(one.keys, min(len(one.keys), random.randint(1, _FEW_KEYS)))
+            asked = random.sample(one.asked, len(one.asked))
+            here = [a._replace(right=a.right & {*keys}) for a in asked if a.right & {*keys}]
+            others = [a._replace(right=frozenset()) for a in asked if not a.right & {*keys}]
+            yield Questions(keys, here[:_FEW_ASKED] + others[:_FEW_ASKED], one.kind)
+
+
+def prepared(some: Iterable[Questions], kind: Kind) -> Iterator[Prepared]:
+    """Yield dicts with their queries."""
+    for one in some:
+        names = [name for name in dict.fromkeys(one.keys) if compared_words(name)]
+        if not names:
+            continue
+        keys = kind.keys(names)
+        asked = [(query_of(a.query, kind.table), a) for a in one.asked]
+        asked = [(query, a) for query, a in asked if query.words and a.query not in keys.slots]
+        right = [[keys.slots[k] for k in sorted(a.right) if k in keys.slots] for _, a in asked]
+        if asked:
+            weights = [_weight_of(one.kind, a, kind) for _, a in asked]
+            yield Prepared(keys, [query for query, _ in asked], right, weights, one.kind)
+
+
+def glances_of(one: Prepared, kind: Kind, weights: NDArray[np.float32]) -> Glance:
+    """Return what is seen of all keys of a dict at a glance."""
+    vectors = kind.vectors(one.queries, one.keys)
+    return glance(one.queries, one.keys, vectors, weights, is_encoded=kind.encode is not None)
+
+
+def learned_glance(dicts: Sequence[Prepared], kind: Kind, seed: int) -> NDArray[np.float32]:
+    """Learn how to weigh what is seen at a glance: a softmax over all keys finds the right one."""
+    random, tables, rights = np.random.default_rng(seed), [], []
+    start = np.array(_START["glance"], np.float32)
+    for one in dicts:
+        if not any(one.right):
+            continue
+        columns = []
+        for place in range(len(GLANCE)):
+            weights = np.zeros(len(GLANCE), np.float32)
+            weights[place] = 1
+            columns.append(glances_of(one, kind, weights).odds)
+        seen = np.stack(columns, axis=2)  # (L, n, 4)
+        for row, right in enumerate(one.right):
+            if not right:
+                continue
+            order = np.argsort(-(seen[row] @ start))[:40]
+            others = random.integers(0, len(one.keys), 24)
+            chosen = np.unique(np.concatenate([right, order, others]))
+            table = np.full((96, len(GLANCE)), np.nan, np.float32)
+            chosen = chosen[:96]
+            table[: len(chosen)] = seen[row][chosen]
+            tables.append(table)
+            rights.append(np.isin(np.arange(96), np.flatnonzero(np.isin(chosen, right))))
+    phi, is_right = np.stack(tables), np.stack(rights)
+    mask = np.isfinite(phi[..., 0])
+    phi = np.nan_to_num(phi)
+
+    def loss(w: Floats) -> tuple[float, Floats]:
+        positive = np.exp(w)
+        odds = np.where(mask, phi @ positive, -np.inf)
+        every = logsumexp(odds, axis=1)
+        good = logsumexp(np.where(is_right, odds, -np.inf), axis=1)
+        d = np.exp(odds - every[:, None])
+        d -= np.exp(np.where(is_right, odds, -np.inf) - good[:, None])
+        gradient = np.einsum("lc,lcf->f", d, phi) / len(phi) * positive
+        return float((every - good).mean()), gradient
+
+    return np.exp(minimised(loss, np.log(start.astype(np.float64)), 100)).astype(np.float32)
+
+
+def learned_pair(
+    dicts: Sequence[Prepared], kind: Kind, glance_weights: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Learn how to weigh what is seen of two words.
+
+    Where query and key differ in one word each, these two mean one thing if the key is right.
+    """
+    phis, truths = [], []
+    for one in dicts:
+        found = candidates(glances_of(one, kind, glance_weights), 12)
+        asked = Asked.of(one.queries, one.keys)
+        a, b, y = [], [], []
+        for row, (slots, right) in enumerate(zip(found.slots.tolist(), one.right, strict=True)):
+            ours = {int(i): asked.words[i - 1].text for i in asked.columns[row] if i}
+            for slot in dict.fromkeys([*right, *slots]):
+                theirs = {int(j): one.keys.strings[j] for j in one.keys.columns[slot] if j}
+                shared = {*ours.values()} & {*theirs.values()}
+                left = [i for i, text in ours.items() if text not in shared]
+                other = [j for j, text in theirs.items() if text not in shared]
+                if len(left) == len(other) == 1:
+                    a.append(left[0])
+                    b.append(other[0])
+                    y.append(slot in right)
+        if a:
+            pairs = pairs_of(asked, one.keys, np.array(a), np.array(b))
+            phis.append(pairs.evidence)
+            truths.append(np.array(y))
+    phi, truth = np.concatenate(phis), np.concatenate(truths)
+    weight = np.where(truth, 1.0, min(1.0, 2 * truth.sum() / max((~truth).sum(), 1)))
+    return learned_logistic(phi, truth, weight.astype(np.float32))
+
+
+def lists_of(
+    dicts: Sequence[Prepared], kind: Kind, weights: dict[str, NDArray[np.float32]], absent: float
+) -> Lists:
+    """Return the lists of candidates of all queries, and of the same without their right keys."""
+    rows = Rows([], [], [], [], [], [])
+    random = np.random.default_rng(0)
+    for one in dicts:
+        seen = glances_of(one, kind, weights["glance"])
+        found = candidates(seen)
+        X = align(one.queries, one.keys, found, weights["pair"], is_encoded=kind.encode is not None)
+        for row, right in enumerate(one.right):
+            is_right = np.isin(found.slots[row], right)
+            others = np.delete(seen.odds[row], found.slots[row])
+            kept = random.choice(others, _REST, replace=False) if len(others) > _REST else others
+            share = len(others) / max(len(kept), 1)
+
+            asked = [(np.ones(len(is_right), np.bool_), one.weights[row])]
+            if right and (~is_right).any():
+                asked.append((~is_right, absent * one.weights[row]))
+            for which, weight in asked:
+                rows.X.append(X[row][which])
+                rows.right.append(is_right[which])
+                rows.rest.append(kept)
+                rows.share.append(share)
+                rows.weight.append(weight)
+                rows.kind.append(one.kind)
+    N, C = len(rows.X), max(map(len, rows.X))
+    lists = Lists(
+        np.zeros((N, C, len(FEATURES)), np.float32),
+        np.zeros((N, C), np.bool_),
+        np.zeros((N, C), np.bool_),
+        np.full((N, _REST), -np.inf, np.float32),
+        np.array(rows.share, np.float32),
+        np.array(rows.weight, np.float32),
+        np.array(rows.kind),
+    )
+    for i, (X, good, rest) in enumerate(zip(rows.X, rows.right, rows.rest, strict=True)):
+        lists.X[i, : len(X)], lists.mask[i, : len(X)], lists.right[i, : len(X)] = X, True, good
+        lists.X[i, len(X) :, CONTEXT:] = X[0, CONTEXT:]
+        lists.rest[i, : len(rest)] = rest
+    return lists
+
+
+def learned(
+    lists: Lists, weights: dict[str, NDArray[np.float32]], seed: int, steps: int = 300
+) -> Judge:
+    """Learn a judge from lists of candidates."""
+    flat = lists.X[lists.mask]
+    center, scale = flat.mean(0), flat.std(0) + 1e-3
+    Z = (lists.X - center) / scale
+    which, rest = learned_which(lists, Z, seed, steps)
+    none = Net(*(np.zeros(1, np.float32) for _ in Net._fields))
+    judge = Judge(center=center, scale=scale, which=which, whether=none, rest=rest, **weights)
+    odds = np.where(lists.mask, which(Z[..., WHICH], Z[..., CONTEXT:]), -np.inf)
+    best = odds.argmax(1)
+    told = judge.of_best(Z, odds, best)
+    is_right = lists.right[np.arange(len(best)), best]
+    judge.whether = learned_whether(told, is_right, lists.weight, seed, steps)
+    return judge
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """The best key of a query: its probability, whether it is right, whether any key is."""
+
+    probability: float
+    hit: bool
+    present: bool
+    kind: str
+
+
+def answers(one: Prepared, kind: Kind, judge: Judge) -> list[Answer]:
+    """Return the answers to the queries of a dict."""
+    found = []
+    for start in range(0, len(one.queries), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        part = one._replace(queries=one.queries[some], right=one.right[some])
+        seen = candidates(glances_of(part, kind, judge.glance))
+        said = judge.judge(
+            align(part.queries, part.keys, seen, judge.pair, is_encoded=kind.encode is not None)
+        )
+        slots = seen.slots[np.arange(len(said.best)), said.best].tolist()
+        rows = zip(said.right.tolist(), slots, part.right, strict=True)
+        found += [Answer(p, slot in right, bool(right), one.kind) for p, slot, right in rows]
+    return found
+
+
+_AT_ONCE = 128  # queries that are compared at a time
+
+
+def report(name: str, found: Sequence[Answer]) -> str:
+    """Return a line of figures: hit@1, answers at 0.5 and 0.9, calibration error."""
+    present, absent = [a for a in found if a.present], [a for a in found if not a.present]
+    line = (
+        f"{name:16} {len(found):5} hit@1 {sum(a.hit for a in present) / max(len(present), 1):.3f}"
+    )
+    for cutoff in (0.25, 0.5, 0.9):
+        sure = [a for a in present if a.probability >= cutoff]
+        right = sum(a.hit for a in sure)
+        false = sum(a.probability >= cutoff for a in absent)
+        line += f" | {cutoff}: {right}/{len(sure) - right}/{false}"
+    p = np.array([a.probability for a in found])
+    y = np.array([a.hit for a in found])
+    bins = np.minimum((p * 10).astype(int), 9)
+    error = sum(abs((p[bins == i] - y[bins == i]).sum()) for i in range(10)) / len(p)
+    return f"{line} of {len(present)}+{len(absent)} | ece {error:.3f}"
+
+
+def read_sets(path: Path) -> Iterator[Questions]:
+    """Yield the dicts of a retrieval set."""
+    for one in json.loads(path.read_text("utf-8"))["dictionaries"]:
+        asked = [
+            Asking(q["query"], frozenset(q["accept"]), q.get("kind", "")) for q in one["queries"]
+        ]
+        yield Questions(one["keys"], asked, one.get("name", ""))
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def as_json(judge: Judge) -> dict[str, Any]:
+    """Return the weights of a judge as JSON, with four digits, and named where they have names."""
+    named = {
+        "glance": dict(zip(GLANCE, _rounded(judge.glance), strict=True)),
+        "pair": dict(zip(PAIR, _rounded(judge.pair), strict=True)),
+        "center": dict(zip(_NAMES, _rounded(judge.center), strict=True)),
+        "scale": dict(zip(_NAMES, _rounded(judge.scale), strict=True)),
+        "rest": _rounded(judge.rest),
+    }
+    nets = {
+        name: {field: _rounded(part) for field, part in net._asdict().items()}
+        for name, net in (("which", judge.which), ("whether", judge.whether))
+    }
+    return {**named, **nets}
+
+
+def _rounded(array: NDArray[Any]) -> Any:
+    return json.loads(
+        json.dumps(np.asarray(array, np.float64).tolist()),
+        parse_float=lambda x: float(f"{float(x):.4g}"),
+    )
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+_DICTS = {"words": 1300, "encoder": 500, "spelling": 1000}
+_SEEDS = 3
+_ABSENT = 0.15  # how much a question counts that is asked again without its key
+_HELD_OUT = 1000  # the seed of the questions by which seeds are compared
+_STEPS = 250
+
+
+def learned_for(kind: Kind, count: int, seed: int, exclude: set[tuple[str, str]]) -> Judge:
+    """Learn a judge from questions of one seed."""
+    dicts = list(prepared(with_small(questions(count, seed, exclude=exclude)), kind))
+    weights = {"glance": learned_glance(dicts[::3], kind, seed)}
+    weights["pair"] = learned_pair(dicts[::2], kind, weights["glance"])
+    if kind.encode is not None:  # in another language the encoder alone knows the words
+        foreign = questions(count // 2, seed + _FOREIGN, exclude=exclude)
+        dicts += prepared(with_small(foreign), kind._replace(table=WordTable(None)))
+    return learned(lists_of(dicts, kind, weights, _ABSENT), weights, seed, _STEPS)
+
+
+def loss_of(judge: Judge, kind: Kind, exclude: set[tuple[str, str]]) -> float:
+    """Return the mean negative log-likelihood of held-out questions: is the best key right?"""
+    dicts = list(prepared(questions(_HELD_OUT // 5, _HELD_OUT, exclude=exclude), kind))
+    found = [answer for one in dicts for answer in answers(one, kind, judge)]
+    p = np.clip([answer.probability for answer in found], 1e-6, 1 - 1e-6)
+    hit = np.array([answer.hit for answer in found])
+    return float(-np.where(hit, np.log(p), np.log(1 - p)).mean())
+
+
+def kinds(names: Sequence[str]) -> Iterator[Kind]:
+    """Yield the kinds of vectors that are asked for."""
+    if "words" in names:
+        yield Kind("words", WordTable(Brown()))
+    if "encoder" in names:
+        from fuzzydict.evaluation.systems import sentence_encoder
+
+        encoder = sentence_encoder()
+
+        def encode(texts: list[str]) -> NDArray[np.float32]:
+            encoder.remember(texts)  # each is encoded once
+            return np.asarray(encoder.encode(texts), np.float32)
+
+        yield Kind("encoder", WordTable(English()), encode)
+    if "spelling" in names:
+        yield Kind("spelling", WordTable(None))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Learn the weights for each kind of vectors with several seeds; write those of the median."""
+    parser = argparse.ArgumentParser(prog="python -m tools.judge", description=main.__doc__)
+    parser.add_argument("-o", "--output", type=Path, required=True, help="the JSON file")
+    parser.add_argument(
+        "--exclude", type=Path, nargs="*", default=[], help="sets whose pairs are not asked"
+    )
+    parser.add_argument("--measure", type=Path, nargs="*", default=[], help="sets to measure on")
+    parser.add_argument("--kinds", nargs="*", default=list(_DICTS), choices=list(_DICTS))
+    parser.add_argument("--seeds", type=int, default=_SEEDS)
+    given = parser.parse_args(argv)
+    exclude = excluded(*given.exclude) if given.exclude else set()
+    content = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}
+    for kind in kinds(given.kinds):
+        found = []
+        for seed in range(given.seeds):
+            begun = time.perf_counter()
+            judge = learned_for(kind, _DICTS[kind.name], seed, exclude)
+            found.append((loss_of(judge, kind, exclude), seed, judge))
+            taken = time.perf_counter() - begun
+            print(
+                f"{kind.name}, seed {seed}: held-out loss {found[-1][0]:.4f}, {taken:.0f} s",
+                flush=True,
+            )
+        _, seed, judge = sorted(found, key=lambda one: one[0])[len(found) // 2]
+        print(f"{kind.name}: seed {seed}", flush=True)
+        content[kind.name] = as_json(judge)
+        together: list[Answer] = []
+        for path in given.measure:
+            dicts = prepared(read_sets(path), kind)
+            measured = [answer for one in dicts for answer in answers(one, kind, judge)]
+            print(report(path.stem, measured), flush=True)
+            together += measured
+        if together:
+            print(report("together", together), flush=True)
+    given.output.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

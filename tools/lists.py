@@ -1,0 +1,292 @@
+"""Write the tables of words that are made from WordNet and by rules of spelling.
+
+    python -m tools.lists -o data
+
+The other tables of words are written by hand. Words are known if the table of English words,
+which has the most frequent ones first, has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rapidfuzz.distance import Prefix
+
+from fuzzydict import MissingCorpusError
+from fuzzydict.embedding.word_vectors import English
+from fuzzydict.text.lexicon import without_ending
+from fuzzydict.text.words import word_list
+
+__all__ = [
+    "american_spellings",
+    "common_words",
+    "derived_from",
+    "irregular_forms",
+    "main",
+    "negated_words",
+    "opposite_pairs",
+    "other_forms",
+    "tables",
+]
+
+Ranks = Mapping[str, int]  # how many words are more frequent than each known one
+
+
+@cache
+def _lemmas() -> dict[str, list[Any]]:
+    """Return WordNet's lemmas of each single word."""
+    from nltk.corpus import wordnet
+
+    found = defaultdict[str, list[Any]](list)
+    for synset in wordnet.all_synsets():
+        for lemma in synset.lemmas():
+            if lemma.name().isalpha():
+                found[lemma.name().lower()].append(lemma)
+    return dict(found)
+
+
+def _parts(word: str) -> set[str]:
+    """Return the parts of speech that a word may be: "n", "v", "a", "s" and "r"."""
+    return {lemma.synset().pos() for lemma in _lemmas().get(word, ())}
+
+
+def _antonyms(word: str) -> set[str]:
+    found = {other for lemma in _lemmas().get(word, ()) for other in lemma.antonyms()}
+    return {lemma.name().lower() for lemma in found if lemma.name().isalpha()} - {word}
+
+
+# ---- opposites ----------------------------------------------------------------------------------
+
+_NEGATIVE = ("un", "non", "in", "im", "il", "ir", "dis")
+_DENIES = re.compile(r"(?:not|no|without|lacking|having no|free from|un\w+ed|devoid)\b")
+
+
+def opposite_pairs(known: Ranks) -> list[str]:
+    """Return the pairs of single words that WordNet calls antonyms, and their known comparatives.
+
+    Indirect antonyms, which an adjective has by being similar to another, are left out.
+    """
+    pairs = {(min(a, b), max(a, b)) for a in _lemmas() for b in _antonyms(a)}
+    for a, b in tuple(pairs):
+        for ending in ("er", "est"):
+            forms = sorted(_graded(word, ending) for word in (a, b))
+            if forms[0] != forms[1] and all(
+                one in known and "n" not in _parts(one) for one in forms
+            ):
+                pairs.add((forms[0], forms[1]))
+    by_hand = {frozenset((a, b)) for a, *others in word_list("opposite_terms") for b in others}
+    return [f"{a} {b}" for a, b in sorted(pairs) if {a, b} not in by_hand]
+
+
+def _graded(word: str, ending: str) -> str:
+    if not _parts(word) & {"a", "s", "r"}:
+        return ""
+    if word.endswith("y"):
+        word = f"{word[:-1]}i"
+    elif _SHORT.fullmatch(word):
+        word += word[-1]
+    return word.removesuffix("e") + ending
+
+
+def negated_words(known: Ranks) -> Iterator[str]:
+    """Yield each known word and another that denies it: "paid unpaid", "cord cordless".
+
+    The other is no noun alone, and WordNet has it as an antonym, or defines it by a denial.
+    """
+    for word in sorted(known):
+        others = [f"{prefix}{word}" for prefix in _NEGATIVE] + [f"{word}less"]
+        for other in others:
+            lemmas = _lemmas().get(other, ())
+            denies = any(_DENIES.match(lemma.synset().definition()) for lemma in lemmas)
+            is_one = word in _antonyms(other) or (denies and bool(_parts(other) - {"n"}))
+            if other in known and len(word) > 2 and _parts(without_ending(word)) and is_one:
+                yield f"{word} {other}"
+
+
+# ---- forms --------------------------------------------------------------------------------------
+
+# Words that are hardly ever meant as the form, or in the sense, from which they come.
+_THEMSELVES = """
+anything apartment bed best better bit bore bound boundary building ceiling convention data
+department destination dispatch documentary dove during elder eldest electricity evening everything
+farther farthest fell fitness furniture further furthest gas ground james jones lay least left
+legislature lens less los media might more morning most news nothing opinion option pleasure
+profession recreation rose sat saw something species statement stove television united wedding
+worse worst wound
+"""
+_ENDING = re.compile(r".*(?:s|ed|ing|ise|isations?|izations?)")
+_NO_ENDING = re.compile(r".*(?:ss|us|is|eed)")
+_BASES = (("s", ""), ("ies", "y"), ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
+_HISSING = re.compile(r".*(?:[sxzo]|[cs]h)es")
+_DOUBLED = re.compile(r"(.*([bdgklmnprtvz]))\2(?:ed|ing)")
+_SHORT = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")  # "hop", which is doubled in "hopping"
+_DERIVED = re.compile(r".*(?:ion|ment|ance|ence|al|ure|y|ness)")
+
+
+def irregular_forms(known: Ranks) -> Iterator[str]:
+    """Yield each irregular form of known words that its ending does not tell, and its bases."""
+    from nltk.corpus import wordnet
+
+    found = defaultdict[str, set[str]](set)
+    for exceptions in wordnet._exception_map.values():
+        for form, of in exceptions.items():
+            found[form].update(base for base in of if base in known)
+    for form, of in sorted(found.items()):
+        bases = sorted(of - {form, without_ending(form)})
+        if form.isalpha() and bases:
+            yield " ".join((form, *bases))
+
+
+def other_forms(known: Ranks, spelled: Mapping[str, str]) -> Iterator[str]:
+    """Yield each known word whose ending does not tell what it is a form of, and what it is.
+
+    That is another word, of which it may also be derived: "payment pay"; or the word: "news news".
+
+    Args:
+        known: the known words.
+        spelled: the American spellings of the British ones among them, which have no others.
+    """
+    irregular = {line.split()[0] for line in irregular_forms(known)}
+    themselves = set(_THEMSELVES.split())
+    american = {word: rank for word, rank in known.items() if word not in spelled}
+    for word in sorted(american):
+        base = word if word in themselves else derived_from(word, american)
+        if not base and _ENDING.fullmatch(word) and word not in irregular and len(word) > 2:
+            base = _regular_base(word, american)
+        if (base and base != without_ending(word)) or word in irregular & themselves:
+            yield f"{word} {base}"
+
+
+def _regular_base(word: str, known: Ranks) -> str:
+    """Return the most frequent word that a word may be a form of, or it where there is none."""
+    if _NO_ENDING.fullmatch(word):
+        return word
+    bases = {word.removesuffix(end) + base for end, base in _BASES if word.endswith(end)}
+    bases |= {word[:-2]} if _HISSING.fullmatch(word) else set()
+    bases |= {doubled[1]} if (doubled := _DOUBLED.fullmatch(word)) else set()
+    parts = {"v"} if word.endswith(("ed", "ing")) else {"n", "v"}
+    found = [b for b in bases if b in known and len(b) > 1 and _parts(b) & parts]
+    if not found:
+        return word if _parts(word) else without_ending(word)
+    rest = re.sub("(?:ed|ing)$", "", word)
+    if rest != word and _SHORT.fullmatch(rest) and f"{rest}e" in found:
+        return f"{rest}e"
+    return min(found, key=lambda base: known[base])
+
+
+def derived_from(word: str, known: Ranks) -> str:
+    """Return the known verb or adjective of which a noun or an adverb is made, or "".
+
+    >>> derived_from("payment", {"pay": 0})
+    'pay'
+    """
+    if not _DERIVED.fullmatch(word) or "v" in _parts(word):
+        return ""
+    found = set[str]()
+    for lemma in _lemmas().get(word, ()):
+        if word.endswith("ly"):
+            found.update(other.name().lower() for other in lemma.pertainyms())
+        elif lemma.synset().pos() == "n":
+            parts = "as" if word.endswith("ness") else "v"
+            related = lemma.derivationally_related_forms()
+            found.update(o.name().lower() for o in related if o.synset().pos() in parts)
+    shared = {one: Prefix.similarity(one, word) for one in found & known.keys()}
+    near = [
+        one
+        for one, letters in shared.items()
+        if letters >= max(len(one) - 2, 3) and len(one) < len(word) and one not in _irregular()
+    ]
+    return max(near, key=lambda one: (shared[one], -known[one]), default="")
+
+
+@cache
+def _irregular() -> frozenset[str]:
+    from nltk.corpus import wordnet
+
+    return frozenset().union(*wordnet._exception_map.values())
+
+
+# ---- spellings ----------------------------------------------------------------------------------
+
+# What the British write, and what Americans do, wherever WordNet has both in one sense.
+_SPELLINGS = r"""
+our or  is(?=e|ing|ab|at|ant|ance|ement) iz  ys(?=[ei]) yz  re(?=s?$) er  red$ ered  ogue(?=s?$) og
+ence(?=[ds]?$) ense  ae e  oe e  ll(?=[aeiou]) l  (?<=lfi|nro|sta|sti|ppa|hra)l(?=$|s$|ment) ll
+(?<=ki|wi)l(?=ful) ll  grey gray  aluminium aluminum  sulph sulf  oul(?=[dt]) ol  ough ow
+aught aft  dge(?=m) dg  ^sceptic skeptic  ^enquir inquir  ^artefact artifact  tyre tire
+programme program  cheque check  ^kerb curb  jewellery jewelry  ^ageing aging  ^practis practic
+cosy cozy  moustache mustache  yoghurt yogurt  doughnut donut  pyjama pajama  woollen woolen
+omelette omelet  liquorice licorice  chequer checker  mollusc mollusk  carburett carburet
+manoeuvre maneuver  manoeuvr maneuv  aeroplane airplane  ^gaol jail  ^mum(?=s?$) mom
+"""
+_BRITISH = list(zip(_SPELLINGS.split()[::2], _SPELLINGS.split()[1::2], strict=True))
+# These are American, too, or have a sense of their own.
+_NOT_BRITISH = re.compile(r".*(?:advertis|daemon|prise$|timbre|bise$|fillet|camelli|partisan)")
+
+
+def american_spellings(known: Ranks) -> dict[str, str]:
+    """Return the American spelling of each British one, if both are known words of one sense."""
+    from nltk.corpus import wordnet
+
+    found = dict[str, str]()
+    for word in sorted(known):
+        others = [re.sub(british, american, word) for british, american in _BRITISH]
+        senses = set(wordnet.synsets(word)) if any(other != word for other in others) else set()
+        for other in others:
+            is_known = other != word and other in known and not _NOT_BRITISH.match(word)
+            if is_known and not senses.isdisjoint(wordnet.synsets(other)):
+                found[word] = other
+    for word in found:
+        while found[word] in found:  # "colourise", "colorise", "colorize"
+            found[word] = found[found[word]]
+    return found
+
+
+# ---- common words, and all tables ---------------------------------------------------------------
+
+_OFTEN = 3  # times in the texts in which WordNet's authors have tagged the senses of words
+
+
+def common_words() -> list[str]:
+    """Return the words of three to seven letters that WordNet's tagged texts have often."""
+    counts = {word: sum(lemma.count() for lemma in of) for word, of in _lemmas().items()}
+    return sorted(word for word, n in counts.items() if n >= _OFTEN and 3 <= len(word) <= 7)
+
+
+def tables() -> dict[str, Iterable[str]]:
+    """Return the lines of each table by its name."""
+    known = {word: rank for rank, word in enumerate(English().words)}
+    spelled = american_spellings(known)
+    return {
+        "opposites": opposite_pairs(known),
+        "negated": negated_words(known),
+        "irregular": irregular_forms(known),
+        "forms": other_forms(known, spelled),
+        "variants": (f"{british} {american}" for british, american in spelled.items()),
+        "common": common_words(),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the tables to a folder."""
+    parser = argparse.ArgumentParser(prog="python -m tools.lists", description="Write the lists.")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("data"))
+    options = parser.parse_args(argv)
+    try:
+        texts = {name: "\n".join(lines) + "\n" for name, lines in tables().items()}
+    except LookupError as error:
+        raise MissingCorpusError(
+            "WordNet is not on this machine; fetch it with: python -m nltk.downloader wordnet"
+        ) from error
+    for name, text in texts.items():
+        (options.output / f"{name}.txt").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

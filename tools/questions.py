@@ -1,0 +1,540 @@
+"""Questions with known answers, from which the judge of the default score is learned.
+
+Each dict of questions is of one kind of `SHARES`: terms of WordNet, the everyday questions that
+were written for this project, or things made of small lists in `made_of_lists`. None of them asks
+a pair that a retrieval set asks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import string
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from fuzzydict.text.words import plain
+
+from . import codes, things
+from .rewriting import FILLERS, STYLES, abbreviation, form, listed, respelled, slip
+from .terms import Term, terms
+
+__all__ = ["SHARES", "Asked", "Questions", "excluded", "questions"]
+
+#: The share of the dicts that each kind has.
+SHARES: Mapping[str, float] = {
+    "terms": 30,
+    "everyday": 25,
+    "singles": 5,
+    "spellings": 2,
+    "nested": 5,
+    "shared words": 6,
+    "negated": 4,
+    "codes": 4,
+    "order": 3,
+    "closed": 3,
+    "firms": 3,
+    "titles": 7,
+    "noise": 2,
+    "options": 3,
+}
+_EVERYDAY = Path(__file__).parent / "everyday_questions.json"
+
+
+class Asked(NamedTuple):
+    """A query, and the keys that are right; none where ``right`` is empty."""
+
+    query: str
+    right: frozenset[str]
+    kind: str
+
+
+class Questions(NamedTuple):
+    """A dict, and what is asked of it."""
+
+    keys: list[str]
+    asked: list[Asked]
+    kind: str
+
+
+def questions(
+    count: int, seed: int = 0, *, exclude: Collection[tuple[str, str]] = ()
+) -> Iterator[Questions]:
+    """Yield so many dicts of all kinds, each with its questions.
+
+    Args:
+        count: How many dicts.
+        seed: The same seed gives the same questions; a dict does not depend on those before it.
+        exclude: Pairs of plain texts, see `excluded`, that are not asked.
+    """
+    barred = defaultdict[str, set[str]](set)
+    for query, key in exclude:
+        barred[query].add(key)
+    kinds = list(SHARES)
+    made = 0
+    for i in range(20 * count):
+        rng = Random(f"{seed} {i}")
+        (kind,) = rng.choices(kinds, [SHARES[kind] for kind in kinds])
+        keys, asked = _MAKERS[kind](rng)
+        one = _checked(keys, asked, kind, barred, rng)
+        if one.asked and len(one.keys) > 1:
+            yield one
+            made += 1
+        if made == count:
+            return
+
+
+def excluded(*paths: str | Path) -> set[tuple[str, str]]:
+    """Return the pairs that the retrieval sets in these files ask, as plain texts, both ways."""
+    found = set[tuple[str, str]]()
+    for path in paths:
+        for one in json.loads(Path(path).read_text("utf-8"))["dictionaries"]:
+            for asked in one["queries"]:
+                for key in asked["accept"]:
+                    a, b = plain(asked["query"].lower()), plain(key.lower())
+                    found |= {(a, b), (b, a)}
+    return found
+
+
+def _checked(
+    keys: Sequence[str],
+    asked: Sequence[Asked],
+    kind: str,
+    barred: Mapping[str, Collection[str]],
+    rng: Random,
+) -> Questions:
+    """Return the questions that can be asked: no key is the query, no pair is barred.
+
+    Of two keys of the same words, the first one stays. Few queries have the words of their key.
+    """
+    by_text = dict[str, str]()
+    for key in keys:
+        if text := plain(key):
+            by_text.setdefault(text, key)
+    kept = set(by_text.values())
+    lower = {plain(key.lower()) for key in kept}
+    found = dict[str, Asked]()
+    for one in asked:
+        text, right = plain(one.query), one.right & kept
+        if not text or one.query in kept or (one.right and not right):
+            continue
+        if text in by_text and (by_text[text] not in right or rng.random() < 0.6):
+            continue
+        if lower.isdisjoint(barred.get(plain(one.query.lower()), ())):
+            found.setdefault(text, Asked(one.query, right, one.kind))
+    order = list(by_text.values())
+    rng.shuffle(order)
+    return Questions(order, list(found.values()), kind)
+
+
+# ---- parts of all kinds --------------------------------------------------------------------------
+
+_Made = tuple[Sequence[str], Sequence[Asked]]
+
+
+def _size(rng: Random, least: int, most: int) -> int:
+    """Return a number of keys: as many dicts have 10 to 20 as have 100 to 200."""
+    return round(math.exp(rng.uniform(math.log(least), math.log(most))))
+
+
+def _style(rng: Random) -> Callable[[str], str]:
+    """Return how the keys of a dict are written; half of the time as they are."""
+    return str if rng.random() < 0.5 else rng.choice(STYLES)
+
+
+def _rewritten(text: str, rng: Random, ways: Sequence[float] = (3, 3, 3)) -> tuple[str, str]:
+    """Return a text with a slip, in another form, or abbreviated; and which of these."""
+    kind, way = rng.choices([("slip", slip), ("form", form), ("abbreviation", abbreviation)], ways)[
+        0
+    ]
+    return way(text, rng), kind
+
+
+def _absent(queries: Iterable[str], kind: str = "absent") -> list[Asked]:
+    return [Asked(query, frozenset(), kind) for query in queries]
+
+
+def _is_another(text: str, keys: AbstractSet[str]) -> bool:
+    """Whether a text means none of some keys, in lower case, as far as WordNet knows."""
+    return not terms().means(text) & keys and all(text.lower() not in key for key in keys)
+
+
+def _of_things(rng: Random, all_things: Sequence[things.Thing], most: int = 40) -> _Made:
+    """Return a dict of some of the things, what is asked of them, and of some that are left out."""
+    some = rng.sample(all_things, len(all_things))
+    share = rng.choice([0.4, 0.6, 0.8, 0.95])
+    size = max(2, min(round(share * len(some)), most))
+    here, gone = some[:size], some[size:]
+    style = _style(rng) if some[0].has_styles else str
+    meant = defaultdict[str, set[str]](set)  # the keys that a text may mean
+    for thing in here:
+        for way in (thing.name, *thing.ways):
+            meant[plain(way)].add(style(thing.name))
+    asked = []
+    for thing in (here * 3)[: rng.randint(6, 14)]:
+        query, kind = _way_of(thing, rng)
+        asked.append(Asked(query, frozenset({style(thing.name)} | meant[plain(query)]), kind))
+    absent = [_way_of(t, rng)[0] if rng.random() < 0.5 else t.name for t in gone[:5]]
+    absent = absent[: rng.randint(2, 5)]
+    misleading = sorted({query for thing in here[:12] for query in thing.absent})
+    absent += [query for query in misleading if rng.random() < 0.3]
+    asked += _absent(query for query in absent if not meant[plain(query)])
+    return [style(thing.name) for thing in here], asked
+
+
+def _way_of(thing: things.Thing, rng: Random) -> tuple[str, str]:
+    if thing.ways and rng.random() < 0.6:
+        way = rng.choice(thing.ways)
+        return (slip(way, rng), "way with a slip") if rng.random() < 0.07 else (way, "way")
+    if not any(thing.rewritten):
+        return rng.choice(thing.ways or (thing.name,)), "way"
+    return _rewritten(thing.name, rng, thing.rewritten)
+
+
+# ---- terms of WordNet ----------------------------------------------------------------------------
+
+
+def _terms(rng: Random) -> _Made:
+    """Make a dict of terms below one more general term, partly mixed with others."""
+    size = _size(rng, 5, 400)
+    pool = _pool(rng, size)
+    some = rng.sample(pool, min(len(pool), size + 4))
+    under, gone = some[:size][: max(5, len(some) - 4)], some[-4:]
+    if rng.random() < 0.5:
+        under += rng.sample(terms().frequent(), rng.randrange(max(size - len(under), len(under))))
+    by_name = {term.name: term for term in reversed(under)}
+    style = _style(rng)
+    keys, asked = {name: style(name) for name in by_name}, []
+    for name in rng.sample(sorted(by_name), min(len(by_name), rng.randint(6, 14))):
+        query, kind = _other_words(by_name[name], rng)
+        asked.append(Asked(query, frozenset([keys[name]]), kind))
+    lower = {name.lower() for name in keys}
+    for term in [*gone[: rng.randint(1, 4)], *rng.sample(terms().frequent(), rng.randint(0, 2))]:
+        query = term.name if rng.random() < 0.6 else _other_words(term, rng)[0]
+        if _is_another(term.name, lower) and _is_another(query, lower):
+            asked.append(Asked(query, frozenset(), "absent"))
+    asked += _misleading(by_name, lower, rng)
+    return list(keys.values()), asked
+
+
+def _pool(rng: Random, size: int) -> list[Term]:
+    """Return the terms below a more general one, as many as are wanted if a few tries find them."""
+    tried = [rng.choice(terms().pools())[1] for _ in range(8)]
+    return next((pool for pool in tried if len(pool) >= size), max(tried, key=len))
+
+
+def _other_words(term: Term, rng: Random) -> tuple[str, str]:
+    """Return what else somebody may ask for a term, and the kind of it."""
+    chance = rng.random()
+    if chance < 0.52 or (chance < 0.8 and not term.others):
+        return _rewritten(term.name, rng, (20, 18, 15))
+    if chance < 0.8:
+        known = [name for name, n in zip(term.names[1:], term.counts[1:], strict=True) if n]
+        other = rng.choice(known if known and rng.random() < 0.6 else term.others)
+        return (slip(other, rng) if rng.random() < 0.15 else other), "synonym"
+    return _paraphrase(term, rng), "paraphrase"
+
+
+def _paraphrase(term: Term, rng: Random) -> str:
+    """Return parts of the definition, as short as people are."""
+    gloss = term.gloss.partition(";")[0].partition("(")[0].strip() or term.gloss
+    words = gloss.replace(",", " ").split()
+    telling = [word for word in words if word.lower() not in FILLERS]
+    broader, chance = terms().near(term), rng.random()
+    if chance < 0.25:
+        return " ".join(words[: rng.randint(4, 10)])
+    if chance < 0.4 and broader and telling:
+        some = rng.sample(telling, min(len(telling), rng.randint(1, 2)))
+        return " ".join([*some, broader[0].name])
+    if chance < 0.7:
+        return " ".join(telling[: rng.randint(2, 6)])
+    start = rng.randrange(max(1, len(telling) - 3))
+    return " ".join(telling[start : start + rng.randint(2, 4)])
+
+
+def _misleading(by_name: Mapping[str, Term], lower: AbstractSet[str], rng: Random) -> list[Asked]:
+    """Return compounds of keys, siblings of compounds, and denials: no key is right."""
+    compounds, found = terms().compounds(), list[str]()
+    for name in rng.sample(sorted(by_name), min(len(by_name), 8)):
+        parts = name.lower().split()
+        near = [
+            one for part in parts for one in compounds.get(part, ()) if one.lower() not in lower
+        ]
+        if near and len(parts) < 3 and rng.random() < 0.07:
+            found.append(rng.choice(near))
+        if rng.random() < 0.01:
+            found.append(rng.choice(["not ", "non ", "no ", "without ", "w/o ", "un"]) + name)
+    return _absent((query for query in found if _is_another(query, lower)), "misleading")
+
+
+def _singles(rng: Random) -> _Made:
+    """Make a dict of 200 to 1,000 words that have nothing to do with each other."""
+    count = _size(rng, 200, 1000)
+    frequent = terms().frequent()
+    keys, asked = dict[str, Term](), []
+    for term in rng.sample(frequent, count):
+        keys.setdefault(rng.choice(term.names).lower(), term)
+    texts = set(keys)
+    for key in rng.sample(sorted(keys), 30):
+        others = [name.lower() for name in keys[key].names if name.lower() != key]
+        if others and (query := rng.choice(others)) not in texts:
+            right = {key, *(terms_named(query) & texts)}
+            asked.append(Asked(query, frozenset(right), "synonym"))
+        if rng.random() < 0.3:
+            asked.append(Asked(slip(key, rng), frozenset([key]), "slip"))
+    others = [term.name.lower() for term in rng.sample(frequent, 6)]
+    return list(keys), asked + _absent(name for name in others if _is_another(name, texts))
+
+
+def terms_named(text: str) -> set[str]:
+    """Return the names of all terms that a text names, in lower case."""
+    return {name.lower() for term in terms().of(text) for name in term.names}
+
+
+def _spellings(rng: Random) -> _Made:
+    """Make a dict of words, asked in British spelling where they are American, and the reverse."""
+    pairs = rng.sample(terms().spellings(), rng.randint(4, 20))
+    texts = {text for pair in pairs for text in pair}
+    keys, asked = [], []
+    for a, b in pairs:
+        query, key = (a, b) if rng.random() < 0.5 else (b, a)
+        keys.append(key)
+        query = slip(query, rng) if rng.random() < 0.1 else query
+        asked.append(Asked(query, frozenset([key]), "spelling"))
+    others = [term.name.lower() for term in rng.sample(terms().frequent(), _size(rng, 4, 400))]
+    keys += [o for o in others if respelled(o) not in texts and _is_another(o, texts)]
+    lower = {key.lower() for key in keys}
+    absent = [a for a, _ in rng.sample(terms().spellings(), 3)]
+    return keys, asked + _absent(a for a in absent if _is_another(a, lower))
+
+
+# ---- everyday questions --------------------------------------------------------------------------
+
+
+@cache
+def _fields() -> list[tuple[list[str], list[Asked]]]:
+    """Return the keys and the questions of the fields that were written for this project."""
+    given = json.loads(_EVERYDAY.read_text("utf-8"))["dictionaries"]
+    return [
+        (
+            one["keys"],
+            [Asked(q["query"], frozenset(q["accept"]), q["kind"]) for q in one["queries"]],
+        )
+        for one in given
+    ]
+
+
+def _everyday(rng: Random) -> _Made:
+    """Make a dict of all keys of a field or of some, with its own questions and made ones."""
+    every, written = rng.choice(_fields())
+    keys = list(every)
+    if rng.random() < 0.6:
+        keys = rng.sample(keys, max(4, round(len(keys) * rng.uniform(0.3, 1))))
+    here = set(keys)
+    asked = []
+    for one in rng.sample(written, min(len(written), 18)):
+        if one.right & here or not one.right:
+            asked.append(one._replace(right=one.right & here))
+        elif rng.random() < 0.3:
+            asked.append(Asked(one.query, frozenset(), "absent"))
+    for key in rng.sample(keys, min(len(keys), 6)):
+        query, kind = _rewritten(key, rng)
+        asked.append(Asked(query, frozenset([key]), kind))
+    asked += _of_other_fields(keys, rng)
+    if rng.random() < 0.3:
+        keys += _beside(keys, rng)
+    return keys, asked
+
+
+def _of_other_fields(keys: Sequence[str], rng: Random) -> list[Asked]:
+    """Return questions of another field that share no word with the keys."""
+    _, written = rng.choice(_fields())
+    lower = {key.lower() for key in keys}
+    words = {word for key in keys for word in plain(key).split()} - FILLERS
+    found = []
+    for one in rng.sample(written, 3):
+        texts = [one.query, *sorted(one.right)]
+        if all(words.isdisjoint(plain(t).split()) and _is_another(t, lower) for t in texts):
+            found.append(Asked(one.query, frozenset(), "absent"))
+    return found
+
+
+def _beside(keys: Sequence[str], rng: Random) -> list[str]:
+    """Return keys of another field that share no word with these."""
+    words = {word for key in keys for word in plain(key).split()} - FILLERS
+    others, _ = rng.choice(_fields())
+    some = [key for key in others if words.isdisjoint(plain(key).split())]
+    return rng.sample(some, min(len(some), rng.randint(1, 8)))
+
+
+# ---- titles and names that nest ------------------------------------------------------------------
+
+
+def _titles(rng: Random) -> _Made:
+    """Make a dict of titles of many words: definitions, jobs, diagnoses."""
+    if rng.random() < 0.5:
+        return _of_things(rng, things.titles(rng), 400)
+    pool = _pool(rng, size := _size(rng, 5, 1000))
+    pool = pool if rng.random() < 0.7 else terms().frequent()
+    by_title, names = dict[str, Term](), list[str]()
+    is_mixed = rng.random() < 0.5  # with short names, too
+    for term in rng.sample(pool, min(len(pool), size)):
+        words = term.gloss.replace(";", " ").replace("(", " ").replace(")", " ").split()
+        if len(words) < 4 or (is_mixed and rng.random() < 0.5):
+            names.append(term.name)
+        else:
+            by_title[" ".join(words[: rng.randint(6, 14)])] = term
+    titles, asked = rng.sample(sorted(by_title), len(by_title)), []
+    gone = set(titles[: len(titles) // 8])
+    for title in [*titles[: rng.randint(1, 3)], *titles[-10:]]:
+        right = frozenset() if title in gone else frozenset([title])
+        by_name = rng.random() < 0.3
+        query = by_title[title].name if by_name else _some_words(title, rng)
+        asked.append(Asked(query, right, "name" if by_name else "some words"))
+    return [*names, *(title for title in titles if title not in gone)], asked
+
+
+def _some_words(title: str, rng: Random) -> str:
+    """Return some of the words of a title, some of them exchanged, sometimes in another order."""
+    telling = [word for word in title.split() if word.lower() not in FILLERS]
+    kept = [word for word in telling if rng.random() < 0.7] or telling
+    kept = [_exchanged(word, rng) if rng.random() < 0.35 else word for word in kept]
+    if rng.random() < 0.3:
+        rng.shuffle(kept)
+    return " ".join(kept)
+
+
+def _exchanged(word: str, rng: Random) -> str:
+    """Return a synonym of a word, or it with a slip or shortened."""
+    found = [
+        name
+        for term in terms().of(word)[:2]
+        for name, n in zip(term.names, term.counts, strict=True)
+        if n
+    ]
+    found = [name for name in found if name.lower() != word.lower()]
+    if found and rng.random() < 0.7:
+        return rng.choice(found)
+    return _rewritten(word, rng)[0] if len(word) > 3 else word
+
+
+def _nested(rng: Random) -> _Made:
+    """Make a dict of names of which some hold others: "Arden", "New Arden", "Arden Street"."""
+    groups = things.nesting(rng) if rng.random() < 0.5 else _nesting_terms(rng)
+    keys, asked = [], []
+    for group in groups:
+        here = rng.sample(group, rng.randint(1, len(group)))
+        keys += here
+        for name in rng.sample(here, min(2, len(here))):
+            query, kind = _rewritten(name, rng, (6, 2, 1 if " " in name else 0))
+            if (short := things.short_place(name, rng)) != name and rng.random() < 0.3:
+                query, kind = short, "short"
+            asked.append(Asked(query, frozenset([name]), f"nested {kind}"))
+        gone = [name for name in group if name not in here]
+        if gone and rng.random() < 0.7:
+            query = rng.choice(gone)
+            query = slip(query, rng) if rng.random() < 0.25 else query
+            asked.append(Asked(query, frozenset(), "nested absent"))
+    return keys, asked
+
+
+def _nesting_terms(rng: Random) -> list[list[str]]:
+    """Return words of WordNet, each with compounds of it or a longer word that begins with it."""
+    compounds = terms().compounds()
+    groups = []
+    for word in rng.sample(_heads(), _size(rng, 2, 20)):
+        some = [one for one in compounds[word] if not terms_named(one) & {word}]
+        longer = _longer(word)
+        group = [word, *rng.sample(some, min(len(some), rng.randint(1, 3)))]
+        if longer and rng.random() < 0.4:
+            group.append(rng.choice(longer))
+        if not any(terms().means(one) & {word} for one in group[1:]) or rng.random() < 0.5:
+            groups.append(group)
+    return groups
+
+
+@cache
+def _heads() -> list[str]:
+    """Return the words that compounds of WordNet are made of, and that are nouns themselves."""
+    return [word for word in terms().compounds() if any(t.part == "n" for t in terms().of(word))]
+
+
+@cache
+def _beginnings() -> dict[str, list[str]]:
+    """Return for each noun of four letters or more the longer ones that begin with it."""
+    names = sorted(
+        {t.name.lower() for t in terms().frequent() if t.part == "n" and t.name.isalpha()}
+    )
+    found, open_ones = defaultdict[str, list[str]](list), list[str]()
+    for name in names:
+        open_ones = [one for one in open_ones if name.startswith(one)]
+        for one in open_ones:
+            if len(name) > len(one) + 2:
+                found[one].append(name)
+        if len(name) > 3:
+            open_ones.append(name)
+    return dict(found)
+
+
+def _longer(word: str) -> list[str]:
+    """Return other words that begin with a word, and are no forms of it."""
+    return [
+        one for one in _beginnings().get(word, ()) if not terms().means(one) & terms_named(word)
+    ]
+
+
+# ---- what is no question at all ------------------------------------------------------------------
+
+_SYLLABLES = listed(
+    "ung eau ção ski chen gne ijk ška mente ción keit zione ová sch tje ður oğlu wska yön kko hlá "
+    "ré lös grü vår nøk mêm ções świe dró kêz çal"
+)
+
+
+def _noise(rng: Random) -> _Made:
+    """Make a dict of another kind, and ask it random letters, foreign words and numbers alone."""
+    keys, _ = rng.choice([_terms, _everyday, _singles])(rng)
+    asked = _absent((_gibberish(rng) for _ in range(8)), "noise")
+    some = rng.sample(list(keys), min(len(keys), 4))
+    return keys, asked + [Asked(slip(key, rng), frozenset([key]), "slip") for key in some]
+
+
+def _gibberish(rng: Random) -> str:
+    chance = rng.random()
+    if chance < 0.4:
+        return "".join(rng.choices(string.ascii_lowercase, k=rng.randint(1, 12)))
+    if chance < 0.7:
+        parts = [rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3))]
+        return rng.choice(string.ascii_lowercase) + "".join(parts)
+    if chance < 0.85:
+        return str(rng.randrange(10 ** rng.randint(1, 8)))
+    return " ".join("".join(rng.choices("aeioubcdlmnrst", k=rng.randint(2, 7))) for _ in range(2))
+
+
+def _made_of(
+    make: Callable[[Random], list[things.Thing]], most: int = 40
+) -> Callable[[Random], _Made]:
+    return lambda rng: _of_things(rng, make(rng), most)
+
+
+_MAKERS: Mapping[str, Callable[[Random], _Made]] = {
+    "terms": _terms,
+    "everyday": _everyday,
+    "singles": _singles,
+    "spellings": _spellings,
+    "nested": _nested,
+    "shared words": _made_of(things.sharing_words, 60),
+    "negated": _made_of(things.negated, 24),
+    "codes": _made_of(codes.codes, 60),
+    "order": _made_of(codes.ordered, 20),
+    "closed": _made_of(codes.closed, 40),
+    "firms": _made_of(things.firms, 60),
+    "titles": _titles,
+    "noise": _noise,
+    "options": _made_of(things.options, 60),
+}
