@@ -1,4 +1,4 @@
-"""Files that a stranger made, with right checksums: each is refused, in a second and 200 MB."""
+"""Files that a stranger made, with right checksums: each is refused, in less than 200 MB."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import (
     ArgumentTypeError,
@@ -25,27 +22,24 @@ from fuzzydict import (
 )
 from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import parsed_json, read_arrays, write_arrays
+from fuzzydict._values import ValueReader
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.embedding.vocabulary import mapped_arrays
-from fuzzydict.saving import filled, require_plain
-from fuzzydict.text.words import plain
+from fuzzydict.frames.matcher import Matcher
 from tests.support.damage import entry, text, with_header
 
-SECONDS, BYTES = 1.0, 200e6
+BYTES = 200e6
 PRIME = 2**61 - 1  # the hash of a whole number is its rest after division by it
 
 
 def refused(path: Path) -> str:
-    """Return what loading the file raises, once it was cheap."""
+    """Return what loading the file raises, once it took little memory."""
     tracemalloc.start()
-    begun = time.thread_time()
     try:
         with pytest.raises(FileFormatError, match=path.name) as told:
             FuzzyDict.load(path)
         assert tracemalloc.get_traced_memory()[1] < BYTES
     finally:
         tracemalloc.stop()
-    assert time.thread_time() - begun < 5 * SECONDS  # memory is traced, which takes its time
     return str(told.value)
 
 
@@ -58,84 +52,164 @@ def changed(path: Path, **arrays: Any) -> None:
 
 # ---- keys that meet in the table of a dict -------------------------------------------------
 
+MOST = 5_000  # integers in one dict
+
 
 def of_one_hash(count: int) -> list[int]:
-    return [PRIME * i for i in range(1, count)]
+    return [PRIME * i for i in range(1, count + 1)]
 
 
-def along_the_walk(bits: int) -> list[int]:
-    """Return keys of different hashes whose search walks past all that came before.
-
-    A dict looks at places i, 5 i + 1, ... of its table; half of them are filled in this order.
-    """
-    size, place, filled_places = 2**bits, 0, []
-    for _ in range(size // 2):
-        filled_places.append(place)
-        place = (5 * place + 1) % size
-    random = np.random.default_rng(0)
-    factors, starts = random.integers(1, 2**30, size // 8), random.integers(0, size // 8, size // 8)
-    more = [int(f) * size + filled_places[s] for f, s in zip(factors, starts, strict=True)]
-    return list(dict.fromkeys(filled_places + more))
+def inner(keys: list[Any]) -> list[Any]:
+    """Return a dict of these keys as a value is written."""
+    return ["dict", *(part for key in keys for part in (key, 0))]
 
 
-def test_keys_that_are_made_to_meet_are_refused(tmp_path: Path) -> None:
-    keys = of_one_hash(10_000)
-    changed(tmp_path / "keys", keys=text(keys), values=text([0] * len(keys)))
-    assert "made to meet" in refused(tmp_path / "keys")
+def crafted(path: Path, keys: list[Any], values: list[Any] | None = None, **arrays: Any) -> Path:
+    """Write a dict with these keys and values, as they are written, and return its path."""
+    changed(path, keys=text(keys), values=text(values or [0] * len(keys)), **arrays)
+    return path
 
 
-def test_so_are_keys_of_different_hashes() -> None:
-    keys = along_the_walk(19)
-    begun = time.thread_time()
-    with pytest.raises(ValueError, match="made to meet"):
-        filled(keys, keys)
-    assert time.thread_time() - begun < SECONDS
+def of_numpy(count: int, size: int) -> dict[str, Any]:
+    """Return tuples of ones of two dtypes and a number, and the arrays of those ones."""
+    rows = range(0, count * size, size)
+    parts = [[["scalar", dtype, row + i] for i in range(size) for dtype in (0, 1)] for row in rows]
+    keys = [["tuple", *some, key] for some, key in zip(parts, of_one_hash(count), strict=True)]
+    ones = {f"values {i}": np.ones(count * size, dtype) for i, dtype in enumerate(["f2", "i8"])}
+    return {"keys": keys, **ones}
 
 
-def test_nor_may_they_be_in_a_value(tmp_path: Path) -> None:
-    pairs = ["dict", *(part for key in of_one_hash(10_000) for part in (key, 0))]
-    changed(tmp_path / "value", values=text([pairs]))
-    assert "made to meet" in refused(tmp_path / "value")
+LONG = [10**4200 + key for key in of_one_hash(800)]  # integers of 4,201 digits
+MADE_TO_MEET: dict[str, dict[str, Any]] = {
+    "integers": {"keys": of_one_hash(MOST + 1)},
+    "honest ones": {"keys": list(range(MOST + 1))},  # which nobody can tell from those that meet
+    "floats": {"keys": [i + 0.5 for i in range(MOST + 1)]},
+    "among texts": {"keys": [*of_one_hash(MOST), "?", "!", None]},
+    "long integers": {"keys": LONG},
+    "tuples": {"keys": [["tuple", 1, key] for key in of_one_hash(3_000)]},
+    "long tuples": {"keys": [["tuple", *[1000] * 300, key] for key in of_one_hash(300)]},
+    "tuples in tuples": {"keys": [["tuple", ["tuple", *[1] * 99], k] for k in of_one_hash(600)]},
+    "tuples of a long text": {"keys": [["tuple", "x" * 10_000, k] for k in of_one_hash(400)]},
+    "tuples of numbers of numpy": of_numpy(200, 4),
+    "in a value": {"keys": ["?"], "values": [inner(of_one_hash(MOST + 1))]},
+    "deep in a value": {"keys": ["?"], "values": [["list", inner(of_one_hash(MOST + 1))]]},
+    "in many values": {
+        "keys": ["?" * i for i in range(40)],
+        "values": [inner(of_one_hash(800))] * 40,
+    },
+    "here and in a value": {
+        "keys": of_one_hash(4_000),
+        "values": [*[0] * 3_999, inner(of_one_hash(4_000))],
+    },
+    "with aliases": {
+        "keys": of_one_hash(1_000),
+        "aliases": text([[f"x{i}", 999] for i in range(6_001)]),
+    },
+}
 
 
-def test_honest_keys_that_take_long_to_hash_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine on which every step is slow."""
-    monkeypatch.setattr("fuzzydict.saving._SLOW", 0.0)
-    monkeypatch.setattr("fuzzydict.saving._SECONDS", 0.0)
-    keys = [(*range(400), i) for i in range(6_000)]
-    assert len(filled(keys, keys)) == len(keys)
+@pytest.mark.parametrize("made", MADE_TO_MEET.values(), ids=MADE_TO_MEET)
+def test_keys_that_may_be_made_to_meet_are_refused(tmp_path: Path, made: dict[str, Any]) -> None:
+    message = refused(crafted(tmp_path / "d", **made))
+    assert "no texts" in message
+    assert "FuzzyDict.load(path, trust=True)" in message
+    assert "damaged" not in message
 
 
-def test_tuples_that_are_made_to_meet_are_refused(tmp_path: Path) -> None:
-    keys = [["tuple", 1, key] for key in of_one_hash(8_000)]
-    changed(tmp_path / "keys", keys=text(keys), values=text([0] * len(keys)))
-    assert "made to meet" in refused(tmp_path / "keys")
+@pytest.mark.parametrize("name", ["honest ones", "floats", "in many values", "with aliases"])
+def test_they_are_read_if_they_are_trusted(tmp_path: Path, name: str) -> None:
+    path = crafted(tmp_path / "d", **MADE_TO_MEET[name])
+    d: FuzzyDict[Any] = FuzzyDict.load(path, trust=True)
+    assert list(d) == MADE_TO_MEET[name]["keys"]
+    assert len(d.aliases) in (0, 6_001)
+    assert Matcher(path, trust=True).open() == d
+    with pytest.raises(FileFormatError, match="trust=True"):
+        FuzzyDict.load(path, trust=False)
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        list(range(-100_000, 100_000)),
-        [2.0**i for i in range(-1000, 1000)],
-        [2**i for i in range(3000)],  # of 61 hashes
-        [(i, -i) for i in range(50_000)],
-        [*(f"key {i}" for i in range(1000)), 5, None],
-    ],
-    ids=["whole", "floats", "powers", "pairs", "texts"],
-)
-def test_honest_keys_are_not(keys: list[Any]) -> None:
-    items = filled(keys, list(range(len(keys))))
-    assert list(items) == keys
-    assert list(items.values()) == list(range(len(keys)))
+HONEST_ITEMS: dict[str, dict[Any, Any]] = {
+    "whole": dict.fromkeys(range(-2450, 2450), 0),
+    "floats": {2.0**i: 0 for i in range(-1000, 1000)},
+    "powers": {2**i: 0 for i in range(1000)},  # of 61 hashes
+    "pairs": {(i, -i): 0 for i in range(2_500)},
+    "of numpy": {np.int64(i): 0 for i in range(4_900)},
+    "texts": {**{f"key {i}": i for i in range(20_000)}, 5: 0, None: 1, True: 2},
+    "few in each of many": {f"key {i}": dict.fromkeys(range(5), 0) for i in range(5_000)},
+    "texts in each of many": {f"key {i}": {f"{j}": 0 for j in range(9)} for i in range(5_000)},
+}
+
+
+@pytest.mark.parametrize("items", HONEST_ITEMS.values(), ids=HONEST_ITEMS)
+def test_honest_keys_are_read(tmp_path: Path, items: dict[Any, Any]) -> None:
+    d = FuzzyDict(items)
+    d.aliases = {f"number {i}": key for i, key in enumerate(list(items)[-20:])}
+    d.save(tmp_path / "d")
+    opened: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
+    assert list(opened.items()) == list(items.items())
+    assert opened.aliases == d.aliases
+
+
+def test_so_many_integers_are_read(tmp_path: Path) -> None:
+    """As many as the limit lets through, although all of them have one hash."""
+    keys = of_one_hash(MOST)
+    opened: FuzzyDict[Any] = FuzzyDict.load(crafted(tmp_path / "d", keys))
+    assert list(opened) == keys
+
+
+class Meeting:
+    """A key that meets all others; it counts how often it is hashed and compared."""
+
+    hashed = compared = 0
+
+    def __hash__(self) -> int:
+        Meeting.hashed += 1
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        Meeting.compared += 1
+        return self is other
+
+
+@pytest.fixture
+def _nothing_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Meeting, "hashed", 0)
+    monkeypatch.setattr(Meeting, "compared", 0)
+    monkeypatch.setattr("fuzzydict._values._MOST_COMPARED", 10_000)
+
+
+@pytest.mark.usefixtures("_nothing_met")
+def test_no_more_are_compared_than_the_limit_says() -> None:
+    keys: list[Any] = [Meeting() for _ in range(100)]
+    assert list(ValueReader([], "a file", is_trusted=False).filled(keys, keys)) == keys
+    assert 100 * 99 / 2 <= Meeting.compared <= 10_000
+
+
+@pytest.mark.usefixtures("_nothing_met")
+def test_what_is_refused_is_not_even_hashed() -> None:
+    keys: list[Any] = [Meeting() for _ in range(101)]
+    with pytest.raises(FileFormatError, match=r"^a file has .* over 10,000 comparisons"):
+        ValueReader([], "a file", is_trusted=False).filled(keys, keys)
+    assert Meeting.hashed == 0
+
+
+@pytest.mark.usefixtures("_nothing_met")
+def test_comparisons_of_all_dicts_of_a_file_count_together() -> None:
+    reader = ValueReader([], "a file", is_trusted=False)
+    for start in range(0, 1_000, 10):
+        keys = [*range(start, start + 10), "a", "b"]
+        assert list(reader.filled(keys, keys)) == keys
+    with pytest.raises(FileFormatError, match="trust=True"):
+        reader.filled([1], [1])
 
 
 @pytest.mark.parametrize("values", [[1], [1, 2, 3]])
 def test_as_many_values_as_keys_are_wanted(values: list[int]) -> None:
+    reader = ValueReader([], "a file", is_trusted=False)
     for keys in (["a", "b"], [1, 2]):
         with pytest.raises(ValueError, match="argument"):
-            filled(keys, values)
+            reader.filled(keys, values)
         with pytest.raises(ValueError, match="twice"):
-            filled([*keys, keys[0]], [1, 2, 3])
+            reader.filled([*keys, keys[0]], [1, 2, 3])
 
 
 # ---- shapes -------------------------------------------------------------------------------
@@ -193,75 +267,36 @@ def test_json_that_is_deep_or_twofold_is_refused(text: bytes) -> None:
 
 EYE = np.eye(2, dtype=np.float32)
 PROJECTIONS: dict[str, dict[str, Any]] = {
-    "1,200 bases": {"base." * 1200 + "query": EYE},
-    "a hundred bases": {"base." * 100 + "query": EYE},
-    "deep words": {"query": EYE, "words": text(b"[" * 100_000 + b"]" * 100_000)},
-    "words of two types": {"query": EYE, "words": text(["a", 1])},
-    "words that are a text": {"query": EYE, "words": text("ab")},
-    "words of one hash": {"query": EYE, "words": text(of_one_hash(40_000))},
+    "a base": {"query": EYE, "base.query": EYE},
     "NaN": {"query": EYE * np.float32(np.nan)},
     "products that overflow": {"query": EYE * np.float32(3e38), "key": EYE},
     "numbers beyond 32 bits": {"query": np.eye(2) * 1e300},
-    "bases that overflow": {"query": EYE * 1e8, "base.query": EYE * np.float32(1e8)},
     "factors that overflow": {"key.left": EYE * 1e9, "key.right": EYE * np.float32(1e9)},
-    "a table that overflows": {
-        "query.matrix": EYE,
-        "query.table.vectors": EYE * np.float32(1e20),
-        "query.words": text([]),
-        "query.weights": np.zeros(0, np.float32),
-    },
-    "weights of words of one hash": {
-        "query.matrix": EYE,
-        "query.table.vectors": EYE,
-        "query.words": text(of_one_hash(40_000)),
-        "query.weights": np.full(39_999, 0.5, np.float32),
-    },
-    "a huge calibration": {"query": EYE, "calibration": np.full(27, 1e300)},
-    "a tiny reach": {"query": EYE, "calibration": np.array([1e-320, *[0.0] * 24, 1, 1])},
-    "a tiny nesting": {"query": EYE, "calibration": np.array([1, *[0.0] * 25, 1e-320])},
-    "a calibration of texts": {"query": EYE, "calibration": text(["a"])},
-    "a name of another type": {"shipped": text([["wordnet"], 1])},
-    "no name": {"shipped": text(["wordnet"])},
 }
 
 
 @pytest.mark.parametrize("arrays", PROJECTIONS.values(), ids=PROJECTIONS)
 def test_projections_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
-    path = tmp_path / "x.projections"
-    write_arrays(path, "projections", {"embedding": None}, arrays)
-    begun = time.thread_time()
-    with pytest.raises(FileFormatError, match=r"x\.projections"):
-        Projections.load(path)
-    assert time.thread_time() - begun < SECONDS
+    write_arrays(tmp_path / "x", "projections", {}, arrays)
+    with pytest.raises(FileFormatError, match="no whole projections"):
+        Projections.from_arrays(read_arrays(tmp_path / "x", "projections").arrays)
 
 
 def test_projections_that_could_not_be_opened_are_not_made() -> None:
-    with pytest.raises(ShapeError, match=r"query: .* overflow; scale them down"):
+    with pytest.raises(ShapeError, match=r"query: .* overflow; scale it down"):
         Projections(EYE * np.float32(3e38))
-    many = Projections(EYE)
-    for _ in range(99):
-        many = Projections(base=many)
-    with pytest.raises(ShapeError, match="at most 100"):
-        Projections(base=many)
 
 
-def table(**changes: Any) -> dict[str, Any]:
-    """Return the arrays of three words and their vectors, with some changes."""
-    words = ["color", "price", "brand"]
+def table(words: Any = ("color", "price", "brand"), **changes: Any) -> dict[str, Any]:
+    """Return the arrays of words, listed as JSON, and of their vectors."""
     arrays = {
-        **mapped_arrays(words),
+        "words": text(words if isinstance(words, bytes | dict) else list(words)),
         "counts": np.array([5, 2, 1]),
         "vectors": np.ones((3, 2), "f4"),
     }
-    return {name: array for name, array in {**arrays, **changes}.items() if array is not None}
+    return {**arrays, **changes}
 
 
-def listed(words: Any) -> dict[str, Any]:
-    """Return the arrays of words listed as JSON, and their vectors."""
-    return table(text=None, checksums=None, rows=None, words=text(words))
-
-
-HONEST = mapped_arrays(["color", "price", "brand"])
 VECTORS: dict[str, dict[str, Any]] = {
     "NaN": table(vectors=np.full((3, 2), np.nan, "f4")),
     "one infinity": table(vectors=np.array([[1, 2], [3, 4], [5, np.inf]], "f4")),
@@ -273,17 +308,11 @@ VECTORS: dict[str, dict[str, Any]] = {
     "counts whose sum overflows": table(counts=np.full(3, 2**62)),
     "counts beyond 63 bits": table(counts=np.full(3, 2**63, "u8")),
     "counts of two axes": table(counts=np.ones((3, 1), "i8")),
-    "checksums that do not rise": table(checksums=HONEST["checksums"][::-1].copy()),
-    "other checksums": table(checksums=HONEST["checksums"] - 1),
-    "rows that are not there": table(rows=HONEST["rows"] + 1),
-    "one row for all": table(rows=HONEST["rows"] * 0),
-    "a word twice": table(**mapped_arrays(["color", "color", "brand"])),
-    "words that are not UTF-8": table(text=HONEST["text"] | np.uint8(128)),
-    "a listed word twice": listed(["color", "color", "brand"]),
-    "words of two types": listed(["color", "price", 1]),
-    "deep words": listed(b"[" * 100_000 + b"]" * 100_000),
-    "words of one hash": listed(of_one_hash(40_000)),
-    "words that are an object": listed({"color": 1, "price": 2, "brand": 3}),
+    "a word twice": table(["color", "color", "brand"]),
+    "words of two types": table(["color", "price", 1]),
+    "deep words": table(b"[" * 100_000 + b"]" * 100_000),
+    "words of one hash": table(of_one_hash(40_000)),
+    "words that are an object": table({"color": 1, "price": 2, "brand": 3}),
 }
 
 
@@ -291,15 +320,12 @@ VECTORS: dict[str, dict[str, Any]] = {
 def test_vectors_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
     path = tmp_path / "x.vectors"
     write_arrays(path, "word vectors", {}, arrays)
-    begun = time.thread_time()
     with pytest.raises(FileFormatError, match=r"x\.vectors"):
         WordVectors.load(path)
-    assert time.thread_time() - begun < SECONDS
 
 
-@pytest.mark.parametrize("arrays", [table(), listed(["color", "price", "brand"])])
-def test_honest_ones_are_not(tmp_path: Path, arrays: dict[str, Any]) -> None:
-    write_arrays(tmp_path / "x.vectors", "word vectors", {}, arrays)
+def test_honest_ones_are_not(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "x.vectors", "word vectors", {}, table())
     assert WordVectors.load(tmp_path / "x.vectors").words == ["color", "price", "brand"]
 
 
@@ -308,17 +334,6 @@ def test_vectors_whose_squares_overflow_have_lengths(count: int) -> None:
     vectors = np.array([[3e25, -4e25], [0, 0]], np.float32)[:count]
     assert units(vectors) == pytest.approx(np.array([[0.6, -0.8], [0, 0]])[:count])
     assert inverse_lengths(vectors).tolist() == pytest.approx([2e-26, 0][:count])
-
-
-def test_learned_words_in_the_file_of_a_dict_are_texts(tmp_path: Path) -> None:
-    axes = {"color": [1.0, 2.0], "price": [2.0, -1.0]}
-    projections = Projections(EYE, words=["a"])
-    FuzzyDict({"color": 1}, embedding=axes, projections=projections).save(tmp_path / "d")
-    stored = read_arrays(tmp_path / "d", "fuzzy dict")
-    arrays = {**stored.arrays, "projections words": text(["a", 1])}
-    write_arrays(tmp_path / "d", "fuzzy dict", stored.meta, arrays)
-    with pytest.raises(FileFormatError, match=r"/d is damaged"):
-        FuzzyDict.load(tmp_path / "d", embedding=axes)
 
 
 def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_path: Path) -> None:
@@ -349,42 +364,10 @@ def test_some_hundred_crafted_files_do_no_harm() -> None:
         f"runpy.run_module('tests.benchmarks.crafted', run_name='__main__', alter_sys=True)"
     )
     command = [sys.executable, "-P", "-c", code, "--seed", "3", "--count", str(COUNT)]
+    command += ["--seconds", "inf"]  # on any machine, however slow
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert f"seed 3, {COUNT} files, " in run.stdout
     assert " 0 opened" not in run.stdout
     assert "0 escaped" in run.stdout
-
-
-@pytest.mark.parametrize(
-    "strings",
-    [
-        [""],
-        ["a", ""],
-        ["a  b"],
-        [" a"],
-        ["a "],
-        ["a\nb"],
-        ["A"],
-        ["a-b"],
-        ["a\u3000b"],
-        ["a" * 1025],
-    ],
-)
-def test_what_a_file_says_are_plain_words_are_some(strings: list[str]) -> None:
-    with pytest.raises(ValueError, match="plain words"):
-        require_plain(strings)
-
-
-def are_taken(strings: list[str]) -> bool:
-    try:
-        require_plain(strings)
-    except ValueError:
-        return False
-    return True
-
-
-@given(st.lists(st.text(), max_size=5))
-def test_plain_words_are_taken(texts: list[str]) -> None:
-    assert are_taken([words for words in map(plain, texts) if words])

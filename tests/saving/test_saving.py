@@ -31,7 +31,6 @@ from fuzzydict import (
     ScaledDot,
     WordVectors,
 )
-from fuzzydict.embedding.projections import DEFAULT, Projections
 from tests.support.properties import examples
 
 KILLS = 100 if os.environ.get("FUZZYDICT_SLOW") else 5
@@ -285,33 +284,6 @@ def test_functions_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
 # ---- older files --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["query_heads", "query_heads_on_base"])
-def test_query_heads_of_older_files_are_left_out_and_fit_is_asked_for(
-    name: str, tmp_path: Path
-) -> None:
-    table = {
-        "red": [1.0, 0.0, 0.1],
-        "blue": [0.0, 1.0, 0.2],
-        "green": [0.3, 0.3, 0.9],
-        "violet": [0.6, 0.8, 0.0],
-    }
-    turn = np.roll(np.eye(3), 1, axis=1)
-    before = Projections(turn, turn) if name == "query_heads_on_base" else "identity"
-    with pytest.warns(UserWarning, match=r"query heads .* Q, K and V .* call fit again"):
-        d: FuzzyDict[float] = FuzzyDict.load(
-            Path(__file__).parent / f"files/{name}.fuzzydict", embedding=table
-        )
-    assert d == {"red": 1.0, "blue": 2.0, "green": 3.0}
-    new = FuzzyDict(
-        d, embedding=table, scorer="cosine", temperature=d.temperature, projections=before
-    )
-    assert d.most_similar("violet", None) == new.most_similar("violet", None)
-    d.save(tmp_path / "d")
-    assert FuzzyDict.load(tmp_path / "d", embedding=table).projections == d.projections
-    assert d.fit({"violet": "green"}, validation=0).kept
-    assert d.nearest("violet").key == "green"
-
-
 # ---- what is refused at save --------------------------------------------------------------
 
 
@@ -487,39 +459,3 @@ def test_an_option_that_is_none_comes_back_as_none(tmp_path: Path) -> None:
     d.save(tmp_path / "d.fuzzydict")
     again: Any = Careful.load(tmp_path / "d.fuzzydict")
     assert (again.score_cutoff, again.scorer) == (None, None)
-
-
-def test_a_fitted_dict_names_the_projections_that_ship_and_does_not_hold_them(
-    tmp_path: Path,
-) -> None:
-    d = FuzzyDict({"color": 1, "price": 2, "brand": 3})
-    base = Projections.shipped(DEFAULT)
-    size = len(d.attend("hue").query)
-    d.projections = Projections(0.9 * np.eye(size), base=base)
-    d.save(tmp_path / "d")
-    assert (tmp_path / "d").stat().st_size < 8 * size**2 + 100_000
-    again: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "d")
-    assert again.projections.base is base
-    for query in ("hue", "cost", "qwzx"):
-        assert again.most_similar(query) == d.most_similar(query)
-
-
-def test_a_file_tells_which_projections_were_the_default(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    d = FuzzyDict({"color": 1, "price": 2}, projections="wordnet")
-    d.save(tmp_path / "named")
-    d.projections = None
-    monkeypatch.setattr("fuzzydict.saving.DEFAULT", "wordnet")
-    monkeypatch.setattr("fuzzydict.embedding.projections.DEFAULT", "wordnet")
-    d.save(tmp_path / "default")
-    assert FuzzyDict.load(tmp_path / "default").projections is None
-    monkeypatch.undo()
-    monkeypatch.setattr("fuzzydict.saving.DEFAULT", "another")
-    again: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "default")
-    assert again.projections == FuzzyDict.load(tmp_path / "named").projections == "wordnet"
-    assert again["colour"] == 1
-    of_the_users = FuzzyDict({"color": 1}, embedding={"color": [1.0, 0.0]})
-    of_the_users.save(tmp_path / "own")
-    loaded: FuzzyDict[Any] = FuzzyDict.load(tmp_path / "own", embedding={"color": [1.0, 0.0]})
-    assert loaded.projections is None
