@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from fuzzydict._arrays import as_floats
-from fuzzydict.embedding.base import Background, WordFeatures, background_of
-from fuzzydict.embedding.calibration import OF_TEXTS
-from fuzzydict.embedding.vocabulary import FoundWords, Vocabulary
-from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors, is_english
+from fuzzydict.embedding.word_vectors import ENGLISH, Brown, English, WordVectors
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
 
-
-# Of what the mean of unrelated cosines leaves to 1: their least spread. A sentence encoder has as
-# much. Letters counted have less, but texts with a few letters in common are no nearer in meaning.
-_LEAST_SPREAD = 0.11
 # Texts whose vectors identify a function.
 _PROBES = ["color", "top speed", "the quick brown fox", "42"]
 
@@ -36,13 +27,11 @@ class Encoder:
     [[1.0, 1.0], [3.0, 1.0]]
     """
 
-    calibration = OF_TEXTS
     tells_words = False
 
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
         self._size: int | None = None  # E, known after the first call
-        self._learned: frozenset[str] = frozenset()
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector for each text, (n, E).
@@ -72,51 +61,9 @@ class Encoder:
         self._size = vectors.shape[1]
         return vectors
 
-    def encode_with_trust(
-        self,
-        texts: Sequence[str],
-        *,
-        of_queries: bool = False,  # noqa: ARG002
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` returns, (n, E), and 1 for each text, (n,)."""
-        return self.encode(texts), self.trust(texts)
-
-    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return 1 for each text, (n,), since the model does not tell which words it knows."""
-        return np.ones(len(texts), np.float32)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words of `English`, since the model does not tell which words it knows."""
-        vocabulary = English().vocabulary
-        return vocabulary.with_learned(self._learned) if self._learned else vocabulary
-
-    def with_learned(self, words: Collection[str]) -> Encoder:
-        """Return the same encoder with a vocabulary that also knows these words."""
-        new = copy(self)
-        new._learned = frozenset(words)
-        return new
-
-    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
-        """Return the features of n words, without vectors: a call for each would be slow."""
-        found = FoundWords(self.vocabulary, words)
-        trust = self.trust(words)
-        vectors, lengths = np.split(np.zeros((len(words), 1), np.float32), [0], axis=1)
-        return WordFeatures(found.known, found.weights, trust, vectors, lengths)
-
-    def projected_features(self, words: Sequence[str], project: Any) -> WordFeatures:  # noqa: ARG002
-        """Return what `word_features` returns; there are no vectors to project."""
-        return self.word_features(words)
-
-    def background(self, keys: NDArray[np.float32]) -> Background:
-        """Return the cosines to expect of unrelated texts, estimated from those of keys, (n, E).
-
-        >>> encoder = Encoder(lambda texts: [[9.0, len(text)] for text in texts])
-        >>> round(encoder.background(np.eye(20, dtype=np.float32)).spread, 2)  # of a mean near 0
-        0.11
-        """
-        mean, spread = background_of(keys)
-        return Background(mean, max(spread, _LEAST_SPREAD * (1 - mean)))
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what `encode` returns: queries and keys are encoded alike."""
+        return self.encode(texts)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return a name, and vectors of a few probe texts: nothing else identifies a function."""
@@ -124,7 +71,14 @@ class Encoder:
         return {"name": f"a function to vectors of {vectors.shape[1]}", "probes": vectors.tolist()}
 
 
-def require_same(saved: dict[str, Any], embedding: Embedding, where: str = "file") -> None:
+class Identified(Protocol):
+    """An embedding, or what has one."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return a name, and maybe probes, as JSON."""
+
+
+def require_same(saved: dict[str, Any], embedding: Identified, where: str = "file") -> None:
     """Raise OptionError unless the fingerprint of an embedding is the one saved in a file or store.
 
     Functions may round differently on another machine, so their probes need only be close.
@@ -161,9 +115,9 @@ def as_embedding(embedding: Any) -> Unprojected:
     """Return the embedding that an ``embedding=`` argument means.
 
     Args:
-        embedding: ``None`` (the shipped Brown vectors), ``"english"`` (the table `English`), a
-            `WordVectors`, a gensim ``KeyedVectors`` (or a model that has one as ``wv``), a mapping
-            ``{word: vector}``, an object with ``encode(list of texts)``, or such a function.
+        embedding: ``None`` (`Brown`), ``"english"`` (`English`), a `WordVectors`, a gensim
+            ``KeyedVectors`` (or a model that has one as ``wv``), a mapping ``{word: vector}``, an
+            object with ``encode(list of texts)``, or such a function.
 
     Raises:
         ArgumentTypeError: it is none of these.
@@ -202,4 +156,5 @@ def name_of(embedding: Any) -> str | None:
     """
     if isinstance(embedding, str):
         return embedding
-    return ENGLISH if embedding is English or is_english(embedding) else None
+    is_english = embedding is English or getattr(embedding, "ships_as", None) == ENGLISH
+    return ENGLISH if is_english else None

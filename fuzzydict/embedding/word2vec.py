@@ -12,7 +12,13 @@ import numpy as np
 
 from fuzzydict._arrays import units
 from fuzzydict._files import bytes_of, decoded
-from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    MissingCorpusError,
+    OptionError,
+    ShapeError,
+    quoted,
+)
 from fuzzydict.text.words import words
 
 if TYPE_CHECKING:
@@ -260,3 +266,29 @@ def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:
         ) from None
     # In prose, unlike in identifiers, "McDonald" is one word, and the U.S. is not the word "us".
     return words(text.lower().replace(".", " ").replace("&", " "))
+
+
+def brown_sentences(*, download: bool = False) -> list[list[str]]:
+    """Return the 57,340 sentences of the Brown corpus, each a list of its tokens.
+
+    Args:
+        download: fetch the corpus with nltk first, where it is not on this machine.
+
+    Raises:
+        MissingCorpusError: the corpus is not there, or could not be fetched.
+    """
+    import nltk
+    from nltk.corpus import brown
+
+    try:
+        return [list(sentence) for sentence in brown.sents()]
+    except LookupError as error:
+        if download and nltk.download("brown", quiet=True):
+            return brown_sentences()
+        problem = "nltk could not fetch the Brown corpus; check the connection and try again with"
+        if not download:
+            problem = (
+                "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
+                f"{', '.join(nltk.data.path)}); fetch it with"
+            )
+        raise MissingCorpusError(f"{problem}: python -m nltk.downloader brown") from error

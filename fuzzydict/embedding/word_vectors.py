@@ -1,37 +1,25 @@
-"""`WordVectors`: the vectors of words, and of texts made of known and unknown words."""
+"""`WordVectors`: the vectors of words, and of texts made of them."""
 
 from __future__ import annotations
 
-import json
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, different, slices, units_and_lengths
-from fuzzydict._files import array_of, read_arrays, write_arrays
+from fuzzydict._arrays import as_floats, make_room, units_and_lengths
+from fuzzydict._files import header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
-from fuzzydict.embedding.base import SAMPLE, Background, WordCache, WordFeatures, background_of
-from fuzzydict.embedding.calibration import OF_ENGLISH, OF_WORDS, Calibration
-from fuzzydict.embedding.vocabulary import (
-    FoundWords,
-    JoinedVocabulary,
-    StandIns,
-    Vocabulary,
-    phrases_of,
-    sums,
-)
+from fuzzydict.embedding.matrix import LARGEST, Matrix, SideBySide, are_in_range
+from fuzzydict.embedding.vocabulary import Vocabulary
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
-    MissingCorpusError,
     ShapeError,
     quoted,
 )
-from fuzzydict.text.ngrams import ngram_buckets, ngram_buckets_of_each
 
 if TYPE_CHECKING:
     import os
@@ -39,364 +27,38 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: Changes the vectors of texts, (n, E) -> (n, r).
-Project: TypeAlias = "Callable[[NDArray[np.float32], Sequence[str]], NDArray[np.float32]]"
-
-
-# ---- rounded vectors -----------------------------------------------------------------------------
-
-
-_LARGEST = 1e30  # number of a vector, so that sums of many are below 3e38
-
-
-def _are_in_range(vectors: NDArray[np.float32]) -> bool:
-    """Tell whether no number is NaN, or beyond the largest."""
-    return bool(vectors.min() >= -_LARGEST and vectors.max() <= _LARGEST)
-
-
-class Matrix:
-    """A matrix (V, E) of 32-bit numbers, or of 8-bit codes with a scale for each row.
-
-    Row i is ``codes[i]``, times ``scales[i]`` if there are scales, (V,).
-
-    >>> matrix = Matrix(np.array([[0.5, -1.0], [2.0, 0.25]], np.float32)).rounded()
-    >>> matrix.codes.tolist()
-    [[64, -127], [127, 16]]
-    >>> matrix.rows(np.array([1])).round(2).tolist()
-    [[2.0, 0.25]]
-    """
-
-    def __init__(self, codes: NDArray[Any], scales: NDArray[np.float32] | None = None) -> None:
-        self.codes = codes
-        self.scales = scales
-
-    def check(self, count: int, *, is_ours: bool = False) -> None:
-        """Raise ValueError unless this is a matrix of so many rows, and of finite numbers.
-
-        Args:
-            count: V.
-            is_ours: whether it ships with the package, so that rows are read as they are needed.
-        """
-        codes, scales = self.codes, self.scales
-        if codes.ndim != 2 or len(codes) != count or not codes.size:
-            raise ValueError(f"its vectors are of shape {codes.shape} for {count} words")
-        if codes.dtype != (np.float32 if scales is None else np.int8):
-            raise ValueError(f"its vectors are of dtype {codes.dtype}")
-        if scales is not None:
-            array_of({"scales": scales}, "scales", "f4", count)
-            if not 0 <= scales.min() <= scales.max() <= _LARGEST / 128:
-                raise ValueError("its scales are below 0, or too large")
-        elif not (is_ours or _are_in_range(codes)):
-            raise ValueError(f"its vectors are not finite, or beyond {_LARGEST:.0e}")
-
-    @property
-    def size(self) -> int:
-        """The length E of a row."""
-        return int(self.codes.shape[1])
-
-    def rows(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return these rows as a copy, (n, E)."""
-        found = self.codes.take(rows, axis=0)
-        if self.scales is None:
-            return found.astype(np.float32, copy=False)
-        return np.asarray(found * self.scales.take(rows)[:, None], np.float32)
-
-    def rows_or_zeros(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return these rows as a copy, (n, E); zeros where the number is -1."""
-        is_missing = rows < 0
-        if not np.count_nonzero(is_missing):
-            return self.rows(rows)
-        vectors = self.rows(np.where(is_missing, 0, rows))
-        vectors[is_missing] = 0
-        return vectors
-
-    @cached_property
-    def whole(self) -> NDArray[np.float32]:
-        """All rows as 32-bit numbers, (V, E), read-only."""
-        if self.scales is None and self.codes.dtype == np.float32:
-            return self.codes
-        return self.rows(np.arange(len(self.codes)))
-
-    def rounded(self) -> Matrix:
-        """Return the matrix with each row rounded to 255 steps of its largest number."""
-        if self.scales is not None:
-            return self
-        largest = np.maximum(np.abs(self.codes).max(axis=1), np.float32(1e-9))
-        scales = largest / np.float32(127)
-        return Matrix(np.rint(self.codes / scales[:, None]).astype(np.int8), scales)
-
-    def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """Return its arrays by name, as a file holds them."""
-        scales = {} if self.scales is None else {"scales": self.scales}
-        return {"vectors": self.codes, **scales}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"codes": self.codes, "scales": self.scales}  # without what can be computed again
-
-
-# ---- vectors of words never seen ----------------------------------------------------------------
-
-_RARE = 2000  # the rarest words, which show where a word never seen may lie
-_BLOCK = 4096  # words at a time, to save memory
-_NOT_LOOKED_UP = -2
-_FEW = 4  # words whose n-grams are made one by one
-
-
-class Unseen:
-    """Vectors for unknown words, (E,), derived from those of known words.
-
-    Args:
-        vocabulary: gives the words that stand in.
-        known: the vectors of known words.
-        words: the words of these vectors; by default those of the vocabulary. A word that stands
-            in without being one of them has the zero vector.
-
-    A vector is the weighted mean of the vectors of the words that stand in, times the trust in
-    them, plus a vector made from the word's n-grams, times the rest. The latter is shifted and
-    scaled to resemble the vector of a rare word.
-
-    >>> vocabulary = Vocabulary(["organize", "red"], [1, 1])
-    >>> known = Matrix(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
-    >>> words = ["organise"]
-    >>> own = ngram_vectors(words, 2)
-    >>> Unseen(vocabulary, known).vectors(vocabulary.stand_ins_of_each(words), own).tolist()
-    [[1.0, 0.0]]
-    """
-
-    def __init__(
-        self, vocabulary: Vocabulary, known: Matrix, words: Vocabulary | None = None
-    ) -> None:
-        self._vocabulary, self._known, self._words = vocabulary, known, words
-
-    def __reduce__(self) -> tuple[type[Unseen], tuple[Vocabulary, Matrix, Vocabulary | None]]:
-        # without what can be computed again
-        return Unseen, (self._vocabulary, self._known, self._words)
-
-    def vectors(self, stand_ins: StandIns, own: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors of n words, (n, E).
-
-        Args:
-            stand_ins: what stands in for each.
-            own: their `ngram_vectors`, of E numbers or more.
-        """
-        mean, spread = self._of_rare_words
-        vectors = own[:, : self._known.size]
-        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
-        trust = stand_ins.trust[:, None].astype(np.float32)
-        vectors = (1 - trust) * (mean + vectors * (np.float32(spread) / lengths))
-        rows = stand_ins.rows
-        known = self._known_vectors(rows.ravel()).reshape(*rows.shape, len(mean))
-        vectors += np.matmul((trust * stand_ins.weights)[:, None], known)[:, 0]
-        return np.asarray(vectors, np.float32)
-
-    def _known_vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the vectors of words by their rows in the vocabulary, (n, E)."""
-        if self._words is None:
-            return self._known.rows(rows)
-        found = self._rows[rows]
-        if (new := rows[found == _NOT_LOOKED_UP]).size:
-            new = different(new)
-            self._rows[new] = self._words.rows(list(map(self._vocabulary.word, new.tolist())))
-            found = self._rows[rows]
-        return self._known.rows_or_zeros(found)
-
-    @cached_property
-    def _rows(self) -> NDArray[np.intp]:
-        """The row of a vector for that of its word in the vocabulary, (V,); -1 if it has none."""
-        return np.full(len(self._vocabulary), _NOT_LOOKED_UP)
-
-    @cached_property
-    def _of_rare_words(self) -> tuple[NDArray[np.float32], float]:
-        """The mean of the rarest words' vectors, (E,), and their mean distance from it."""
-        count = len(self._known.codes)
-        vectors = self._known.rows(np.arange(max(0, count - _RARE), count))
-        mean = vectors.mean(axis=0)
-        distances = np.linalg.norm((vectors - mean).astype(np.float64), axis=1)
-        return mean, float(distances.mean())
-
-
-def fill_unseen(
-    vectors: Sequence[NDArray[np.float32]], unseen: Sequence[Unseen], found: FoundWords
-) -> None:
-    """Set the rows of words never seen in matrices (U, E1), (U, E2), ..., each by its `Unseen`."""
-    size = max(matrix.shape[1] for matrix in vectors)
-    for some in slices(len(found.unseen), _BLOCK):
-        own = ngram_vectors(found.unseen[some], size)
-        stand_ins = found.stand_ins.some(some)
-        for matrix, each in zip(vectors, unseen, strict=True):
-            matrix[found.places[some]] = each.vectors(stand_ins, own)
-
-
-def ngram_vectors(words: Sequence[str], size: int) -> NDArray[np.float32]:
-    """Return a vector for each of n words, (n, E), similar for words with similar spellings.
-
-    It is the sum of a vector of pseudo-random signs for each n-gram of the word, a random
-    projection (D. Achlioptas, 2003). The signs are the same in every process and release, and do
-    not depend on E.
-
-    >>> np.array_equal(ngram_vectors(["colour", "hue"], 8)[1:, :4], ngram_vectors(["hue"], 4))
-    True
-    """
-    few = len(words) <= _FEW
-    buckets = list(map(ngram_buckets, words)) if few else ngram_buckets_of_each(words)
-    lengths, flat = np.array(list(map(len, buckets))), np.concatenate(buckets)
-    starts = np.cumsum(lengths) - lengths
-    each = flat if few else different(flat)  # the signs of each n-gram once
-    places = np.arange(len(flat)) if few else np.searchsorted(each, flat)
-    bits = _bits(each, size)
-    # The sum of signs is twice the bits less their number. With few axes it could be all zero;
-    # the sign of the first n-gram breaks the tie.
-    twice = 2 * (np.add.reduceat(bits, starts) if few else sums(bits, places, lengths))
-    twice += bits[places[starts]]
-    return np.asarray(twice - (lengths[:, None] + 0.5).astype(np.float32), np.float32)
-
-
-# Odd multipliers mix the number of an n-gram and of an axis; the top bit of the mixture is used.
-_OF_NGRAM, _OF_AXIS, _MIXED = np.array([0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D], np.uint32)
-
-
-def _bits(ngrams: NDArray[np.int64], size: int) -> NDArray[np.float32]:
-    """Return a pseudo-random bit for each of n n-grams, by its number, and each axis, (n, E)."""
-    axes = np.arange(size, dtype=np.uint32) * _OF_AXIS
-    mixed = (ngrams.astype(np.uint32) * _OF_NGRAM)[:, None] ^ axes
-    mixed *= _MIXED
-    mixed ^= mixed >> np.uint32(15)
-    mixed *= _OF_NGRAM
-    mixed >>= np.uint32(31)
-    return np.asarray(mixed, np.float32)
-
-
 # ---- words and their vectors ---------------------------------------------------------------------
 
 _KIND = "word vectors"
-_MOST_KEPT = 32  # words whose vectors are kept until others are looked up
-_OFTEN = 5  # a word that occurs so often has a good vector
+_BLOCK = 8192  # words of texts that are summed at a time, to save memory
+_KEPT = 1 << 12  # words that are looked up once
 
 
-class WordEmbedding(ABC):
-    """What vectors of words have in common: how the vector of a text is made of them.
+class KnownWord(NamedTuple):
+    """What is compared of a word.
 
     Attributes:
-        vocabulary: the known words.
+        unit: its own vector, (E,), or of what stands in for it, of length one; zeros if there is
+            none.
+        length: that of the vector.
+        weight: its weight in a phrase.
+        is_known: whether the vector is its own.
+        trust: 1 for a known word or a form of one, less for a slip, and 0 for nothing.
     """
 
-    vocabulary: Vocabulary
-    tells_words = True
+    unit: NDArray[np.float32]
+    length: float
+    weight: float
+    is_known: bool
+    trust: float
 
     @property
-    def calibration(self) -> Calibration:
-        """The weights of the default score for these vectors."""
-        return OF_WORDS
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The length E of a vector."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each text, (n, E): the weighted mean of those of its words.
-
-        Rare words weigh more than frequent ones. The vector of a word never seen is made from
-        the known words that are spelled like it, and from its n-grams. Only a text without
-        letters and digits has the zero vector.
-        """
-        return self.encode_with_trust(texts)[0]
-
-    def encode_with_trust(
-        self,
-        texts: Sequence[str],
-        *,
-        of_queries: bool = False,  # noqa: ARG002
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what `encode` returns, and how far to trust each vector, (n,), from 0 to 1.
-
-        The trust in a text is the weighted mean of the `Vocabulary.trust` in its words.
-        """
-        _require_texts(texts)
-        if len(texts) == 1:
-            return self._encode_one(self.vocabulary.embedded(texts[0]))
-        encoded = np.empty((len(texts), self.size), np.float32)
-        trust = np.empty(len(texts), np.float32)
-        for some, phrases in phrases_of(map(self.vocabulary.embedded, texts)):
-            found = FoundWords(self.vocabulary, phrases.words)
-            encoded[some] = phrases.means(self._vectors(found), found.weights)
-            means = phrases.means(found.trust[:, None], found.weights)[:, 0]
-            trust[some] = np.minimum(means, 1)  # the mean of ones may be more, by rounding
-        return encoded, trust
-
-    def _encode_one(self, words: list[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the vector of a text of these words, (1, E), and how far to trust it, (1,)."""
-        if not words:
-            return np.zeros((1, self.size), np.float32), np.zeros(1, np.float32)
-        found, vectors = self._last
-        if found.words != words:
-            found = FoundWords(self.vocabulary, words)
-            vectors = self._vectors(found)
-        if len(words) == 1:
-            return vectors.copy(), found.trust
-        weights = found.weights[None]
-        weights /= np.add.reduce(weights, axis=1, keepdims=True)
-        return weights @ vectors, np.minimum(weights @ found.trust, 1)
-
-    def trust(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how far to trust the vector of each text, (n,), from 0 to 1."""
-        return self.encode_with_trust(texts)[1]
-
-    def with_learned(self, words: Collection[str]) -> Self:
-        """Return these vectors with a vocabulary that also knows these words."""
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        for kept in ("_word_cache", "_last"):
-            new.__dict__.pop(kept, None)
-        new.vocabulary = self.vocabulary.with_learned(words)
-        return new
-
-    def word_features(self, words: Sequence[str], *, of_query: bool = False) -> WordFeatures:  # noqa: ARG002
-        """Return what is needed to compare n single words with others."""
-        return self._word_cache(words)
-
-    def projected_features(self, words: Sequence[str], project: Project) -> WordFeatures:
-        """Return the features of n words, with vectors changed by ``project``; not cached."""
-        found = FoundWords(self.vocabulary, words)
-        unprojected = self._vectors(found)
-        if len(words) <= _MOST_KEPT:
-            self._last = found, unprojected
-        vectors, lengths = units_and_lengths(project(unprojected, words))
-        return WordFeatures(found.known, found.weights, found.trust, vectors, lengths)
-
-    @abstractmethod
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what identifies these vectors."""
-
-    @abstractmethod
-    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        """Return the vectors of U words that were looked up, (U, E)."""
-
-    def background(self, keys: NDArray[np.float32]) -> Background:  # noqa: ARG002
-        """Return the cosines to expect of unrelated words, whatever the keys."""
-        return self._background
-
-    @cached_property
-    def _last(self) -> tuple[FoundWords, NDArray[np.float32]]:
-        """The words looked up last, if few, and their vectors: a query's words, then its text."""
-        return FoundWords(self.vocabulary, []), np.zeros((0, self.size), np.float32)
-
-    @cached_property
-    def _word_cache(self) -> WordCache:
-        return WordCache(partial(self.projected_features, project=_unchanged))
-
-    @cached_property
-    def _background(self) -> Background:
-        return background_of(self.encode(self.some_words()))
-
-    def some_words(self) -> list[str]:
-        """Return a sample of the words that occur often enough to have a good vector."""
-        counts, word = self.vocabulary.counts, self.vocabulary.word
-        known = np.flatnonzero(counts >= min(_OFTEN, counts.max()))
-        return list(map(word, known[:: -(-len(known) // SAMPLE)].tolist()))
+    def vector(self) -> NDArray[np.float32]:
+        """The vector, (E,)."""
+        return self.unit * np.float32(self.length)
 
 
-class WordVectors(WordEmbedding):
+class WordVectors:
     """Words and their vectors: V words, most frequent first, each of E numbers.
 
     Args:
@@ -411,9 +73,14 @@ class WordVectors(WordEmbedding):
             is below zero, or a word comes twice.
 
     >>> vectors = WordVectors(["red", "blue"], [[1.0, 0.0], [0.0, 1.0]])
-    >>> vectors.encode(["red", "Red blue"]).tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
+    >>> vectors.encode(["red", "Red blue", "?"]).tolist()
+    [[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]
     """
+
+    tells_words = True
+    vocabulary: Vocabulary
+    matrix: Matrix
+    ships_as: str | None = None  # the name of vectors that ship with the package
 
     def __init__(
         self,
@@ -429,16 +96,104 @@ class WordVectors(WordEmbedding):
                 f"vectors: expected a row for each of the {len(words)} words, "
                 f"(V, E) with V and E of 1 or more, got shape {rows.shape}"
             )
-        if not _are_in_range(rows):
-            bad = next(
-                word for word, row in zip(words, rows, strict=True) if not _are_in_range(row)
-            )
+        if not are_in_range(rows):
+            bad = next(word for word, row in zip(words, rows, strict=True) if not are_in_range(row))
             raise ShapeError(
                 f"vectors: the one of {quoted(bad)} has NaN or infinity, or numbers beyond "
-                f"{_LARGEST:.0e}; leave it out, or scale it down"
+                f"{LARGEST:.0e}; leave it out, or scale it down"
             )
         rows.flags.writeable = False
-        self.vocabulary, self._matrix = vocabulary, Matrix(rows)
+        self._set(vocabulary, Matrix(rows))
+
+    def _set(self, vocabulary: Vocabulary, matrix: Matrix) -> None:
+        self.vocabulary, self.matrix = vocabulary, matrix
+        self._known: dict[str, KnownWord] = {}
+
+    @classmethod
+    def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
+        vectors = cls.__new__(cls)
+        vectors._set(vocabulary, matrix)
+        if ships_as is not None:
+            vectors.ships_as = ships_as
+        return vectors
+
+    # ---- texts and words ------------------------------------------------------------------
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a vector for each text, (n, E): the weighted mean of those of its words.
+
+        Rare words weigh more than frequent ones. A word never seen has the vector of what it is
+        a form or a slip of, or none. A text without a word that has one has the zero vector.
+        """
+        _require_texts(texts)
+        encoded = np.zeros((len(texts), self.size), np.float32)
+        for some, split in _blocks(map(self.vocabulary.tokens, texts)):
+            encoded[some] = self._means(split)
+        return encoded
+
+    def _means(self, split: list[list[str]]) -> NDArray[np.float32]:
+        """Return the weighted mean of the vectors of each list of words, (n, E)."""
+        find = self.vocabulary.find
+        each = {word: find(word) for words in split for word in words}
+        places = {word: place for place, word in enumerate(each)}
+        vectors = self.matrix.rows(np.array([one.row for one in each.values()], np.intp))
+        weights = np.array([one.weight * (one.row >= 0) for one in each.values()], np.float32)
+        means = np.zeros((len(split), self.size), np.float32)
+        filled = [i for i, words in enumerate(split) if words]
+        if filled:
+            flat = [places[word] for i in filled for word in split[i]]
+            lengths = [len(split[i]) for i in filled]
+            starts = np.cumsum([0, *lengths[:-1]])
+            shares = weights[flat]
+            totals = np.add.reduceat(shares, starts)
+            shares /= np.repeat(np.where(totals > 0, totals, 1), lengths)
+            means[filled] = np.add.reduceat(vectors[flat] * shares[:, None], starts)
+        return means
+
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what `encode` returns: queries and keys are encoded alike."""
+        return self.encode(texts)
+
+    def word(self, word: str) -> KnownWord:
+        """Return what is compared of a word in its plain form. It is looked up once, and kept.
+
+        >>> vectors = WordVectors(["red", "color"], [[2.0, 0.0], [0.0, 1.0]])
+        >>> vectors.word("red").unit.tolist(), vectors.word("colour").is_known
+        ([1.0, 0.0], False)
+        """
+        known = self._known.get(word)
+        if known is None:
+            row, weight, is_known, trust = self.vocabulary.find(word)
+            unit, length = self._nothing, 0.0
+            if row >= 0:
+                ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
+                unit.flags.writeable = False
+            known = KnownWord(unit, float(length), weight, is_known, trust)
+            make_room(self._known, _KEPT)
+            self._known[word] = known
+        return known
+
+    def look_up(self, words: Sequence[str]) -> list[KnownWord]:
+        """Return the `word` of each of several words, looked up together; none is kept."""
+        known = {word: one for word in words if (one := self._known.get(word)) is not None}
+        if new := [word for word in dict.fromkeys(words) if word not in known]:
+            found = list(map(self.vocabulary.find, new))
+            rows = np.array([one.row for one in found if one.row >= 0], np.intp)
+            vectors = self.matrix.rows(rows)
+            rows_of, lengths = units_and_lengths(vectors)
+            rows_of.flags.writeable = False
+            each = zip(rows_of, lengths[:, 0].tolist(), strict=True)
+            for word, (row, *others) in zip(new, found, strict=True):
+                known[word] = KnownWord(
+                    *(next(each) if row >= 0 else (self._nothing, 0.0)), *others
+                )
+        return [known[word] for word in words]
+
+    @cached_property
+    def _nothing(self) -> NDArray[np.float32]:
+        nothing = np.zeros(self.size, np.float32)
+        nothing.flags.writeable = False
+        return nothing
 
     # ---- making, loading and saving -------------------------------------------------------
 
@@ -489,48 +244,13 @@ class WordVectors(WordEmbedding):
         return cls._from_file(path, read_arrays(path, _KIND).arrays)
 
     @classmethod
-    def _from_file(
-        cls, path: object, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False
-    ) -> Self:
+    def _from_file(cls, path: object, arrays: Mapping[str, NDArray[Any]]) -> Self:
         try:
-            return cls.from_arrays(arrays, is_ours=is_ours)
+            vocabulary = Vocabulary.from_arrays(arrays)
+            matrix = Matrix.from_arrays(arrays, len(vocabulary))
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"{path} holds no whole word vectors: {error}") from error
-
-    @classmethod
-    def shipped(cls, name: str) -> Self:
-        """Open vectors that ship with the package.
-
-        Their bytes are not compared with a checksum, so that only what is needed is read.
-        """
-        (folder,) = import_module("fuzzydict.data").__path__
-        path = f"{folder}/{name}.vectors"
-        _, arrays, unchecked = read_arrays(path, _KIND, later=("vectors",))
-        arrays |= {name: one.array for name, one in unchecked.items()}
-        vectors = cls._from_file(path, arrays, is_ours=True)
-        vectors.__dict__["ships_as"] = name  # without reading them all
-        return vectors
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], *, is_ours: bool = False) -> Self:
-        """Return the word vectors of which `arrays` returned the arrays.
-
-        Args:
-            arrays: by their names.
-            is_ours: whether they ship with the package, so that they are read as they are needed.
-
-        Raises:
-            KeyError, TypeError, ValueError: they are not those of word vectors.
-        """
-        vectors = cls.__new__(cls)
-        vectors.vocabulary = Vocabulary.from_arrays(arrays, is_ours=is_ours)
-        vectors._matrix = Matrix(arrays["vectors"], arrays.get("scales"))
-        vectors._matrix.check(len(vectors.vocabulary), is_ours=is_ours)
-        return vectors
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that a file holds, by name."""
-        return {**self.vocabulary.arrays(), **self._matrix.arrays()}
+        return cls._of(vocabulary, matrix)
 
     @classmethod
     def from_gensim(cls, vectors: Any) -> WordVectors:
@@ -574,7 +294,7 @@ class WordVectors(WordEmbedding):
         """
         if dtype not in (None, "float32", "int8"):
             raise ArgumentTypeError(f"dtype: expected 'float32' or 'int8', got {quoted(dtype)}")
-        matrix = self._matrix.rounded() if dtype == "int8" else self._matrix
+        matrix = self.matrix.rounded() if dtype == "int8" else self.matrix
         matrix = Matrix(matrix.whole) if dtype == "float32" else matrix
         write_arrays(path, _KIND, {}, {**self.vocabulary.arrays(), **matrix.arrays()})
 
@@ -593,12 +313,12 @@ class WordVectors(WordEmbedding):
     @property
     def vectors(self) -> NDArray[np.float32]:
         """All vectors, (V, E), read-only."""
-        return self._matrix.whole
+        return self.matrix.whole
 
     @property
     def size(self) -> int:
         """The length E of a vector."""
-        return self._matrix.size
+        return self.matrix.size
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies these vectors: a name with a hash of all of them."""
@@ -608,30 +328,15 @@ class WordVectors(WordEmbedding):
     def _name(self) -> str:
         from hashlib import blake2b
 
-        state = blake2b(json.dumps(self.words).encode("ascii"), digest_size=8)
-        for array in (self.counts, *self._matrix.arrays().values()):
-            state.update(np.ascontiguousarray(array).data)
-        return f"word vectors {state.hexdigest()} {self._shape}"
-
-    @property
-    def _shape(self) -> str:
-        return f"({len(self)} words, vectors of {self.size})"
-
-    @cached_property
-    def ships_as(self) -> str | None:
-        """The name under which these vectors ship with the package, or None if they do not.
-
-        Their numbers decide, not where they were read. What is fitted to shipped vectors goes by
-        this name, and a pickle holds it in place of them.
-        """
-        shape = self._shape  # it tells nearly all others apart, so that few are hashed
-        alike = [name for name, known in SHIPPED.items() if known.endswith(shape)]
-        return next((name for name in alike if SHIPPED[name] == self._name), None)
-
-    @property
-    def calibration(self) -> Calibration:
-        """The weights of the default score for these vectors."""
-        return OF_ENGLISH if self.ships_as == ENGLISH else OF_WORDS
+        state = blake2b(digest_size=8)
+        if self.ships_as is not None:  # the files have checksums of all of them
+            for name in _FILES[self.ships_as]:
+                state.update(header_digest(_path(name), _KIND).encode("ascii"))
+        else:
+            for array in {**self.vocabulary.arrays(), **self.matrix.arrays()}.values():
+                state.update(np.ascontiguousarray(array).data)
+        kind = self.ships_as or "word"
+        return f"{kind} vectors {state.hexdigest()} ({len(self)} words, vectors of {self.size})"
 
     def __len__(self) -> int:
         return len(self.vocabulary)
@@ -639,78 +344,17 @@ class WordVectors(WordEmbedding):
     def __deepcopy__(self, memo: object) -> WordVectors:
         return self  # it never changes
 
-    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        if type(self) is WordVectors and self.ships_as is not None:
-            return (Brown if self.ships_as == BROWN else English), ()
-        return super().__reduce_ex__(protocol)
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.ships_as is not None:
+            return shipped, (self.ships_as,)
+        return _unpickled, (type(self), self.vocabulary, self.matrix)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
 
-    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        vectors = self._matrix.rows(found.rows)
-        if found.unseen:
-            fill_unseen([vectors], [self._unseen], found)
-        return vectors
 
-    @cached_property
-    def _unseen(self) -> Unseen:
-        return Unseen(self.vocabulary, self._matrix)
-
-
-class JoinedVectors(WordEmbedding):
-    """Two word vectors side by side: those of the first, (E1,), then those of the second, (E2,).
-
-    The words of both are known. A word that one of them does not know is zero there. What stands
-    in for a word that neither knows is looked for once, among the words of the second.
-
-    >>> one = WordVectors(["red", "hue"], [[1.0], [2.0]])
-    >>> both = JoinedVectors(one, WordVectors(["red", "phone"], [[3.0], [4.0]]))
-    >>> both.encode(["red", "hue", "phone"]).tolist()
-    [[1.0, 3.0], [2.0, 0.0], [0.0, 4.0]]
-    """
-
-    def __init__(self, first: WordVectors, second: WordVectors) -> None:
-        self.parts = first, second
-        # A word of both has the weight that the second, which has more words, gives it.
-        self.vocabulary = JoinedVocabulary(second.vocabulary, first.vocabulary)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return JoinedVectors, self.parts
-
-    @property
-    def size(self) -> int:
-        """The length E1 + E2 of a vector."""
-        return sum(part.size for part in self.parts)
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what identifies the first; projections name the second."""
-        return self.parts[0].fingerprint()
-
-    def some_words(self) -> list[str]:
-        """Return a sample of the words of the first."""
-        return self.parts[0].some_words()
-
-    def _vectors(self, found: FoundWords) -> NDArray[np.float32]:
-        first, second = self.parts
-        of_second = found.rows
-        if np.count_nonzero(of_first := found.rows >= len(second)):
-            of_second = np.where(of_first, -1, found.rows)
-        rows = first.vocabulary.rows(found.words), of_second
-        halves = [p._matrix.rows_or_zeros(some) for p, some in zip(self.parts, rows, strict=True)]
-        if found.unseen:
-            fill_unseen(halves, self._unseen, found)
-        return np.concatenate(halves, axis=1)
-
-    @cached_property
-    def _unseen(self) -> list[Unseen]:
-        first, second = self.parts  # what stands in for a word is of the second
-        others = Unseen(self.vocabulary, first._matrix, first.vocabulary)
-        return [others, Unseen(self.vocabulary, second._matrix)]
-
-
-def _unchanged(vectors: NDArray[np.float32], _: Sequence[str]) -> NDArray[np.float32]:
-    return vectors
+def _unpickled(cls: type[WordVectors], vocabulary: Vocabulary, matrix: Matrix) -> WordVectors:
+    return cls._of(vocabulary, matrix)
 
 
 def _require_texts(texts: Sequence[str]) -> None:
@@ -721,23 +365,37 @@ def _require_texts(texts: Sequence[str]) -> None:
             raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)} among them")
 
 
-# ---- the vectors that ship, and their corpus -----------------------------------------------------
+def _blocks(split: Iterable[list[str]]) -> Iterator[tuple[slice, list[list[str]]]]:
+    """Yield texts some at a time, with their places, so that memory stays bounded."""
+    start, words, block = 0, 0, list[list[str]]()
+    for each in split:
+        block.append(each)
+        words += len(each)
+        if words >= _BLOCK:
+            yield slice(start, start + len(block)), block
+            start, words, block = start + len(block), 0, []
+    yield slice(start, start + len(block)), block
+
+
+# ---- the vectors that ship -----------------------------------------------------------------
 
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
-#: Their fingerprints.
-SHIPPED = {
-    BROWN: "word vectors fede6a8a72a1f7bb (26806 words, vectors of 350)",
-    ENGLISH: "word vectors fe3c6c73f6d7133d (90000 words, vectors of 160)",
-}
+_FILES = {BROWN: (BROWN, ENGLISH), ENGLISH: (ENGLISH,)}
+
+
+def shipped(name: str) -> WordVectors:
+    """Return the vectors that ship under this name."""
+    return English() if name == ENGLISH else Brown()
 
 
 @cache
 def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns one object
-    """Return the word vectors that ship with the package, memory-mapped and opened once.
+    """Return the word vectors that are the default, memory-mapped and opened once.
 
-    They are word2vec trained on the Brown corpus (W. N. Francis and H. Kučera, 1964), which is
-    licensed for non-commercial use. ``data/README.md`` describes how they were made.
+    They are those of `English`, and beside them word2vec trained on the Brown corpus (W. N.
+    Francis and H. Kučera, 1964), with what was learned from WordNet. The corpus is licensed for
+    non-commercial use. ``data/README.md`` describes how they were made.
 
     >>> vectors = Brown()
     >>> vectors.words[:3]
@@ -745,12 +403,7 @@ def Brown() -> WordVectors:  # noqa: N802 - named as a class, since it returns o
     >>> vectors.encode(["color", "colour"]).shape == (2, vectors.size)
     True
     """
-    return WordVectors.shipped(BROWN)
-
-
-def is_brown(embedding: object) -> bool:
-    """Tell whether these are the `Brown` vectors, without opening them."""
-    return isinstance(embedding, WordVectors) and embedding.ships_as == BROWN
+    return side_by_side(_opened(ENGLISH), _opened(BROWN), BROWN)
 
 
 @cache
@@ -766,35 +419,52 @@ def English() -> WordVectors:  # noqa: N802 - likewise
     >>> bool(mobile > shrimp)
     True
     """
-    return WordVectors.shipped(ENGLISH)
+    table = _opened(ENGLISH)
+    return WordVectors._of(Vocabulary(table.words, table.counts), table.matrix, ENGLISH)
 
 
-def is_english(embedding: object) -> bool:
-    """Tell whether this is the table `English`, without opening it."""
-    return isinstance(embedding, WordVectors) and embedding.ships_as == ENGLISH
+class _Table(NamedTuple):
+    """V words, most frequent first, how often each occurs, (V,), and its row, (V, E)."""
+
+    words: list[str]
+    counts: NDArray[Any]
+    matrix: Matrix
 
 
-def brown_sentences(*, download: bool = False) -> list[list[str]]:
-    """Return the 57,340 sentences of the Brown corpus, each a list of its tokens.
+def _opened(name: str) -> _Table:
+    """Open a file that ships. Its rows are not compared with a checksum, but read when needed."""
+    _, arrays, later = read_arrays(_path(name), _KIND, later=("vectors",))
+    words = texts_of(arrays["words"])
+    arrays["vectors"] = later["vectors"].array
+    return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words), is_ours=True))
 
-    Args:
-        download: fetch the corpus with nltk first, where it is not on this machine.
 
-    Raises:
-        MissingCorpusError: the corpus is not there, or could not be fetched.
+def _path(name: str) -> str:
+    (folder,) = import_module("fuzzydict.data").__path__
+    return f"{folder}/{name}.vectors"
+
+
+def side_by_side(
+    first: WordVectors | _Table, second: WordVectors | _Table, ships_as: str | None = None
+) -> WordVectors:
+    """Return one table of the words of both: the numbers of the first, then of the second.
+
+    Where one lacks a word, its numbers are zero. A word of both is as frequent as the first has
+    it; the counts of the second are scaled to those of the first.
+
+    >>> one, two = WordVectors(["red", "hue"], [[1], [2]]), WordVectors(["red", "sky"], [[3], [4]])
+    >>> side_by_side(one, two).encode(["red", "hue", "sky"]).tolist()
+    [[1.0, 3.0], [2.0, 0.0], [0.0, 4.0]]
     """
-    import nltk
-    from nltk.corpus import brown
-
-    try:
-        return [list(sentence) for sentence in brown.sents()]
-    except LookupError as error:
-        if download and nltk.download("brown", quiet=True):
-            return brown_sentences()
-        problem = "nltk could not fetch the Brown corpus; check the connection and try again with"
-        if not download:
-            problem = (
-                "the Brown corpus is not on this machine (nltk looked for corpora/brown in "
-                f"{', '.join(nltk.data.path)}); fetch it with"
-            )
-        raise MissingCorpusError(f"{problem}: python -m nltk.downloader brown") from error
+    known = set(first.words)
+    new = [row for row, word in enumerate(second.words) if word not in known]
+    share = first.counts.sum() / second.counts.sum()
+    counts = np.concatenate([first.counts, np.rint(second.counts[new] * share).astype(np.int64)])
+    order = np.argsort(-counts, kind="stable")
+    words = first.words + [second.words[row] for row in new]
+    vocabulary = Vocabulary([words[i] for i in order.tolist()], counts[order])
+    places = np.full((len(words), 2), -1, np.int32)
+    places[:, 0] = np.where(order < len(first.words), order, -1)
+    places[vocabulary.rows(second.words), 1] = np.arange(len(second.words))
+    matrix = SideBySide(first.matrix, second.matrix, places)
+    return WordVectors._of(vocabulary, matrix, ships_as)

@@ -88,12 +88,29 @@ def require_texts(queries: list[Any]) -> list[str]:
     return list(map(exact_text, queries))
 
 
-def compared_texts(queries: list[Any], names: list[Any], alone: list[bool]) -> list[str]:
-    """Return what queries are read as, but for those that are alone; they must be texts."""
-    read = zip(queries, names, alone, strict=True)
-    return require_texts(
-        [query if name is NO_KEY else name for query, name, is_alone in read if not is_alone]
-    )
+def compared_texts(
+    queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool = False
+) -> list[str | None]:
+    """Return the text that each query is compared as.
+
+    Args:
+        queries: the queries.
+        names: what they are read as.
+        alone: which of them equal a key that is not compared.
+        is_list: whether a text without words is none to compare; otherwise the lookup refuses it.
+
+    Returns:
+        For each query its text, or None if it is alone or there is nothing to compare.
+
+    Raises:
+        NoMatchError: one is no text.
+    """
+    texts: list[str | None] = []
+    for query, name, is_alone in zip(queries, names, alone, strict=True):
+        text = query if name is NO_KEY else name
+        is_empty = is_list and isinstance(text, str) and not has_words(text)
+        texts.append(None if is_alone or is_empty else require_texts([text])[0])
+    return texts
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
@@ -303,6 +320,8 @@ class MatchLists(Results[Matches]):
 class Attention:
     """The attention of a query over S keys of a dict, in the dict's order.
 
+    In a list of queries, a text without letters and digits attends to no keys: S is 0.
+
     Attributes:
         text: the query.
         names: the keys.
@@ -339,6 +358,8 @@ class Attention:
         Hill (1973), "Diversity and Evenness", equation 5; language models call it perplexity.
         """
         some = self.weights[self.weights > 0]
+        if not len(some):
+            return 0.0
         return float(np.exp(-(some * np.log(some)).sum()))
 
     @cached_property
@@ -350,7 +371,10 @@ class Attention:
 
         Raises:
             PoolingError: the values cannot be pooled; the message names the first such key.
+            NoMatchError: there are no keys.
         """
+        if not self.names:
+            raise NoMatchError(self.text, f"{quoted(self.text)} attends to no key")
         scores, weights = self.scores[None], [self.weights[None]]
         values = StackedValues(self.names, self.values, self.embedding)
         outputs = pooled(scores, weights, values, self.projections)

@@ -17,44 +17,36 @@ from fuzzydict.results.tables import (
     html_table,
     paragraph,
 )
+from fuzzydict.search.key_index import exact_text
 from fuzzydict.text.words import label, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fuzzydict.embedding.base import Embedding
     from fuzzydict.results.answers import Match
-    from fuzzydict.search.score import Parts
+    from fuzzydict.search.judge import Parts
+    from fuzzydict.search.meaning import Meaning
 
 
 _WORDS = 6  # lines of words
 _LABEL = 24  # characters of a key or word
 _WIDE = 40  # characters of a query or key in the first line
-_PARTS = ("probability", "spelling", "meaning", "words", "likeness", "nearness", "coverage")
-_PROBABILITIES = _PARTS[:4]
-_OF_VECTORS = ("meaning", "nearness")  # parts that are not shown where there are no vectors
-_LEAST = 0.005  # weight of a stand-in that is shown
+_PARTS = ("spelling", "meaning", "words", "against", "rivals", "base")
 
 
 class Word(NamedTuple):
-    """A word of a query, as an embedding sees it.
+    """A word of a query, as it is compared.
 
     Attributes:
-        text: the word.
-        known: whether the vocabulary has it.
-        stand_ins: the similar known words whose vectors replace an unknown word's, as (word,
-            weight), best first; the weights sum to 1. Empty for a known word, if no word is
-            similar enough, and for embeddings that do not tell which words they know.
-        likeness: the spelling similarity to the best stand-in, from 0 to 1; 1 for a known word.
-        trust: the share of the stand-ins in the word's vector, from 0 to 1, which rises with the
-            likeness; the rest is the vector of its n-grams. For a known word, how far its vector
-            is trusted; 1 for embeddings that do not tell which words they know.
+        text: the word, in its first spelling: "color" for "colour".
+        known: whether the table of words has it.
+        stand_in: the known word of which it is a form or a slip, if there is one.
+        trust: how far its vector is trusted, from 0 to 1; below 1 for a stand-in.
     """
 
     text: str
     known: bool
-    stand_ins: tuple[tuple[str, float], ...]
-    likeness: float
+    stand_in: str | None
     trust: float
 
 
@@ -65,18 +57,18 @@ class Explanation:
     ``str`` of it is a short text, and notebooks show a table. With a named scorer there are
     scores, but neither parts nor ``none``. If ``equal``, that key is the answer, and its default
     score is 1; parts and ``none`` then show what the comparison alone gives. A key without letters
-    and digits, or that is not a text, is only found exactly: then only ``best`` is given.
+    and digits, or that is not a text, is only found exactly: then only ``best`` is given. In a list
+    of queries, one that has nothing to compare has no ``best``.
 
     Attributes:
         query: the query.
         words: the words of the query, each a `Word`.
-        tells_words: whether the embedding tells which words it knows. Other people's encoders do
-            not: then a word is known if `English` has it, and there are no stand-ins.
-        best: the `Match` of the best key, whether it reaches the cutoff or not.
-        best_parts: the parts of its score. ``spelling``, ``meaning`` and ``words`` are the
-            probabilities that the key is right for this reason, and sum to the score. They are
-            computed from ``likeness``, ``nearness`` (in standard deviations) and ``coverage``.
-            See `search.score.Parts`.
+        tells_words: whether the vectors of texts are made of those of words. Other people's
+            encoders take whole texts: then the words are those of `English`, compared beside.
+        best: the `Match` of the best key, whether it reaches the cutoff or not; None if there was
+            nothing to compare.
+        best_parts: what speaks for it and against it, in log-odds that add up to those of its
+            score, see `search.judge.Parts`. An equal key has those that the comparison gives.
         runner_up: the `Match` of the second best key; None if there is no other.
         runner_up_parts: the parts of its score.
         none: the probability that no key is right.
@@ -90,7 +82,7 @@ class Explanation:
     query: Any
     words: tuple[Word, ...]
     tells_words: bool
-    best: Match
+    best: Match | None
     best_parts: Parts | None
     runner_up: Match | None
     runner_up_parts: Parts | None
@@ -106,28 +98,26 @@ class Explanation:
 
         It is below 0 if a named scorer prefers another key to an equal one.
         """
-        if self.runner_up is None:
+        if self.best is None or self.runner_up is None:
             return None
         best, other = self.best.score, self.runner_up.score
         return 0.0 if best == other else best - other  # both may be -inf
 
     def __str__(self) -> str:
         words = [f"  {line}" for line in _aligned(self._word_rows(), texts=2)]
-        keys = [f"  {line}" for line in _aligned(self._key_rows(), texts=1)]
+        keys = [f"  {line}" for line in _aligned(self._key_rows(), texts=1)] if self.best else []
         return "\n".join([self._verdict(), *words, *self._notes(), *keys])
 
     def __repr__(self) -> str:
-        return f"<Explanation of {quoted(self.query)}: best {quoted(self.best.key)}>"
+        best = "no key" if self.best is None else f"best {quoted(self.best.key)}"
+        return f"<Explanation of {quoted(self.query)}: {best}>"
 
     def _repr_html_(self) -> str:
         header, *rows = self._key_rows()
         cells: list[list[Cell]] = []
-        for name, *numbers in rows:  # with bars for probabilities
-            shares = (
-                float(number) if number and part in _PROBABILITIES else 0.0
-                for part, number in zip(header[1:], numbers, strict=True)
-            )
-            cells.append([name, *map(Number, numbers, shares)])
+        for name, score, *numbers in rows:  # with a bar for the score, if it is a probability
+            share = float(score) if self.best_parts and score else 0.0
+            cells.append([name, Number(score, share), *map(Number, numbers)])
         words = html_table(self._word_rows(), notes=self._notes()) if self.words else ""
         keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         return f"<div>{paragraph(self._verdict())}{words}{keys}</div>"
@@ -139,7 +129,11 @@ class Explanation:
 
     def _verdict(self) -> str:
         """Return the line that says what matches, and why."""
-        query, key = quoted(self.query, _WIDE), quoted(self.best.key, _WIDE)
+        query = quoted(self.query, _WIDE)
+        if self.best is None:
+            why = "it has no letters or digits to compare"
+            return f"{query} was taught: no key" if self.taught else f"{query} finds nothing: {why}"
+        key = quoted(self.best.key, _WIDE)
         score, cutoff = f"{self.best.score:.3f}", f"{self.cutoff:.3f}"
         if self.equal:
             return f"{query} is a key, and an equal key decides"
@@ -155,29 +149,24 @@ class Explanation:
 
     def _word_rows(self) -> list[list[str]]:
         shown = self.words if len(self.words) <= _WORDS else self.words[: _WORDS - 1]
-        rows = [
-            [shortened(word.text, _LABEL), _what_is_known(word, tells_words=self.tells_words)]
-            for word in shown
-        ]
+        rows = [[shortened(word.text, _LABEL), _what_is_known(word)] for word in shown]
         rest = len(self.words) - len(shown)
         return [*rows, ["…", f"and {rest} more words"]] if rest else rows
 
     def _notes(self) -> list[str]:
         if self.tells_words or not self.words:
             return []
-        return ["  (the encoder does not tell which words it knows)"]
+        return ["  (the encoder compares whole texts; these words are compared beside it)"]
 
     def _key_rows(self) -> list[list[str]]:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""
-        without = _OF_VECTORS if self.best_parts and self.best_parts.nearness is None else ()
-        names = [name for name in _PARTS if name not in without]
         pairs = [(self.best, self.best_parts), (self.runner_up, self.runner_up_parts)]
-        rows = [["", *names]] if self.best_parts else [["", "score"]]
+        names = _PARTS if self.best_parts else ()
+        rows = [["", "score", *names]]
         for match, parts in pairs:
             if match:
-                of_parts = [getattr(parts, name) for name in names] if parts else []
-                numbers = of_parts or [match.score]
-                rows.append([label(match.key), *map(_number, numbers)])
+                told = [getattr(parts, name) for name in names] if parts else [None] * len(names)
+                rows.append([label(match.key), _number(match.score), *map(_signed, told)])
         if self.none is not None:
             rows.append(["none of the keys", _number(self.none)])
         if self.margin is not None and not (self.equal or (self.taught and self.matches)):
@@ -210,44 +199,37 @@ def _scored(match: Match | None) -> list[Cell]:
     return ["", Number("")] if match is None else [label(match.key), Number(_number(match.score))]
 
 
-def words_of(query: str, embedding: Embedding) -> tuple[Word, ...]:
-    """Return the words of a query, as an embedding sees them.
+def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:
+    """Return the words of a query, as it is compared; none where words have no vectors.
 
-    >>> from fuzzydict.embedding.word_vectors import Brown
-    >>> the, colour = words_of("the colour", Brown())
-    >>> the.known, colour.known, colour.stand_ins[0][0]
+    >>> from fuzzydict import Brown
+    >>> from fuzzydict.search.meaning import Meaning
+    >>> the, slip = words_of("the colorr", Meaning(Brown()))
+    >>> the.known, slip.known, slip.stand_in
     (True, False, 'color')
     """
-    vocabulary = embedding.vocabulary
-    if not len(vocabulary):  # it tells nothing about any word
+    vectors = meaning.table.vectors
+    if vectors is None:
         return ()
-    words, embedded = [], vocabulary.embedded(query)
-    for token in vocabulary.tokens(query):
-        known = vocabulary.knows(token)
-        if known or not embedding.tells_words:
-            trust = vocabulary.trust(token) if embedding.tells_words else 1.0
-            words.append(Word(token, known, (), float(known), trust))
-            continue
-        found = vocabulary.stand_ins(token if token in embedded else query)
-        names = list(map(vocabulary.word, found.rows.tolist()))
-        used = tuple(zip(names, found.weights.tolist(), strict=True)) if found.trust else ()
-        words.append(Word(token, known, used, found.likeness, found.trust))
+    words = []
+    for word in meaning.query(exact_text(query)).words:
+        known = vectors.word(word.text)
+        found = None if known.is_known or not known.trust else vectors.vocabulary.find(word.text)
+        stand_in = None if found is None else vectors.words[found.row]
+        words.append(Word(word.text, known.is_known, stand_in, known.trust))
     return tuple(words)
 
 
-def _what_is_known(word: Word, *, tells_words: bool) -> str:
-    if not tells_words:
-        return "an English word" if word.known else "no English word that is known"
+def _what_is_known(word: Word) -> str:
     if word.known:
         return "known" if word.trust == 1 else f"known (trust {word.trust:.2f})"
-    if not word.stand_ins:
+    if word.stand_in is None:
         return "never seen; no known word is like it"
-    shares = ", ".join(
-        f"{shortened(name, _LABEL)} {weight:.2f}"
-        for name, weight in word.stand_ins
-        if weight >= _LEAST
-    )
-    return f"never seen; for it {shares} (likeness {word.likeness:.2f}, trust {word.trust:.2f})"
+    return f"never seen; for it {shortened(word.stand_in, _LABEL)} (trust {word.trust:.2f})"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f}"
 
 
 def _number(value: float | None) -> str:

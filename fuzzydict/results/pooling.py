@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
+import sys
 import warnings
-from collections import ChainMap
-from collections.abc import ItemsView, Iterator, MutableMapping, ValuesView
 from itertools import chain
 from numbers import Number
 from operator import is_
-from threading import local
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,8 +18,7 @@ from fuzzydict.nn.attention import pool
 from fuzzydict.nn.softmax import softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from types import FrameType
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.projections import Projections
 
 
-_PACKAGE = "fuzzydict."
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
 
 
@@ -95,14 +91,21 @@ def shaped(
 
 #: The probability that no key is right above which a pool is doubtful.
 DOUBTFUL = 0.5
+_PACKAGE = (str(Path(__file__).parents[1]),)
 
 
-def warn_of_doubt(queries: Sequence[str], none: Sequence[float | None]) -> None:
+def warn_of_doubt(
+    queries: Sequence[str], none: Sequence[float | None], stacklevel: int = 4
+) -> None:
     """Warn once of the queries for which probably no key is right.
+
+    The warning names the line that called the package; before Python 3.12, the one that called the
+    read.
 
     Args:
         queries: L queries.
         none: the probability that no key is right for each; None if it is not known.
+        stacklevel: that of the read, as of `warnings.warn`.
     """
     doubtful = [row for row, one in enumerate(none) if one is not None and one > DOUBTFUL]
     if not doubtful:
@@ -110,75 +113,15 @@ def warn_of_doubt(queries: Sequence[str], none: Sequence[float | None]) -> None:
     first, more = doubtful[0], len(doubtful) - 1
     query = quoted(queries[first])
     others = f", nor like {more} more of the queries" if more else ""
+    place: dict[str, Any] = {"stacklevel": stacklevel}
+    if sys.version_info >= (3, 12):
+        place = {"skip_file_prefixes": _PACKAGE}
     warnings.warn(
         f"pool: no key is like {query} (none is right with probability {none[first]:.2f}){others}; "
         f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it",
         DoubtfulPoolWarning,
-        stacklevel=_caller(),
+        **place,
     )
-
-
-def _caller() -> int:
-    """Return the ``stacklevel`` by which `warn_of_doubt` names the code that called the package."""
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-#: Methods of Python's library that read each key of a mapping to copy it, or compare the copy.
-_COPYING = {
-    one.__code__ for one in (MutableMapping.update, ItemsView.__iter__, ValuesView.__iter__)
-}
-
-
-class _Asked(local):
-    """Where the keys of a dict were asked for last in this thread, and those not read since."""
-
-    place: tuple[object, ...] | None = None
-    keys: Iterator[Any] = iter(())
-
-
-_asked, _NO_MORE = _Asked(), object()
-
-
-def note_keys(d: dict[Any, Any]) -> None:
-    """Note where ``d.keys()`` was called; `is_copied` tells whether the same step reads them."""
-    _asked.place, _asked.keys = _place_of_caller(d)[1], dict.__iter__(d)
-
-
-def is_copied(d: dict[Any, Any], key: Any) -> bool:
-    """Tell whether the caller's ``d[key]`` is asked in order to copy all items of the dict.
-
-    So do ``UserDict(d)`` and ``ChainMap({}, d).items()``, in methods that are known. So does code
-    in C, such as that of ``OrderedDict(d)``: it calls ``d.keys()`` and reads the keys in their
-    order, in one and the same step of the program. ``for key in d.keys(): d[key]`` has two steps.
-    """
-    frame, place = _place_of_caller(d)
-    if place is not None and place == _asked.place:
-        if _is_next(key):
-            return True
-        _asked.place = None
-    while frame is not None and frame.f_code is ChainMap.__getitem__.__code__:
-        frame = frame.f_back
-    return frame is not None and frame.f_code in _COPYING
-
-
-def _is_next(key: Any) -> bool:
-    try:
-        return next(_asked.keys, _NO_MORE) is key
-    except RuntimeError:  # the dict has changed
-        return False
-
-
-def _place_of_caller(d: dict[Any, Any]) -> tuple[FrameType | None, tuple[object, ...] | None]:
-    """Return what called the dict's method that called this module's, and which step of it."""
-    frame = inspect.currentframe()
-    for _ in range(3):
-        frame = frame.f_back if frame is not None else None
-    if frame is None:  # a program in C
-        return None, None
-    return frame, (id(d), id(frame), frame.f_code, frame.f_lasti)
 
 
 def as_output(pooled_value: NDArray[np.float64]) -> Any:

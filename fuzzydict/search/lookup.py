@@ -1,52 +1,42 @@
-"""From queries to keys: encode the queries, score the keys, rank them."""
+"""From queries to keys: find candidates, compare and judge them, rank them."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import make_room, slices
 from fuzzydict.errors import NoMatchError, OptionError, quoted
 from fuzzydict.nn.softmax import softmax
+from fuzzydict.search.align import align
 from fuzzydict.search.backends import EXACT
-from fuzzydict.search.candidates import SPELLED_ALIKE, Shortlist, other_keys, shortlist
-from fuzzydict.search.features import NEAREST_LIKENESS, Query, encode
 from fuzzydict.search.neighbours import Neighbours
-from fuzzydict.search.score import (
-    COSINE,
-    DefaultScore,
-    Judgement,
-    as_score,
-    is_spelling,
-    log_odds_left_out,
-    log_probabilities,
-    weight_left_out,
-)
-from fuzzydict.text.ngrams import largest, most_alike
-from fuzzydict.text.similarity import written_alike
-from fuzzydict.text.words import LONGEST
+from fuzzydict.search.one import best_of_one
+from fuzzydict.search.retrieve import candidates, glance, most_alike
+from fuzzydict.search.score import COSINE, JudgedScore, NamedScore, as_score, is_spelling
+from fuzzydict.text.words import LONGEST, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.key_index import KeyIndex, Keys
-    from fuzzydict.search.score import Parts
+    from fuzzydict.search.align import Found, Query
+    from fuzzydict.search.judge import Judged, Parts
+    from fuzzydict.search.key_index import KeyIndex
+    from fuzzydict.search.keys import Keys
+    from fuzzydict.search.meaning import Meaning
 
 
-_SCORES, _QUERIES = 1 << 22, 512  # made at a time, in several arrays; and scored at a time
-_TIED = 64  # keys with equal scores whose writing is compared
-_REMEMBERED_QUERIES = 256  # queries whose vectors are kept
-
-T = TypeVar("T")
+_SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
+_REMEMBERED_QUERIES = 256  # queries that are kept as they are compared
+#: How many keys are pooled, and listed at most; longer lists compare all keys.
+MOST = 1024
 
 
 class Scored(NamedTuple):
@@ -93,49 +83,85 @@ class Explained(NamedTuple):
     none: float | None
 
 
+class Prepared(NamedTuple):
+    """A query as it is compared, with the vector of its text, (E,), if that must be encoded."""
+
+    query: Query
+    vector: NDArray[np.float32] | None
+
+
+class Compared(NamedTuple):
+    """What was found out about L queries.
+
+    Attributes:
+        found: their candidates.
+        X: the features of these, (L, C, F).
+        said: what the judge says of them.
+        rest: the glances of all keys that were looked at, (L, n).
+    """
+
+    found: Found
+    X: NDArray[np.float32]
+    said: Judged
+    rest: NDArray[np.float32]
+
+
 class Lookup(ABC):
     """Finds keys for queries, until a key or an option changes.
 
     Threads may use it at once, without a lock.
 
     Args:
-        embedding: what encodes keys and queries.
-        scorer: what compares queries with keys; None for the default score.
+        meaning: what keys and queries are compared by.
+        scorer: what compares vectors; None for the judged score.
 
     Attributes:
-        embedding: what encodes keys and queries.
-        score: how likely each key is.
+        meaning: what keys and queries are compared by.
+        score: how well a key matches.
         needs_lock: whether one thread at a time may use it, but for `prepare`.
         at_once: how many queries are read before another thread is let in.
     """
 
     needs_lock = False
-    at_once = _QUERIES
+    at_once = 512
 
-    def __init__(self, embedding: Embedding, scorer: ScorerLike | None = None) -> None:
-        self.embedding = embedding
+    def __init__(self, meaning: Meaning, scorer: ScorerLike | None = None) -> None:
+        self.meaning = meaning
         self.score = as_score(scorer)
-        self._queries: dict[str, Query] = {}
-        self._prepared: dict[str, Query] = {}
+        self._known: dict[str, Prepared] = {}
+        self._prepared: dict[str, Prepared] = {}
 
     # ---- before reads ---------------------------------------------------------------------
 
-    def prepare(self, asked: Iterable[str]) -> list[Query]:
-        """Return queries, encoded; those without words are left out. No lock need be held.
+    def prepare(self, asked: Iterable[str]) -> list[Prepared]:
+        """Return queries as they are compared; those without words are left out.
 
-        It changes nothing, so that several threads may prepare, and so may an embedding that asks
-        the dict itself.
+        It changes nothing, and no lock need be held, so that an embedding may ask the dict itself.
         """
-        known = self._queries
-        queries = [known.get(one) or Query.of(one, self.embedding) for one in dict.fromkeys(asked)]
-        queries = [query for query in queries if query.text]
-        self._encode(queries)
-        return queries
+        known, found, new = self._known, list[Prepared](), list[int]()
+        for text in dict.fromkeys(asked):
+            one = known.get(text)
+            if one is None:
+                query = self.meaning.query(text)
+                if not query.words or not plain(text):
+                    continue
+                one = Prepared(query, None)
+                new.append(len(found))
+            found.append(one)
+        if new and self._encodes():
+            vectors = self.meaning.of_texts([found[i].query.asked for i in new])
+            for i, vector in zip(new, vectors, strict=True):
+                found[i] = found[i]._replace(vector=vector)
+        return found
+
+    def _encodes(self) -> bool:
+        """Tell whether the vector of a whole text is compared."""
+        return self.meaning.is_encoded or isinstance(self.score, NamedScore)
 
     @contextmanager
-    def knowing(self, queries: list[Query]) -> Iterator[None]:
+    def knowing(self, prepared: list[Prepared]) -> Iterator[None]:
         """Know queries that were prepared, until they are answered."""
-        self._prepared = {query.asked: query for query in queries}
+        self._prepared = {one.query.asked: one for one in prepared}
         try:
             yield
         finally:
@@ -149,24 +175,12 @@ class Lookup(ABC):
         """The number of keys that a query may be compared with."""
 
     @abstractmethod
-    def find(self, asked: str, cutoff: float) -> str | Scored | None:
-        """Return the best key of a query, if it is sure to reach the cutoff, without its score.
-
-        None if no key reaches it, and which is the best was not asked. Where only the score can
-        tell, the best key and its score.
-        """
-
-    @abstractmethod
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query; a key that equals the query wins."""
 
     @abstractmethod
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query (all if None), best first.
-
-        Of the keys with the highest score, the one written most like the query comes first;
-        other equal scores keep the dict's order.
-        """
+        """Return the ``topn`` best keys of each query (all if None), best first."""
 
     @abstractmethod
     def attend(
@@ -194,124 +208,131 @@ class Lookup(ABC):
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
 
-    # ---- queries and scores -----------------------------------------------------------------
+    # ---- queries -----------------------------------------------------------------------------
 
-    def _asked(self, asked: Sequence[str]) -> list[Query]:
-        """Return the queries, encoded, if there is a key to compare them with.
+    def _asked(self, asked: Sequence[str]) -> list[Prepared]:
+        """Return queries as they are compared, if there is a key to compare them with.
 
         Raises:
             NoMatchError: there is nothing to compare.
         """
-        queries = [self._query(one) for one in asked]
         if not self.count:
             of = quoted(asked[0] if asked else asked)
             raise NoMatchError(
                 of, f"no key matches {of}: no key of the dict is a text with letters or digits"
             )
-        self._encode(queries)
-        return queries
-
-    def _query(self, asked: str) -> Query:
-        query = self._queries.get(asked)
-        if query is None:
-            query = self._prepared.get(asked) or Query.of(asked, self.embedding)
-            if not query.text:
+        known, prepared = self._known, self._prepared
+        missing = [text for text in asked if text not in known and text not in prepared]
+        if missing:
+            prepared = prepared | {one.query.asked: one for one in self.prepare(missing)}
+        found = []
+        for text in asked:
+            one = known.get(text) or prepared.get(text)
+            if one is None:
                 raise NoMatchError(
-                    asked,
-                    f"no key matches {quoted(asked)}: it has no letters or digits to compare, "
+                    text,
+                    f"no key matches {quoted(text)}: it has no letters or digits to compare, "
                     f"so that only an equal key could match",
                 )
-            if len(asked) <= LONGEST:
-                make_room(self._queries, _REMEMBERED_QUERIES)
-                self._queries[asked] = query
-        return query
+            found.append(one)
+            if len(text) <= LONGEST:
+                make_room(known, _REMEMBERED_QUERIES)
+                known[text] = one
+        return found
 
-    def _encode(self, queries: list[Query]) -> None:
-        encode(queries, self.embedding, with_words=isinstance(self.score, DefaultScore))
+    def _vectors(self, asked: Sequence[Prepared], keys: Keys) -> NDArray[np.float32]:
+        """Return the vectors that are compared with those of the keys, (L, E)."""
+        if not asked:
+            return np.zeros((0, keys.vectors.shape[1]), np.float32)
+        if asked[0].vector is not None:
+            return np.array([one.vector for one in asked])
+        return self.meaning.of_queries([one.query for one in asked], keys)
 
-    # ---- ranking --------------------------------------------------------------------------
+    def _whole_vectors(self, asked: Sequence[Prepared]) -> NDArray[np.float32]:
+        """Return the vectors of the whole texts, (L, E), as an answer shows them."""
+        known = [one.vector for one in asked if one.vector is not None]
+        if known and len(known) == len(asked):
+            return np.array(known)
+        return self.meaning.of_texts([one.query.asked for one in asked])
 
-    def _best(self, query: Query, scores: NDArray[np.float32], keys: Keys) -> Scored:
-        slot = keys.slot_of(query.asked)
-        if slot is None:
-            return self._ranked(query, scores, keys, 1)[0]
-        return Scored(query.asked, self.score.from_log_weight(float(scores[slot])))
+    def _compared(
+        self, asked: Sequence[Prepared], keys: Keys, slots: NDArray[np.intp] | None = None
+    ) -> Compared:
+        """Compare L queries with the keys, or one query with those in some slots."""
+        judge, is_encoded = self.meaning.judge, self.meaning.is_encoded
+        queries = [one.query for one in asked]
+        vectors = self._vectors(asked, keys)
+        seen = glance(queries, keys, vectors, judge.glance, is_encoded=is_encoded, slots=slots)
+        found = candidates(seen)
+        if slots is not None:
+            found = found._replace(slots=slots[found.slots])
+        X = align(queries, keys, found, judge.pair, is_encoded=is_encoded)
+        mask = keys.alive[found.slots] if len(keys.dead) else None
+        return Compared(found, X, judge.judge(X, mask), seen.odds)
 
-    def _ranked(
-        self, query: Query, scores: NDArray[np.float32], keys: Keys, topn: int | None
+    def _best_judged(
+        self, asked: Sequence[Prepared], compared: Compared, keys: Keys
     ) -> list[Scored]:
-        count = keys.count if topn is None else min(keys.count, topn)
-        if not count:
-            return []
-        # With all keys whose score equals the last one wanted, so that their order decides.
-        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
-        slots = np.flatnonzero(scores >= least)
-        if len(keys.dead):
-            slots = slots[keys.alive[slots]]
-        if len(slots) > 1:
-            unlike = _unlike(query.asked, slots, scores, keys)
-            slots = slots[np.lexsort((slots, unlike, -scores[slots]))][:count]
-        names, to_score = keys.names, self.score.from_log_weight
-        return [Scored(names[slot], to_score(float(scores[slot]))) for slot in slots.tolist()]
+        """Return the best key of each query; a key that equals it wins."""
+        said = compared.said
+        slots = compared.found.slots[np.arange(len(asked)), said.best].tolist()
+        scores = said.of_best().tolist()
+        return [
+            Scored(one.query.asked, 1.0)
+            if keys.slot_of(one.query.asked) is not None
+            else Scored(keys.names[slot], score)
+            for one, slot, score in zip(asked, slots, scores, strict=True)
+        ]
 
-    def _attended(
+    def _reasons(
         self,
-        queries: list[Query],
-        scores: NDArray[np.float32],
+        one: Prepared,
+        compared: Compared,
         keys: Keys,
-        allowed: NDArray[np.bool_] | None,
-        temperature: float | None,
-    ) -> Attended:
-        best = [self._best(query, row, keys) for query, row in zip(queries, scores, strict=True)]
-        none = self.score.none(scores)
-        names, vectors = keys.living(), keys.vectors
-        if len(keys.dead):
-            vectors, scores = vectors[keys.alive], scores[:, keys.alive]
-        if allowed is not None:
-            scores = np.where(allowed, scores, np.float32(-np.inf))
-        for query, top in zip(queries, scores.max(axis=1).tolist(), strict=True):
-            if top == -np.inf:
-                raise NoMatchError(
-                    query.asked,
-                    f"{quoted(query.asked)} has nothing to attend to: every key is masked, or "
-                    f"farther than the scorer's width; loosen attn_mask, or widen the scorer",
-                )
-        temperature = self.score.temperature if temperature is None else temperature
-        asked = np.array([query.vector for query in queries]).reshape(
-            len(queries), -1 if queries else 0
-        )
-        left_out = np.zeros(len(queries))
-        return Attended(names, asked, vectors, scores, temperature, best, left_out, none)
+        logs: NDArray[np.float64],
+        none: float,
+    ) -> Explained:
+        """Return the best candidate of one query, the next, and the reasons.
 
-    def _explained(self, query: Query, judgement: Judgement, keys: Keys) -> Explained:
-        scores, reasons = judgement
-        scores[keys.dead] = -np.inf
-        best = self._best(query, scores, keys)
-        others = [one for one in self._ranked(query, scores, keys, 2) if one.name != best.name]
-        runner_up = others[0] if others else None
-        best_parts, runner_up_parts = (
-            reasons.parts(slot, one.score)
-            if reasons and one and (slot := keys.slot_of(one.name)) is not None
-            else None
-            for one in (best, runner_up)
-        )
-        none = reasons.none() if reasons else None
-        return Explained(best, best_parts, runner_up, runner_up_parts, none)
+        Args:
+            one: the query.
+            compared: what was found out about it.
+            keys: the keys.
+            logs: the logarithms of the probabilities of its candidates, (C,).
+            none: the probability that no key is right.
+        """
+        slots, said = compared.found.slots[0].tolist(), compared.said
+        order = np.argsort(-said.odds[0], kind="stable").tolist()
+        equal = keys.slot_of(one.query.asked)
+        if equal in slots:
+            order.insert(0, order.pop(order.index(slots.index(equal))))
+        share = np.exp(np.minimum(logs, 0.0)).tolist()
+        shown = [
+            (
+                Scored(keys.names[slots[place]], 1.0 if slots[place] == equal else share[place]),
+                self.meaning.judge.parts(compared.X[0], said.odds[0], place, share[place]),
+            )
+            for place in order[:2]
+            if said.odds[0, place] > -np.inf
+        ]
+        other, other_parts = shown[1] if shown[1:] else (None, None)
+        return Explained(*shown[0], other, other_parts, none)
+
+    def _log_probabilities(self, compared: Compared, left_out: float = 0.0) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of each key that was looked at, (L, n)."""
+        slots = compared.found.slots
+        return self.meaning.judge.log_probabilities(compared.said, slots, compared.rest, left_out)
 
 
-def _unlike(
-    asked: str, slots: NDArray[np.intp], scores: NDArray[np.float32], keys: Keys
-) -> NDArray[np.float64]:
-    """Return how unlike the query the keys with the highest score are written, (n,); others 0.
+def _unreasoned(found: list[Scored], one: Prepared) -> Explained:
+    """Return the best two keys of a query by a named scorer; one that equals the query is first."""
+    ranked = [scored for scored in found if scored.name == one.query.asked]
+    ranked += [scored for scored in found[:2] if scored.name != one.query.asked]
+    return Explained(ranked[0], None, ranked[1] if ranked[1:] else None, None, None)
 
-    "C#" and "C++" have equal words.
-    """
-    unlike = np.zeros(len(slots))
-    tied = np.flatnonzero(scores[slots] == scores[slots].max())
-    if 1 < len(tied) <= _TIED:
-        names = [keys.names[slot] for slot in slots[tied].tolist()]
-        unlike[tied] = [-1 if name == asked else 1 - written_alike(asked, name) for name in names]
-    return unlike
+
+def _probabilities(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(np.minimum(logs, 0.0))
 
 
 # ---- all keys -----------------------------------------------------------------------------------
@@ -322,14 +343,14 @@ class Exact(Lookup):
 
     Args:
         index: the keys.
-        scorer: what compares queries with keys; None for the default score.
+        scorer: what compares vectors; None for the judged score.
 
     Attributes:
         keys: the keys as they are now; a later write makes another lookup.
     """
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None = None) -> None:
-        super().__init__(index.embedding, scorer)
+        super().__init__(index.meaning, scorer)
         self.keys: Keys = index.keys()
 
     @property
@@ -337,23 +358,41 @@ class Exact(Lookup):
         """The number of keys."""
         return self.keys.count
 
-    def find(self, asked: str, cutoff: float) -> str | Scored | None:
-        """Return the best key of a query; among `MANY` keys by bounds, without a score."""
-        if isinstance(self.score, DefaultScore) and self.keys.count >= MANY:
-            (query,), keys = self._asked([asked]), self.keys
-            is_key = keys.slot_of(asked) is not None
-            slot = None if is_key else best_by_bounds(self.score, query, keys, cutoff)
-            if slot is not None:
-                return None if slot == NONE_REACHES else keys.names[slot]
-        return self.nearest([asked])[0]
-
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query."""
-        return self._of_each(asked, self._best)
+        prepared = self._asked(asked)
+        if isinstance(self.score, NamedScore):
+            scores = self._named(prepared)
+            return [self._listed(one, row, 1)[0] for one, row in zip(prepared, scores, strict=True)]
+        if len(prepared) == 1:
+            return [self._best_of_one(prepared[0])]
+        found: list[Scored] = []
+        for some in slices(len(prepared), self._at_a_time()):
+            part = prepared[some]
+            found += self._best_judged(part, self._compared(part, self.keys), self.keys)
+        return found
+
+    def _best_of_one(self, one: Prepared) -> Scored:
+        keys = self.keys
+        if keys.slot_of(one.query.asked) is not None:
+            return Scored(one.query.asked, 1.0)
+        slot, score = best_of_one(one.query, one.vector, keys, self.meaning)
+        return Scored(keys.names[slot], score)
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query."""
-        return self._of_each(asked, partial(self._ranked, topn=topn))
+        prepared, found = self._asked(asked), []
+        for some in slices(len(prepared), self._at_a_time()):
+            part = prepared[some]
+            scores = self._scores(part)
+            if isinstance(self.score, JudgedScore):
+                scores = _probabilities(scores)
+            for one, row in zip(part, scores, strict=True):
+                slot = self.keys.slot_of(one.query.asked)
+                if slot is not None and isinstance(self.score, JudgedScore):
+                    row[slot] = 1.0
+                found.append(self._listed(one, row, topn))
+        return found
 
     def attend(
         self,
@@ -363,50 +402,122 @@ class Exact(Lookup):
         topn: int | None = None,
     ) -> list[Attended]:
         """Return the scores of queries for the keys, or for the ``topn`` best of each."""
-        queries = self._asked(asked)
-        some = slices(len(queries), _QUERIES)
-        scores = np.concatenate([self._scores(queries[these]) for these in some])
-        attended = self._attended(queries, scores, self.keys, allowed, temperature)
+        prepared = self._asked(asked)
+        blocks = [self._scores(prepared[some]) for some in slices(len(prepared), self._at_a_time())]
+        scores = np.concatenate(blocks)
+        attended = self._attended(prepared, scores, allowed, temperature)
         if topn is None or topn >= len(attended.names):
             return [attended]
-        return [best_of(attended, row, topn) for row in range(len(queries))]
+        return [best_of(attended, row, topn) for row in range(len(prepared))]
 
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
-        return [
-            self._explained(query, self.score.judge(query, Shortlist(self.keys)), self.keys)
-            for query in self._asked(asked)
-        ]
+        prepared = self._asked(asked)
+        if isinstance(self.score, NamedScore):
+            scores = zip(prepared, self._named(prepared), strict=True)
+            return [_unreasoned(self._listed(one, row, None), one) for one, row in scores]
+        explained = []
+        for one in prepared:
+            compared = self._compared([one], self.keys)
+            logs = self._log_probabilities(compared)[0]
+            none = max(0.0, 1.0 - float(np.exp(logs).sum()))
+            some = logs[compared.found.slots[0]]
+            explained.append(self._reasons(one, compared, self.keys, some, none))
+        return explained
 
-    def _of_each(
-        self, asked: Sequence[str], find: Callable[[Query, NDArray[np.float32], Keys], T]
-    ) -> list[T]:
-        """Return what is found for each query by its scores; for equal queries, once.
+    # ---- scores of all keys --------------------------------------------------------------------
 
-        The queries are scored some at a time, so that memory stays bounded.
-        """
-        found, different_ones = dict[str, T](), list(dict.fromkeys(asked))
-        size = min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
-        for some in slices(len(different_ones), size):
-            queries = self._asked(different_ones[some])
-            for query, scores in zip(queries, self._scores(queries), strict=True):
-                found[query.asked] = find(query, scores, self.keys)
-        return [found[one] for one in asked]
+    def _at_a_time(self) -> int:
+        """Return how many queries are compared at a time, so that memory stays bounded."""
+        return min(max(_SCORES // max(len(self.keys), 1), 1), _QUERIES)
 
-    def _scores(self, queries: list[Query]) -> NDArray[np.float32]:
-        """Return the scores for every slot, (L, n), -inf if dead."""
-        if not queries:
-            return np.zeros((0, len(self.keys)), np.float32)
-        scores = self.score.log_weights(queries, self.keys)
-        if len(self.keys.dead):
-            scores[:, self.keys.dead] = -np.inf
-        return scores
+    def _scores(self, prepared: list[Prepared]) -> NDArray[np.float64]:
+        """Return the logits of the weights of all slots, (L, n), -inf if dead."""
+        if isinstance(self.score, NamedScore):
+            return self._named(prepared).astype(np.float64)
+        if not prepared:
+            return np.zeros((0, len(self.keys)))
+        return self._log_probabilities(self._compared(prepared, self.keys))
+
+    def _named(self, prepared: list[Prepared]) -> NDArray[np.float32]:
+        """Return the scores of a named scorer, (L, n)."""
+        assert isinstance(self.score, NamedScore)  # noqa: S101
+        return self.score.scores(self._vectors(prepared, self.keys), self.keys)
+
+    def _listed(self, one: Prepared, scores: NDArray[Any], topn: int | None) -> list[Scored]:
+        """Return the keys with the highest scores, (n,), best first; a key that equals wins."""
+        keys = self.keys
+        count = keys.count if topn is None else min(keys.count, topn)
+        if not count:
+            return []
+        equal = keys.slot_of(one.query.asked) if count == 1 else None
+        if equal is not None:
+            return [Scored(one.query.asked, float(scores[equal]))]
+        least = scores.max() if count == 1 else np.partition(scores, -count)[-count]
+        slots = np.flatnonzero(scores >= least)
+        if len(keys.dead):
+            slots = slots[keys.alive[slots]]
+        slots = slots[np.argsort(-scores[slots], kind="stable")][:count]
+        return [Scored(keys.names[slot], float(scores[slot])) for slot in slots.tolist()]
+
+    def _attended(
+        self,
+        prepared: list[Prepared],
+        scores: NDArray[np.float64],
+        allowed: NDArray[np.bool_] | None,
+        temperature: float | None,
+    ) -> Attended:
+        keys, is_judged = self.keys, isinstance(self.score, JudgedScore)
+        temperature = self.score.temperature if temperature is None else temperature
+        none: list[float | None] = [None] * len(prepared)
+        best = []
+        for row, one in zip(scores, prepared, strict=True):
+            slot = keys.slot_of(one.query.asked)
+            if is_judged and slot is not None:  # its value is its own
+                row += left_by_equal(temperature) - row.max()
+                row[slot] = 0.0
+            listed = self._listed(one, row, 1)[0]
+            best.append(listed._replace(score=float(np.exp(listed.score))) if is_judged else listed)
+        if is_judged:
+            none = list(map(float, np.maximum(0.0, 1.0 - np.exp(scores).sum(axis=1))))
+        names, vectors = keys.living(), keys.vectors
+        if len(keys.dead):
+            vectors, scores = vectors[keys.alive], scores[:, keys.alive]
+        if allowed is not None:
+            scores = np.where(allowed, scores, -np.inf)
+        for one, top in zip(prepared, scores.max(axis=1).tolist(), strict=True):
+            if top == -np.inf:
+                raise nothing_to_attend_to(one.query.asked)
+        query = self._whole_vectors(prepared)
+        left_out = np.zeros(len(prepared))
+        logits = scores.astype(np.float32)
+        return Attended(names, query, vectors, logits, temperature, best, left_out, none)
+
+
+_LEFT = -30.0  # log-weight: next to nothing
+
+
+def left_by_equal(temperature: float) -> float:
+    """Return the log-probability that a key that equals the query leaves to the best other one.
+
+    At no temperature do the others weigh more than rounding.
+    """
+    return _LEFT * min(max(temperature, 1.0), 1e30)
+
+
+def nothing_to_attend_to(asked: str) -> NoMatchError:
+    """Return the error for a query that has no key to attend to."""
+    return NoMatchError(
+        asked,
+        f"{quoted(asked)} has nothing to attend to: every key is masked, or farther than the "
+        f"scorer's width; loosen attn_mask, or widen the scorer",
+    )
 
 
 def best_of(attended: Attended, row: int, topn: int) -> Attended:
     """Return the scores of one of the queries for its ``topn`` best keys alone."""
     scores = attended.scores[row]
-    best = largest(scores, topn)
+    best = np.sort(np.argsort(-scores, kind="stable")[:topn])  # in the order of the keys
     weights = softmax(scores[None].astype(np.float64), attended.temperature)[0]
     kept = float(weights[best].sum())
     return Attended(
@@ -421,114 +532,44 @@ def best_of(attended: Attended, row: int, topn: int) -> Attended:
     )
 
 
-# ---- the best key by bounds -------------------------------------------------------------------
-
-#: Keys from which on a read of a value is worth deciding by bounds.
-MANY = 1 << 14
-#: What stands for a slot where no key reaches the cutoff.
-NONE_REACHES = -1
-_LEAD = 0.01  # log-odds by which the best key leads; others may be tied, or swapped by rounding
-_DOUBT = 0.3  # log-odds by which the other keys may be more than the sample says
-_ROUNDING = 1e-5  # of probabilities
-_EQUAL = 0.999  # the cosine of the n-grams of equal words
-
-
-def best_by_bounds(score: DefaultScore, query: Query, keys: Keys, cutoff: float) -> int | None:
-    """Return the slot of the best key, if it is sure to reach the cutoff.
-
-    `NONE_REACHES` if it is sure that none does; None if only all scores can tell.
-
-    A read of a value needs the best key and whether it reaches the cutoff, not the scores of all
-    keys. Those that share the most n-grams with the query are scored exactly. The others are
-    compared by their meaning, and a few as strings with a limit, so that no log-odds are above a
-    bound. If even a key at the bound, alone beside "none", is too improbable, none reaches the
-    cutoff, for further keys only lower a probability. If the best key is above the bound, no other
-    is better. What the others take of its probability is estimated from a sample, with one key
-    more that is at the bound: the sample may have missed such keys.
-
-    Args:
-        score: the default score.
-        query: the query, encoded; no key equals it.
-        keys: all keys, `MANY` or more.
-        cutoff: the least probability of a match.
-    """
-    slots, cosines = most_alike(keys.ngrams, query.text, SPELLED_ALIKE, keys.alive)
-    calibration, at_most = keys.calibration, largest_log_odds(query, keys)
-    needed = calibration.growth * math.log(keys.count) + _logit(cutoff - _ROUNDING)
-    if at_most > needed and query.known == 1 and cosines.max() < _EQUAL:
-        return None  # some key may mean the same, and few but equal words are beyond the bound
-    odds = score.log_odds(query, keys.some(slots))
-    place, rival = int(odds.argmax()), float(max(at_most, np.partition(odds, -2)[-2]))
-    best = float(odds[place])
-    if max(best, at_most) < needed:
-        return NONE_REACHES
-    if best < rival + _LEAD:
-        return None
-    others, nesting = other_keys(slots, keys), calibration.nesting
-    missed = at_most + nesting * math.log(others.left / len(others.sample))
-    odds = np.append(odds, [log_odds_left_out(query, others) + _DOUBT, missed])
-    log = log_probabilities(odds, calibration.growth, keys.count, nesting)[place]
-    return int(slots[place]) if math.exp(log) >= cutoff + _ROUNDING else None
-
-
-def _logit(probability: float) -> float:
-    """Return the log-odds of a probability; of numbers that are none, an infinity."""
-    if not 0 < probability < 1:
-        return math.copysign(math.inf, probability)
-    return math.log(probability / (1 - probability))
-
-
-def largest_log_odds(query: Query, keys: Keys) -> float:
-    """Return an upper bound on the log-odds of keys that are not among the first by n-grams.
-
-    It is reached by a key with the very vector of the query, which is as alike as a key can be
-    that is compared as a string for its nearness.
-    """
-    mean, spread = keys.background
-    nearest, reach = (1 - mean) / spread * query.trust, keys.calibration.reach
-    near, like = reach * math.tanh(nearest / reach), NEAREST_LIKENESS**2
-    by_reason = keys.calibration.lines(query.known) @ [like, 0, like, near * near, near, 1]
-    return float(np.logaddexp.reduce(by_reason))
-
-
 # ---- a few keys among millions ---------------------------------------------------------------
 
-#: How many keys are pooled, and listed at most; longer lists compare all keys.
-MOST = 1024
+_SPARE = 64  # keys that an engine is asked for beside those wanted, since the nearest need not win
+_SPELLED = 48  # keys that share the most n-grams with a query
+_SAMPLE = 4096  # keys that stand for those that were not found
 
 
-class _Found(NamedTuple):
-    """The keys that were scored for a query, and their scores."""
+class Listing(NamedTuple):
+    """The keys that were found for a query, some of all.
 
-    query: Query
-    listed: Shortlist
-    judgement: Judgement
-
-
-class ByShortlist(Lookup):
-    """A lookup that scores only the keys that are found for each query.
-
-    With the default score, the probability of the keys left out is estimated from a sample. A key
-    that equals the query is always found.
+    Attributes:
+        keys: keys that hold them, maybe among others.
+        slots: theirs, rising, (m,).
+        left: how many keys were not found.
+        sample: the keys that stand for those, and slots in them, if there are any.
     """
 
-    def find(self, asked: str, cutoff: float) -> str | Scored | None:  # noqa: ARG002
-        """Return the best key of a query, and its score."""
-        return self.nearest([asked])[0]
+    keys: Keys
+    slots: NDArray[np.intp]
+    left: int
+    sample: tuple[Keys, NDArray[np.intp]] | None
+
+
+class ByListing(Lookup):
+    """A lookup that compares each query only with the keys that are found for it.
+
+    The share of the keys left out is estimated from a sample. A key that equals the query is always
+    found.
+    """
 
     def nearest(self, asked: Sequence[str]) -> list[Scored]:
         """Return the best key of each query."""
-        return [
-            self._best(found.query, found.judgement.log_weights, found.listed.keys)
-            for found in self._judged(asked, 1)
-        ]
+        return [self._listed(one, listing, 1)[0] for one, listing in self._listings(asked, 1)]
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query that are found, all if None."""
-        return [
-            self._ranked(found.query, found.judgement.log_weights, found.listed.keys, topn)
-            for found in self._judged(asked, MOST if topn is None else topn)
-        ]
+        wanted = MOST if topn is None else topn
+        return [self._listed(one, listing, topn) for one, listing in self._listings(asked, wanted)]
 
     def attend(
         self,
@@ -538,62 +579,129 @@ class ByShortlist(Lookup):
         topn: int | None = None,
     ) -> list[Attended]:
         """Return the scores of each query for the keys found, at most `MOST`, without a mask."""
+        wanted = MOST if topn is None else min(topn, MOST)
         softness = self.score.temperature if temperature is None else temperature
         attended = []
-        for found in self._judged(asked, MOST if topn is None else min(topn, MOST)):
-            scores = found.judgement.log_weights[None]
-            one = self._attended([found.query], scores, found.listed.keys, None, temperature)
-            left_out = np.array([self._left_out(found, softness)])
-            reasons = found.judgement.reasons
-            none = one.none if reasons is None else [reasons.none()]
-            one = one._replace(left_out=left_out, none=none)
-            attended.append(one if topn is None else best_of(one, 0, min(topn, len(one.names))))
+        for one, listing in self._listings(asked, wanted):
+            found = self._attended(one, listing, softness)
+            attended.append(
+                found if topn is None else best_of(found, 0, min(topn, len(found.names)))
+            )
         return attended
 
     def explain(self, asked: Sequence[str]) -> list[Explained]:
         """Return the best key of each query, the next, and the reasons."""
-        return [
-            self._explained(found.query, found.judgement, found.listed.keys)
-            for found in self._judged(asked, 2)
-        ]
+        explained = []
+        for one, listing in self._listings(asked, 2):
+            if isinstance(self.score, NamedScore):
+                explained.append(_unreasoned(self._listed(one, listing, None), one))
+            else:
+                compared, logs = self._judged(one, listing)
+                some = logs[np.searchsorted(listing.slots, compared.found.slots[0])]
+                none = max(0.0, 1.0 - float(np.exp(logs).sum()))
+                explained.append(self._reasons(one, compared, listing.keys, some, none))
+        return explained
 
     @abstractmethod
-    def _found(self, queries: list[Query], count: int) -> Iterator[Shortlist]:
-        """Yield, for each query, the keys that are worth scoring, if ``count`` are wanted."""
+    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
+        """Yield, for each query, the keys that are worth a look, if ``count`` are wanted."""
 
-    def _judged(self, asked: Sequence[str], count: int) -> Iterator[_Found]:
-        """Yield the keys found for each query, with their scores."""
-        queries = self._asked(asked)
-        wanted = min(count + self.score.spare, MOST)
-        for query, listed in zip(queries, self._found(queries, wanted), strict=True):
-            none = Judgement(np.zeros(0, np.float32), None)
-            judgement = self.score.judge(query, listed) if len(listed.keys) else none
-            yield _Found(query, listed, judgement)
+    def _listings(self, asked: Sequence[str], count: int) -> Iterator[tuple[Prepared, Listing]]:
+        prepared = self._asked(asked)
+        yield from zip(prepared, self._found(prepared, min(count + _SPARE, MOST)), strict=True)
 
-    def _left_out(self, found: _Found, temperature: float) -> float:
-        """Return an upper bound on the weight of the keys left out.
+    def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
+        """Return the logits of the weights of the keys that were found for a query, (m,)."""
+        keys, slots = listing.keys, listing.slots
+        if isinstance(self.score, NamedScore):
+            vectors = self._vectors([one], keys)
+            return np.asarray(self.score.scores(vectors, keys, slots)[0], np.float64)
+        return self._judged(one, listing)[1]
 
-        Each of them is at most as near as the last one found, as far as the engine missed none.
-        """
-        listed = found.listed
-        at_most = self.score.at_most(found.query, listed.keys, listed.last)
-        reasons = found.judgement.reasons
-        if reasons is None:
-            logs = found.judgement.log_weights
-            return weight_left_out(logs, at_most, listed.left, temperature)
-        odds, nesting = reasons.log_odds[: len(listed.keys)], reasons.calibration.nesting
-        return weight_left_out(odds, at_most, listed.left, nesting * temperature)
+    def _judged(self, one: Prepared, listing: Listing) -> tuple[Compared, NDArray[np.float64]]:
+        """Return what was found out about a query, and the log-probabilities of its keys, (m,)."""
+        compared = self._compared([one], listing.keys, listing.slots)
+        left_out = self._odds_left_out(one, listing, float(compared.said.odds.max()))
+        local = np.searchsorted(listing.slots, compared.found.slots)
+        said, judge = compared.said, self.meaning.judge
+        return compared, judge.log_probabilities(said, local, compared.rest, left_out)[0]
+
+    def _odds_left_out(self, one: Prepared, listing: Listing, top: float) -> float:
+        """Return the sum of the odds of the keys that were not found, as a share of the best's."""
+        if listing.sample is None or not listing.left:
+            return 0.0
+        keys, slots = listing.sample
+        judge = self.meaning.judge
+        vectors = self._vectors([one], keys)
+        seen = glance(
+            [one.query],
+            keys,
+            vectors,
+            judge.glance,
+            is_encoded=self.meaning.is_encoded,
+            slots=slots,
+        )
+        start, slope = judge.rest.tolist()
+        odds = np.exp(np.minimum(start + slope * seen.odds[0].astype(np.float64) - top, 0.0))
+        return float(odds.mean() * listing.left)
+
+    def _listed(self, one: Prepared, listing: Listing, topn: int | None) -> list[Scored]:
+        """Return the best keys of one query, best first; a key that equals it comes first."""
+        scores = self._scores(one, listing)
+        order = np.argsort(-scores, kind="stable").tolist()
+        keys, names = listing.keys, list[Scored]()
+        is_judged = isinstance(self.score, JudgedScore)
+        equal = keys.slot_of(one.query.asked)
+        for place in order:
+            slot, score = int(listing.slots[place]), float(scores[place])
+            score = float(np.exp(min(score, 0.0))) if is_judged else score
+            if slot == equal and is_judged:
+                names.insert(0, Scored(keys.names[slot], 1.0))
+            else:
+                names.append(Scored(keys.names[slot], score))
+        if not is_judged and equal is not None and topn == 1:
+            return [found for found in names if found.name == one.query.asked][:1]
+        return names[:topn]
+
+    def _attended(self, one: Prepared, listing: Listing, temperature: float) -> Attended:
+        keys, slots, scores = listing.keys, listing.slots, self._scores(one, listing)
+        is_judged = isinstance(self.score, JudgedScore)
+        equal = keys.slot_of(one.query.asked)
+        if is_judged and equal is not None:
+            scores += left_by_equal(temperature) - scores.max()
+            scores[np.searchsorted(slots, equal)] = 0.0
+        none = max(0.0, 1.0 - float(np.exp(scores).sum())) if is_judged else None
+        best = int(scores.argmax())
+        score = float(scores[best])
+        left_out = 0.0
+        if listing.left:
+            at_most = float(scores.min())
+            top = max(at_most, score)
+            found = float(np.exp((scores - top) / temperature).sum())
+            rest = listing.left * float(np.exp((at_most - top) / temperature))
+            left_out = rest / (found + rest)
+        return Attended(
+            names=[keys.names[slot] for slot in slots.tolist()],
+            query=self._whole_vectors([one]),
+            keys=keys.vectors[slots],
+            scores=scores[None].astype(np.float32),
+            temperature=temperature,
+            best=[
+                Scored(keys.names[int(slots[best])], float(np.exp(score)) if is_judged else score)
+            ],
+            left_out=np.array([left_out]),
+            none=[none],
+        )
 
 
-class Approximate(ByShortlist, Exact):
-    """A lookup that scores only the keys that an engine finds for each query.
+class Approximate(ByListing):
+    """A lookup that compares only the keys that an engine finds, and those spelled alike.
 
-    With the default score, the keys that share the most n-grams with the query are scored too.
     What needs every key compares with every key. One thread at a time may use the engine.
 
     Args:
         index: the keys.
-        scorer: what compares queries with keys; None for the default score.
+        scorer: what compares vectors; None for the judged score.
         neighbours: finds the keys whose vectors are nearest.
     """
 
@@ -601,13 +709,20 @@ class Approximate(ByShortlist, Exact):
     at_once = 32  # which cost milliseconds each, perhaps
 
     def __init__(self, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours) -> None:
-        super().__init__(index, scorer)
+        super().__init__(index.meaning, scorer)
+        self._all = Exact(index, scorer)
+        self.keys: Keys = self._all.keys
         self._scorer, self._neighbours = scorer, neighbours
+
+    @property
+    def count(self) -> int:
+        """The number of keys."""
+        return self.keys.count
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query; for more than `MOST`, all are compared."""
         if topn is None or topn > MOST:
-            return Exact.ranked(self, asked, topn)
+            return self._all.ranked(asked, topn)
         return super().ranked(asked, topn)
 
     def attend(
@@ -619,25 +734,34 @@ class Approximate(ByShortlist, Exact):
     ) -> list[Attended]:
         """Return the scores of each query for the keys found; with a mask, for all keys."""
         if allowed is not None or not asked or (topn is not None and topn > MOST):
-            return Exact.attend(self, asked, allowed, temperature, topn)
+            return self._all.attend(asked, allowed, temperature, topn)
         return super().attend(asked, allowed, temperature, topn)
 
-    def _found(self, queries: list[Query], count: int) -> Iterator[Shortlist]:
+    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
         if self.score.measure is None:
             raise OptionError(
                 f"index: {self._neighbours.engine!r} finds keys for the default score, 'cosine', "
                 f"'dot' and 'scaled_dot', and the scorer is {quoted(self._scorer)}, which needs "
                 f"every key; set d.index = 'exact', or another scorer"
             )
-        keys = self.keys
-        vectors = np.array([query.vector for query in queries])
-        for query, near in zip(queries, self._neighbours.near(keys, vectors, count), strict=True):
-            yield shortlist(query.asked, query.text, near, keys, self.score.spelled_alike)
+        keys, is_judged = self.keys, isinstance(self.score, JudgedScore)
+        vectors = self._vectors(prepared, keys)
+        sample = keys, keys.sample(_SAMPLE)
+        for one, near in zip(prepared, self._neighbours.near(keys, vectors, count), strict=True):
+            slots = [near]
+            if is_judged:
+                slots.append(most_alike(keys.postings, one.query.text, _SPELLED))
+            equal = keys.slot_of(one.query.asked)
+            if equal is not None:
+                slots.append(np.array([equal]))
+            found = np.unique(np.concatenate(slots))
+            found = found[keys.alive[found]]
+            yield Listing(keys, found, keys.count - len(found), sample if is_judged else None)
 
 
 def lookup_by(
     engine: str, index: KeyIndex, scorer: ScorerLike | None, neighbours: Neighbours | None
-) -> tuple[Exact, Neighbours | None]:
+) -> tuple[Exact | Approximate, Neighbours | None]:
     """Return a lookup that compares queries with every key, or with the keys an engine finds.
 
     Also return its `Neighbours`: those given, if they are of this engine and measure.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.search.backends.base import Index
-    from fuzzydict.search.key_index import Keys
+    from fuzzydict.search.keys import Keys
 
 
 _BLOCK = 1 << 16  # vectors that an engine is given at a time, to save memory

@@ -1,4 +1,4 @@
-"""What cosines to expect of unrelated texts, against a loop; queries at once, and one by one."""
+"""What cosines to expect of unrelated texts, against a loop."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict.embedding.base import Embedding, background_of, encode_queries
-from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.no_vectors import NO_VECTORS
-from fuzzydict.embedding.projections import Projections, with_projections
-from fuzzydict.text.words import words as words_of
+from fuzzydict.embedding.base import background_of
 from tests.support.reference import cosine_of
 
 
@@ -49,64 +45,3 @@ def test_where_all_texts_are_alike_there_still_is_a_spread_to_divide_by() -> Non
     mean, spread = background_of(np.ones((128, 3), np.float32))
     assert mean == pytest.approx(1, abs=1e-3)
     assert spread > 0
-
-
-# ---- queries ------------------------------------------------------------------------------
-
-QUERIES = [
-    "color",
-    "top speed",
-    "colour",
-    "Colour  scheem",
-    "Zoë",
-    "?!",
-    "1961",
-    "the the",
-    "speed",
-]
-VECTORS = {"color": [3.0, 4.0], "speed": [0.5, -2.0], "Zoë": [1.0, 1.0], "Top_Speed": [2.0, 0.0]}
-SWAPPED = Projections([[0.0, 2.0], [1.0, 0.0]], np.eye(2))
-EMBEDDINGS = [
-    with_projections(as_embedding(None), None),
-    with_projections(as_embedding(None), Projections()),
-    with_projections(as_embedding(VECTORS), SWAPPED),
-    as_embedding(lambda texts: [[len(text), 1.0] for text in texts]),
-    NO_VECTORS,
-]
-
-
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize("at_once", [1, 2, len(QUERIES)])
-def test_queries_have_the_vectors_of_texts_and_words(embedding: Embedding, at_once: int) -> None:
-    for start in range(0, len(QUERIES), at_once):
-        asked = QUERIES[start : start + at_once]
-        split = [words_of(text) for text in asked]
-        found = encode_queries(embedding, asked, split)
-        vectors, trust = embedding.encode_with_trust(asked, of_queries=True)
-        np.testing.assert_allclose(found.vectors, vectors, rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(found.trust, trust, rtol=1e-6)
-        for words, features in zip(split, found.words, strict=True):
-            each = embedding.word_features(words, of_query=True)
-            for name, expected in each._asdict().items():
-                np.testing.assert_allclose(getattr(features, name), expected, rtol=1e-6)
-            for word, unit, length in zip(words, features.units, features.lengths, strict=True):
-                (vector,), _ = embedding.encode_with_trust([word], of_queries=True)
-                if len(unit):
-                    np.testing.assert_allclose(unit * length, vector, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=lambda e: type(e).__name__)
-def test_a_query_alone_has_the_vector_that_it_has_among_others(embedding: Embedding) -> None:
-    many = [*QUERIES, *(f"{a} {b} of speed" for a in QUERIES for b in QUERIES)]
-    vectors, trust = embedding.encode_with_trust(many, of_queries=True)
-    for text, vector, trusted in zip(many, vectors, trust.tolist(), strict=True):
-        (alone,), (trusted_alone,) = embedding.encode_with_trust([text], of_queries=True)
-        np.testing.assert_allclose(alone, vector, rtol=1e-5, atol=1e-6)
-        assert trusted_alone == pytest.approx(trusted, rel=1e-5)
-
-
-def test_vectors_that_are_known_are_not_computed_again() -> None:
-    known = np.ones((2, 2), np.float32)
-    found = encode_queries(as_embedding(VECTORS), ["color", "speed"], vectors=known)
-    assert found.vectors is known
-    assert not found.words

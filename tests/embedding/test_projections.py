@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import Brown, FuzzyDict, WordVectors
-from fuzzydict._arrays import Array, units
+from fuzzydict import Brown, WordVectors
+from fuzzydict._arrays import Array
 from fuzzydict._files import read_arrays, write_arrays
-from fuzzydict.embedding.calibration import OF_WORDS
 from fuzzydict.embedding.projections import (
-    NAMES,
     Factors,
     Projected,
     Projections,
@@ -30,7 +25,6 @@ from fuzzydict.embedding.projections import (
     project_forward,
     with_projections,
 )
-from fuzzydict.embedding.word_vectors import English, JoinedVectors
 from fuzzydict.errors import (
     ArgumentTypeError,
     FileFormatError,
@@ -122,10 +116,14 @@ def test_copies_and_pickles_are_equal() -> None:
 
 
 def test_a_file_holds_them(tmp_path: Path) -> None:
-    write_arrays(tmp_path / "file", "test", {}, {"other": np.ones(3), **some().arrays()})
+    write_arrays(tmp_path / "file", "test", {}, some().arrays())
     assert Projections.from_arrays(read_arrays(tmp_path / "file", "test").arrays) == some()
     assert Projections.from_arrays({}) == Projections()
     assert Projections().arrays() == {}
+    same = Projections(drawn(3, 3), embedding="words").named("others")
+    assert Projections.from_arrays(same.arrays(), embedding="others") == same
+    shared = drawn(3, 3)
+    assert list(Projections(shared, shared).arrays()) == ["both"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +132,7 @@ def test_a_file_holds_them(tmp_path: Path) -> None:
         {"query": np.ones(3)},
         {"query": np.full((2, 2), np.nan)},
         {"key": np.array([["a"]])},
+        {"query": np.eye(2), "base.query": np.eye(2)},
         {"key.left": np.ones((2, 1))},
         {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
         {"query": np.ones((2, 2)), "key": np.ones((2, 3))},
@@ -150,59 +149,31 @@ def test_arrays_that_are_no_projections(arrays: dict[str, Any]) -> None:
 def test_queries_and_keys_are_projected_each_by_its_matrix() -> None:
     words = WordVectors(["red", "blue"], drawn(2, 4))
     projected = Projected(words, some())
-    queries, trust = projected.encode_with_trust(["red", "blue"], of_queries=True)
+    queries = projected.encode_queries(["red", "blue"])
     np.testing.assert_allclose(queries, words.vectors @ drawn(4, 3), rtol=1e-5)
     np.testing.assert_allclose(
         projected.encode(["red", "blue"]), words.vectors @ drawn(4, 3, seed=1), rtol=1e-5
     )
-    assert trust.tolist() == words.trust(["red", "blue"]).tolist()
-    features = projected.word_features(["blue"], of_query=True)
-    np.testing.assert_allclose(features.units, units(queries[1:]), rtol=1e-5)
+    assert projected.tells_words
 
 
-def test_learned_words_are_known_and_trusted() -> None:
-    projected = Projected(WordVectors(["red", "blue"], drawn(2, 4)), Projections(words=["zzz"]))
-    assert projected.vocabulary.known_share("zzz qqq") == 0.5
-    assert projected.trust(["zzz", "qqq"]).tolist() == [1, 0]
-    assert projected.word_features(["zzz", "qqq"], of_query=False).known.tolist() == [True, False]
+def test_there_are_no_projections_unless_some_are_given() -> None:
+    assert as_projections(None) is as_projections("identity") is None
+    assert with_projections(Brown(), None) is with_projections(Brown(), Projections()) is Brown()
+    others: tuple[Any, ...] = ("english", "wordnet", 3, [])
+    for other in others:
+        with pytest.raises(OptionError, match="expected None, 'identity', which is the same"):
+            as_projections(other)
 
 
-def test_the_brown_vectors_have_projections_that_ship_unless_others_are_named() -> None:
-    default = with_projections(Brown(), None)
-    english, wordnet = (
-        with_projections(Brown(), as_projections(name)) for name in ("english", "wordnet")
-    )
-    (one,), (same,), (other,) = (e.encode(["color"]) for e in (default, english, wordnet))
-    assert one.tolist() == same.tolist()
-    np.testing.assert_allclose(one[: len(other)], units(other[None])[0], rtol=1e-5)
-    table = units(English().encode(["color"]))[0]
-    np.testing.assert_allclose(units(one[None, len(other) :])[0], table, rtol=1e-5)
-    assert with_projections(Brown(), as_projections("identity")) is Brown()
-    own = WordVectors(["red"], [[1.0]])
-    assert with_projections(own, None) is own
-
-
-def test_a_word_of_the_table_alone_is_known_by_its_ngrams_and_the_table() -> None:
-    default = with_projections(Brown(), None)
-    assert Brown().vocabulary.row("smartphone") is None
-    assert default.vocabulary.known_share("smartphone jury") == 1
-    assert default.trust(["smartphone"]).tolist() == [1]
-    vector = default.encode(["smartphone"])[0]
-    assert not vector[: Brown().size].any()
-    assert vector[Brown().size :].any()
-    assert not default.vocabulary.knows("smartfone")
-    best = default.vocabulary.stand_ins("smartfone").rows[0]
-    assert default.vocabulary.word(best) == "smartphone"
-
-
-def test_the_shipped_projections_are_used_without_hashing_the_vectors() -> None:
-    program = (
-        "import hashlib; hashlib.blake2b = None; from fuzzydict import FuzzyDict;"
-        "print(FuzzyDict({'color': 1}, projections='wordnet')['colour']);"
-        "print(FuzzyDict({'color': 1})['colours'])"
-    )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (found.stdout, found.stderr) == ("1\n1\n", "")
+def test_projections_after_others_are_one_map() -> None:
+    first, x, v = some(), drawn(5, 4, seed=3), drawn(5, 2, seed=4)
+    second = Projections(drawn(3, 3, seed=5), None, drawn(2, 6, seed=6))
+    both = first.then(second)
+    roles = zip(("queries", "keys", "values"), (x, x, v), strict=True)
+    for role, vectors in roles:
+        one, two, all_at_once = (getattr(p, f"project_{role}") for p in (first, second, both))
+        np.testing.assert_allclose(all_at_once(vectors), two(one(vectors)), atol=1e-12)
 
 
 def test_projections_of_another_embedding_are_refused() -> None:
@@ -219,66 +190,6 @@ def test_a_fingerprint_tells_the_embedding_and_the_projections() -> None:
     names = [Projected(e, p).fingerprint()["name"] for e in (red, blue) for p in projections]
     assert len(set(names)) == 4
     assert Projected(red, Projections([[2.0]])).fingerprint()["name"] == names[0]
-
-
-# ---- vectors beside --------------------------------------------------------------------------
-
-WORDS = WordVectors(["red", "blue", "sky"], drawn(3, 4))
-TABLE = WordVectors(["red", "phone"], [[3.0, 4.0], [0.0, 2.0]])
-
-
-def test_vectors_beside_projected_ones_are_of_one_length_for_each_text() -> None:
-    matrix = drawn(4, 3)
-    projected = Projected(WORDS, Projections(matrix, matrix, beside=TABLE))
-    texts = ["red", "red phone", "blue sky"]
-    found, trust = projected.encode_with_trust(texts, of_queries=True)
-    joined = JoinedVectors(WORDS, TABLE).encode(texts)
-    np.testing.assert_allclose(found[:, :3], units(joined[:, :4] @ matrix), rtol=1e-5)
-    np.testing.assert_allclose(units(found[:, 3:]), units(joined[:, 4:]), rtol=1e-5)
-    assert np.ptp(np.linalg.norm(found[:2, 3:], axis=1)) < 1e-5
-    assert not found[2, 3:].any()
-    assert trust.tolist() == [1, 1, 1]
-    assert projected.vocabulary.known_share("phone sky hue") == 2 / 3
-    fitted = Projections(np.eye(5), base=Projections(matrix, matrix, beside=TABLE))
-    on_top = Projected(WORDS, fitted).encode_with_trust(texts, of_queries=True)[0]
-    np.testing.assert_allclose(on_top, found, rtol=1e-5)
-
-
-def test_vectors_beside_are_saved(tmp_path: Path) -> None:
-    projections = Projections(drawn(4, 3), beside=TABLE)
-    assert not projections.is_identity
-    projections.save(tmp_path / "p")
-    for again in (Projections.load(tmp_path / "p"), pickle.loads(pickle.dumps(projections))):
-        assert again == projections
-        texts = ["red", "phone"]
-        found, expected = (Projected(WORDS, p).encode(texts) for p in (again, projections))
-        np.testing.assert_array_equal(found, expected)
-    assert projections.digest != Projections(drawn(4, 3)).digest
-
-
-# ---- projections that ship are named, not copied ----------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "identity"])
-def test_projections_that_ship_are_named_where_they_are_saved(name: str, tmp_path: Path) -> None:
-    shipped = Projections.shipped(name)
-    assert pickle.loads(pickle.dumps(shipped)) is shipped
-    fitted = Projections(Factors(drawn(6, 1), drawn(6, 1)), base=shipped)
-    fitted.save(tmp_path / "p")
-    assert (tmp_path / "p").stat().st_size < 3000
-    assert Projections.load(tmp_path / "p").base is shipped
-    other = OF_WORDS
-    again = pickle.loads(pickle.dumps(shipped.calibrated(other)))
-    assert (again.name, again.calibration, again.query) == (name, other, shipped.query)
-
-
-def test_projections_that_have_changed_since_are_refused() -> None:
-    shipped = Projections.shipped("wordnet")
-    arrays = Projections(drawn(3, 3), base=shipped).arrays()
-    for told in (["wordnet", "0"], ["latin", shipped.digest], ["wordnet"], 3):
-        content = np.frombuffer(json.dumps(told).encode(), np.uint8)
-        with pytest.raises(FileFormatError, match="these are no whole projections"):
-            Projections.from_arrays({**arrays, "base.shipped": content})
 
 
 # ---- bad input ----------------------------------------------------------------------------
@@ -308,10 +219,3 @@ def test_their_repr_tells_what_they_are() -> None:
     assert repr(Projections()) == "Projections()"
     shown = "Projections(query=<array (4, 3)>, key=<array (4, 3)>, "
     assert repr(some()) == shown + "value=<identity and rank 1 (2, 2)>)"
-
-
-def test_projections_with_vectors_beside_them_take_word_vectors() -> None:
-    d = FuzzyDict({"a": 1}, embedding=lambda texts: [[1.0] * 510 for _ in texts])
-    d.projections = Projections(beside=English())
-    with pytest.raises(OptionError, match="give word vectors"):
-        d["b"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzzydict.stores.base import Hit, Row, Search, Store
-from fuzzydict.text.ngrams import ngram_buckets
+from fuzzydict.text.ngrams import ngrams
 
 __all__ = [
     "CLOSE",
@@ -38,10 +38,10 @@ def unit(text: str) -> NDArray[np.float32]:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-def row(key: str, value: Any = None, trust: float = 1.0) -> Row:
+def row(key: str, value: Any = None) -> Row:
     """Return a key with the vector and n-grams of its text; those of a blank one are none."""
-    buckets = ngram_buckets(key) if key.strip() else np.zeros(0, np.int64)
-    return Row(key, value, unit(key) if key.strip() else None, trust, buckets)
+    shared = np.array(ngrams(key) if key.strip() else [], np.int64)
+    return Row(key, value, unit(key) if key.strip() else None, shared)
 
 
 def rows_of(count: int) -> list[Row]:
@@ -56,7 +56,7 @@ _NAMES = ["amber", "azure", "black", "brown", "coral", "green", "ivory", "khaki"
 
 def search(text: str, near: int = 5, spelled: int = 5) -> Search:
     """Return what is searched for a text."""
-    return Search(*row(text)[2::2], near, spelled)
+    return Search(*row(text)[2:], near, spelled)
 
 
 def all_rows(store: Store) -> dict[str, Row]:
@@ -71,7 +71,6 @@ def check_same(found: Iterable[Row], expected: Iterable[Row]) -> None:
     for key, one in some.items():
         other = others[key]
         assert one.value == other.value
-        assert abs(one.trust - other.trust) < CLOSE
         assert one.ngrams.tolist() == other.ngrams.tolist()
         assert (one.vector is None) == (other.vector is None)
         if one.vector is not None and other.vector is not None:
@@ -102,6 +101,6 @@ def check_found(
     best = sorted((one for one in cosines if one is not None), reverse=True)[:count]
     np.testing.assert_allclose([of(known[hit.key], asked) for hit in hits], best, atol=CLOSE)
     check_same(
-        [known[hit.key]._replace(vector=hit.vector, trust=hit.trust) for hit in hits],
+        [known[hit.key]._replace(vector=hit.vector) for hit in hits],
         [known[hit.key] for hit in hits],
     )

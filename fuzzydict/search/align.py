@@ -1,0 +1,731 @@
+"""What speaks for and against each candidate of a query: strings, words and meaning, as numbers.
+
+L queries, C candidates of each, w words of a query, W words of a key, P different pairs of words
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from rapidfuzz.distance import OSA, Indel, JaroWinkler
+from rapidfuzz.process import cdist, cpdist
+
+from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, by_name, facts_of, shares_of
+from fuzzydict.text.lexicon import abbreviates, is_directed, look_up, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fuzzydict.search.keys import Keys
+
+
+class Query(NamedTuple):
+    """A query as it is compared.
+
+    Attributes:
+        asked: the query.
+        text: its words in the first spelling, joined by blanks.
+        words: these, looked up.
+    """
+
+    asked: str
+    text: str
+    words: list[Word]
+
+
+class Found(NamedTuple):
+    """The candidates of L queries among the keys.
+
+    Attributes:
+        slots: of the candidates, (L, C).
+        likeness: the cosines of their n-grams, (L, C).
+        near: the cosines of the vectors, (L, C).
+        above: how far these are above the usual, in standard deviations, (L, C).
+    """
+
+    slots: NDArray[np.intp]
+    likeness: NDArray[np.float32]
+    near: NDArray[np.float32]
+    above: NDArray[np.float32]
+
+
+class Feature(NamedTuple):
+    """What is told of a query and a candidate.
+
+    Attributes:
+        name: of the feature.
+        sign: what the odds do where it rises: they rise (1), fall (-1), or either (0).
+        group: what it belongs to when an answer is explained.
+    """
+
+    name: str
+    sign: int
+    group: str
+
+
+FEATURES = (
+    Feature("nearness", 1, "meaning"),
+    Feature("nearness above the usual", 1, "meaning"),
+    Feature("nearness by the encoder", 1, "meaning"),
+    Feature("nearness by the encoder above the usual", 1, "meaning"),
+    Feature("n-grams", 1, "spelling"),
+    Feature("letters", 1, "spelling"),
+    Feature("edits", 1, "spelling"),
+    Feature("edits from the beginning", 1, "spelling"),
+    Feature("as written", 1, "spelling"),
+    Feature("spelled, of the query", 1, "spelling"),
+    Feature("spelled, of the key", 1, "spelling"),
+    Feature("meant, of the query", 1, "meaning"),
+    Feature("meant, of the key", 1, "meaning"),
+    Feature("matched, of the query", 1, "words"),
+    Feature("matched, of the key", 1, "words"),
+    Feature("worst word of the query", 1, "words"),
+    Feature("worst word of the key", 1, "words"),
+    Feature("matched but for fillers, of the query", 1, "words"),
+    Feature("matched but for fillers, of the key", 1, "words"),
+    Feature("initials", 1, "spelling"),
+    Feature("three initials or more", 1, "spelling"),
+    Feature("conventional abbreviation", 1, "spelling"),
+    Feature("abbreviation", 1, "spelling"),
+    Feature("opposites", -1, "against"),
+    Feature("other members of a class", -1, "against"),
+    Feature("other numbers", -1, "against"),
+    Feature("numbers left out", -1, "against"),
+    Feature("turned round", -1, "against"),
+    Feature("denied", -1, "against"),
+    Feature("left over, of the query", -1, "against"),
+    Feature("left over, of the key", -1, "against"),
+    Feature("what is left over is near", 1, "against"),
+    Feature("what is left over of the query is near the key", 1, "against"),
+    Feature("words of the query", 0, ""),
+    Feature("words of the key", 0, ""),
+    Feature("share of known words", 0, ""),
+    Feature("number of keys", 0, ""),
+    Feature("length of the query", 0, ""),
+)
+#: The place of each feature.
+(
+    NEAR,
+    ABOVE,
+    ENCODED,
+    ENCODED_ABOVE,
+    NGRAMS,
+    LETTERS,
+    EDITS,
+    BEGINNING,
+    WRITTEN,
+    SPELLED,
+    SPELLED_KEY,
+    MEANT,
+    MEANT_KEY,
+    MATCHED,
+    MATCHED_KEY,
+    WORST,
+    WORST_KEY,
+    TELLING,
+    TELLING_KEY,
+    INITIALS,
+    LONG_INITIALS,
+    CONVENTIONAL,
+    ABBREVIATED,
+    OPPOSED,
+    SIBLINGS,
+    OTHER_NUMBERS,
+    NUMBERS_LEFT,
+    TURNED,
+    DENIED,
+    LEFT,
+    LEFT_KEY,
+    LEFT_NEAR,
+    LEFT_NEAR_KEY,
+    WORDS,
+    WORDS_KEY,
+    KNOWN,
+    COUNT,
+    LENGTH,
+) = range(len(FEATURES))
+SIGNS = np.array([feature.sign for feature in FEATURES], np.float32)
+#: The features of what is left over, which tell whether a key is right, not which.
+LEFT_OVER = slice(LEFT, LEFT_NEAR_KEY + 1)
+#: The first feature without a direction.
+CONTEXT = WORDS
+
+#: What is compared of two words; the judge weighs it.
+PAIR = (
+    "bias",
+    "edits",
+    "edits squared",
+    "edits squared, both known",
+    "edits squared, short",
+    "one stem",
+    "conventional abbreviation",
+    "beginning",
+    "without vowels",
+    "letters in order",
+    "share of the letters",
+    "cosine",
+    "cosine squared",
+    "cosine by a slip",
+    "opposites",
+    "other members of a class",
+    "other digits",
+)
+#: The place of each. The kinds of abbreviations follow `ONE_STEM` as `abbreviates` numbers them.
+(
+    BIAS,
+    OF_EDITS,
+    SQUARED,
+    BOTH_KNOWN,
+    SHORT_WORD,
+    ONE_STEM,
+    CONVENTION,
+    BEGINS,
+    NO_VOWELS,
+    IN_ORDER,
+    OF_LETTERS,
+    COSINE,
+    COSINE_SQUARED,
+    BY_SLIP,
+    OPPOSITES,
+    OTHER_MEMBERS,
+    OTHER_DIGITS,
+) = range(len(PAIR))
+_OF_MEANING = slice(COSINE, BY_SLIP + 1)
+FEW_WORDS, FEW_LETTERS = 6, 20  # of a text; more are told as so many
+UNMATCHED = 0.5
+
+
+# ---- the words of queries ---------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """The different words of L queries; row 0 stands for no word, so U + 1 rows.
+
+    Attributes:
+        words: the words, U.
+        columns: the numbers of the words of each query, (L, w).
+        facts: as those of the keys' words, by name, (U + 1,).
+        units: their vectors, of length one, (U + 1, E).
+        weights: rare in English, and among the keys, (U + 1,).
+    """
+
+    words: list[Word]
+    columns: NDArray[np.int32]
+    facts: dict[str, NDArray[Any]]
+    units: NDArray[np.float32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, queries: Sequence[Query], keys: Keys) -> Asked:
+        """Return the words of queries."""
+        numbers: dict[str, int] = {}
+        words: list[Word] = []
+        width = max(len(query.words) for query in queries)
+        columns = np.zeros((len(queries), min(width, MOST_WORDS)), np.int32)
+        for row, query in zip(columns, queries, strict=True):
+            for place, word in enumerate(query.words):
+                if word.text not in numbers:
+                    words.append(word)
+                    numbers[word.text] = len(words)
+                row[place] = numbers[word.text]
+        stems, member = keys.words.stems, keys.words.known_member
+        rows = [facts_of(one, stems.get(one.entry.stem, -2), member(one)) for one in words]
+        facts = np.zeros(len(words) + 1, keys.facts.dtype)
+        facts["stem"][0] = -2
+        facts[1:] = rows
+        units = np.zeros((len(words) + 1, keys.table.size), np.float32)
+        for row, word in zip(units[1:], words, strict=True):
+            row[:] = word.unit
+        counts = np.array([keys.frequency(one.entry.stem) for one in words], np.float64)
+        weights = np.zeros(len(words) + 1, np.float32)
+        weights[1:] = facts["weight"][1:] * keys.rarity(counts)
+        return cls(words, columns, by_name(facts), units, weights)
+
+
+# ---- pairs of words ---------------------------------------------------------------------------
+
+
+class Pairs(NamedTuple):
+    """How P pairs of words compare.
+
+    Attributes:
+        evidence: what `PAIR` names, (P, 17).
+        same: whether the two are one word, (P,).
+        real: whether both are words, (P,).
+    """
+
+    evidence: NDArray[np.float32]
+    same: NDArray[np.bool_]
+    real: NDArray[np.bool_]
+
+
+def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp]) -> Pairs:
+    """Return how words of queries and of keys compare, given their numbers, (P,) and (P,)."""
+    ours, theirs = [word.text for word in asked.words], keys.strings
+    x = {name: fact[a] for name, fact in asked.facts.items()}
+    y = {name: fact[b] for name, fact in keys.facts_by_name.items()}
+    real = (a > 0) & (b > 0)
+    strings = ["", *ours]
+    left, right = [strings[i] for i in a.tolist()], [theirs[j] for j in b.tolist()]
+    edits = cpdist(left, right, scorer=OSA.normalized_similarity, dtype=np.float32) * real
+    same = (edits == 1) & real
+    phi = np.zeros((len(PAIR), len(a)), np.float32).T
+    phi[:, BIAS] = 1
+    phi[:, OF_EDITS] = edits
+    square = edits * edits
+    phi[:, SQUARED] = square
+    phi[:, BOTH_KNOWN] = square * (x["known"] & y["known"])
+    shorter = np.minimum(x["length"], y["length"])
+    phi[:, SHORT_WORD] = square * (shorter <= SHORT)
+    phi[:, ONE_STEM] = x["stem"] == y["stem"]
+    sure = x["sure"] & y["sure"]
+    different, places = _numbered(b, len(keys.facts))
+    cosines = asked.units @ keys.word_units[different].T
+    near = np.maximum(cosines[a, places], 0)
+    phi[:, COSINE] = near * sure
+    phi[:, COSINE_SQUARED] = phi[:, COSINE] ** 2
+    phi[:, BY_SLIP] = near * ~sure
+    may = x["first"] == y["first"]
+    may &= real & ~same & (x["length"] != y["length"])
+    both = x["letters"] & y["letters"]
+    may &= (both == x["letters"]) | (both == y["letters"]) | x["short_form"] | y["short_form"]
+    for i in np.flatnonzero(may).tolist():
+        kind = abbreviates(left[i], right[i])
+        if kind:
+            phi[i, ONE_STEM + kind] = 1
+            if kind > 1:
+                lengths = len(left[i]), len(right[i])
+                phi[i, OF_LETTERS] = min(lengths) / max(lengths)
+    for i in np.flatnonzero(real & x["opposed"]).tolist():
+        phi[i, OPPOSITES] = is_opposite(asked.words[int(a[i]) - 1], right[i])
+    others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
+    phi[:, OTHER_MEMBERS] = others
+    phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
+    return Pairs(phi, same, real)
+
+
+def _numbered(numbers: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the different ones of numbers below a count, rising, and which of them each is."""
+    places = np.zeros(count, np.intp)
+    places[numbers] = 1
+    different = places.nonzero()[0]
+    places[different] = np.arange(len(different))
+    return different, places[numbers]
+
+
+def is_opposite(word: Word, other: str) -> bool:
+    """Tell whether another word, or what it is a form of, is the opposite of a word."""
+    opposites = word.entry.opposites
+    return other in opposites or look_up(other).stem in opposites
+
+
+def strengths(
+    pairs: Pairs, weights: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return how likely pairs of words mean one thing, (P,), and how likely by spelling alone."""
+    evidence = pairs.evidence
+    odds = evidence @ weights
+    by_spelling = odds - evidence[:, _OF_MEANING] @ weights[_OF_MEANING]
+    both = []
+    for one in (odds, by_spelling):
+        share = np.asarray(1 / (1 + np.exp(-one)), np.float32)
+        share[pairs.same] = 1
+        both.append(share * pairs.real)
+    return both[0], both[1]
+
+
+# ---- features ----------------------------------------------------------------------------------
+
+
+def align(
+    queries: Sequence[Query],
+    keys: Keys,
+    found: Found,
+    weights: NDArray[np.float32],
+    *,
+    is_encoded: bool = False,
+) -> NDArray[np.float32]:
+    """Return the `FEATURES` of the candidates of L queries, (L, C, F).
+
+    Args:
+        queries: the queries, each with words.
+        keys: the keys.
+        found: the candidates.
+        weights: how to weigh what `PAIR` names, (17,).
+        is_encoded: whether the vectors are those of an encoder of whole texts.
+    """
+    asked = Asked.of(queries, keys)
+    best = found.slots
+    X = np.zeros((*best.shape, len(FEATURES)), np.float32)
+    width = int(np.count_nonzero(keys.columns[best], axis=2).max(initial=1))
+    theirs = keys.columns[best][:, :, :width]  # (L, C, W)
+    share, other = shares_of(asked.weights[asked.columns]), shares_of(keys.weights[theirs])
+    trust = (share * asked.facts["sure"][asked.columns]).sum(1)[:, None]
+    near, above = found.near, found.above
+    if is_encoded:
+        X[..., ENCODED], X[..., ENCODED_ABOVE] = near, above / 10
+        near, above = _by_words(asked, keys, share, other, theirs)
+    X[..., NEAR], X[..., ABOVE] = near * trust, above / 10 * trust
+    X[..., NGRAMS] = found.likeness
+    X[..., LETTERS : WRITTEN + 1] = of_strings(queries, keys, best)
+    table = Table.of(asked, keys, theirs, weights)
+    match_several(table, queries, keys, best, theirs, weights)
+    _cover(X, table, share[:, None], other, asked, keys, theirs)
+    of_several(X, queries, keys, best, theirs, table)
+    _contradict(X, queries, asked, keys, best, theirs, table)
+    _leave_over(X, table, share[:, None], other, asked, keys, theirs)
+    X[..., WORDS] = (
+        np.minimum(np.count_nonzero(asked.columns, axis=1), FEW_WORDS)[:, None] / FEW_WORDS
+    )
+    X[..., WORDS_KEY] = np.minimum(np.count_nonzero(theirs, axis=2), FEW_WORDS) / FEW_WORDS
+    X[..., KNOWN] = trust
+    X[..., COUNT] = np.log(max(keys.total, 1)) / 10
+    X[..., LENGTH] = (
+        np.array([min(len(query.text), FEW_LETTERS) for query in queries])[:, None] / FEW_LETTERS
+    )
+    return X
+
+
+def _by_words(
+    asked: Asked,
+    keys: Keys,
+    share: NDArray[np.float32],
+    other: NDArray[np.float32],
+    theirs: NDArray[np.int32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return how near queries and candidates are by their words, beside an encoder, (L, C)."""
+    ours = np.einsum("lw,lwe->le", share, asked.units[asked.columns])
+    whole = np.einsum("lcw,lcwe->lce", other, keys.word_units[theirs])
+    squares = np.einsum("le,le->l", ours, ours)[:, None] * np.einsum("lce,lce->lc", whole, whole)
+    near = np.einsum("le,lce->lc", ours, whole) / np.sqrt(np.maximum(squares, np.float32(1e-18)))
+    return near, keys.table.background.above(near)
+
+
+def of_strings(queries: Sequence[Query], keys: Keys, best: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Return how alike queries and candidates are as strings, by four measures, (L, C, 4)."""
+    slots = best.ravel().tolist()
+    texts = [keys.texts[slot] for slot in slots]
+    joined = [text.replace(" ", "") for text in texts]
+    written = [str.__str__(keys.names[slot]) for slot in slots]
+    asked = [query.text for query in queries]
+    measures = (
+        (Indel, [text.replace(" ", "") for text in asked], joined),
+        (OSA, [text.replace(" ", "") for text in asked], joined),
+        (JaroWinkler, asked, texts),
+        (Indel, in_small_letters([query.asked for query in queries]), in_small_letters(written)),
+    )
+    X = np.empty((*best.shape, 4), np.float32)
+    for i, (measure, ours, theirs) in enumerate(measures):
+        scorer = measure.normalized_similarity
+        if len(queries) == 1:
+            X[0, :, i] = cdist(ours, theirs, scorer=scorer, dtype=np.float32)[0]
+        else:
+            several = [one for one in ours for _ in range(best.shape[1])]
+            X[..., i] = cpdist(several, theirs, scorer=scorer, dtype=np.float32).reshape(best.shape)
+    return X
+
+
+_LONGEST = 256  # characters of a text as written that are compared
+
+
+def in_small_letters(texts: Iterable[str]) -> list[str]:
+    """Return texts as they are written but for capitals: "c" is C, and not C++."""
+    return [text[:_LONGEST].lower() for text in texts]
+
+
+class Table(NamedTuple):
+    """How the words of queries and candidates compare, each (L, C, w, W)."""
+
+    matched: NDArray[np.float32]
+    spelled: NDArray[np.float32]
+    meant: NDArray[np.float32]
+    opposed: NDArray[np.float32] | None
+    siblings: NDArray[np.float32] | None
+
+    @classmethod
+    def of(
+        cls, asked: Asked, keys: Keys, theirs: NDArray[np.int32], weights: NDArray[np.float32]
+    ) -> Table:
+        """Compare each different pair of words once."""
+        size = len(keys.facts)
+        numbers = asked.columns[:, None, :, None].astype(np.int64) * size + theirs[:, :, None, :]
+        if len(asked.columns) == 1:
+            places, back = numbers.ravel(), None
+        else:
+            places, back = np.unique(numbers.ravel(), return_inverse=True)
+        pairs = pairs_of(asked, keys, *np.divmod(places, size))
+        matched, spelled = strengths(pairs, weights)
+        meant = np.where(pairs.same, 1, pairs.evidence[:, COSINE]) * pairs.real
+
+        def whole(one: NDArray[np.float32]) -> NDArray[np.float32]:
+            return (one if back is None else one[back]).reshape(numbers.shape)
+
+        against = [
+            whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
+            for i in (OPPOSITES, OTHER_MEMBERS)
+        ]
+        return cls(whole(matched), whole(spelled), whole(meant.astype(np.float32)), *against)
+
+
+# ---- one word that stands for several ------------------------------------------------------------
+
+_INITIALS = range(2, 6)  # letters that may be initials of several words
+_LEAST_JOINED = 5  # letters of a word that may be two
+
+
+def match_several(
+    table: Table,
+    queries: Sequence[Query],
+    keys: Keys,
+    best: NDArray[np.intp],
+    theirs: NDArray[np.int32],
+    weights: NDArray[np.float32],
+) -> None:
+    """Match words that stand for several of the other: initials, and two words written as one.
+
+    Initials count as much as a conventional abbreviation.
+    """
+    of_initials = float(1 / (1 + np.exp(-(weights[0] + weights[CONVENTION]))))
+    for i, query in enumerate(queries):
+        for j, k, m, size in _initials_in(query, keys, best[i], theirs[i]):
+            rows, columns = (m, slice(k, k + size)) if j > 0 else (slice(k, k + size), m)
+            _raise_to(table, (i, abs(j) - 1, rows, columns), of_initials)
+        for at in _joined_in(query, keys, theirs[i]):
+            _raise_to(table, (i, *at), 1.0)
+
+
+def _raise_to(table: Table, at: tuple[Any, ...], strength: float) -> None:
+    for one in (table.matched, table.spelled):
+        one[at] = np.maximum(one[at], strength)
+
+
+def _initials_in(
+    query: Query, keys: Keys, best: NDArray[np.intp], theirs: NDArray[np.int32]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where a word of the query is the initials of words of a candidate, and the reverse.
+
+    Each is ``(j + 1, first, word, count)``, with ``-(j + 1)`` where a word of the candidate is the
+    initials of words of the query; the candidate j, the first of the words, the one, how many.
+    """
+    short = [(m, w.text) for m, w in enumerate(query.words) if len(w.text) in _INITIALS]
+    if short:
+        for j, initials in enumerate(keys.initials(best.tolist())):
+            if len(initials) > 1:
+                for m, text in short:
+                    first = initials.find(text)
+                    if first >= 0:
+                        yield j + 1, first, m, len(text)
+    if len(query.words) > 1:
+        initials = "".join([word.text[0] for word in query.words])
+        lengths = keys.facts_by_name["length"][theirs]
+        may = (lengths > 1) & (lengths <= min(len(initials), _INITIALS[-1]))
+        for j, m in np.argwhere(may).tolist():
+            text = keys.strings[theirs[j, m]]
+            first = initials.find(text)
+            if first >= 0:
+                yield -(j + 1), first, m, len(text)
+
+
+def _joined_in(query: Query, keys: Keys, theirs: NDArray[np.int32]) -> Iterator[tuple[Any, ...]]:
+    """Yield where two words of one are written as one word of the other: (j, words, words)."""
+    words = query.words
+    for k in range(len(words) - 1):
+        stem = keys.words.stems.get(stem_of(words[k].text + words[k + 1].text))
+        if stem is not None:
+            for j, m in zip(*(keys.facts_by_name["stem"][theirs] == stem).nonzero(), strict=True):
+                yield j, slice(k, k + 2), m
+    numbers = keys.words.numbers
+    for m, word in enumerate(words):
+        for cut in range(2, len(word.text) - 1) if len(word.text) >= _LEAST_JOINED else ():
+            first = numbers.get(word.text[:cut])
+            if first is not None and (second := numbers.get(word.text[cut:])) is not None:
+                both = (theirs[:, :-1] == first) & (theirs[:, 1:] == second)
+                for j, k in zip(*both.nonzero(), strict=True):
+                    yield j, m, slice(k, k + 2)
+
+
+def _cover(
+    X: NDArray[np.float32],
+    table: Table,
+    share: NDArray[np.float32],
+    other: NDArray[np.float32],
+    asked: Asked,
+    keys: Keys,
+    theirs: NDArray[np.int32],
+) -> None:
+    """Set how far the words of each are matched by those of the other."""
+    for i, one in ((SPELLED, table.spelled), (MEANT, table.meant), (MATCHED, table.matched)):
+        X[..., i] = (_highest(one, 3) * share).sum(2)
+        X[..., i + 1] = (_highest(one, 2) * other).sum(2)
+    of_query, of_key = _highest(table.matched, 3), _highest(table.matched, 2)
+    X[..., WORST] = np.where(share > 0, of_query, 1).min(2)
+    X[..., WORST_KEY] = np.where(other > 0, of_key, 1).min(2)
+    telling = share * ~asked.facts["filler"][asked.columns][:, None]
+    X[..., TELLING] = _mean(of_query, np.where(telling.any(2, keepdims=True), telling, share))
+    telling = other * ~keys.facts_by_name["filler"][theirs]
+    X[..., TELLING_KEY] = _mean(of_key, np.where(telling.any(2, keepdims=True), telling, other))
+
+
+def _highest(table: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
+    """Return the maximum along a short axis; several times as fast as `max`."""
+    highest: NDArray[np.float32] = reduce(np.maximum, np.moveaxis(table, axis, 0))
+    return highest
+
+
+def _mean(values: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray((values * weights).sum(2) / np.maximum(weights.sum(2), np.float32(1e-9)))
+
+
+def of_several(
+    X: NDArray[np.float32],
+    queries: Sequence[Query],
+    keys: Keys,
+    best: NDArray[np.intp],
+    theirs: NDArray[np.int32],
+    table: Table,
+) -> None:
+    """Set which of query and key abbreviates the other as a whole, and where words are turned."""
+    own, counts = np.array([[len(query.words)] for query in queries]), keys.counts[best]
+    joined = [query.text.replace(" ", "") for query in queries]
+    facts, beginnings = keys.facts_by_name, theirs[:, :, 0]
+    firsts, lengths = facts["first"][beginnings], facts["length"][beginnings]
+    may = (firsts == [[ord(one[0])] for one in joined]) & ((own > 1) | (counts > 1))
+    for i, j in np.argwhere(may).tolist():
+        whole = keys.texts[best[i, j]].replace(" ", "")
+        if joined[i] != whole:
+            kind = abbreviates(joined[i], whole)
+            X[i, j, CONVENTIONAL], X[i, j, ABBREVIATED] = kind == 1, kind > 1
+    sizes = np.array([[len(one)] for one in joined])
+    may = ((own == 1) & (sizes <= counts)) | ((counts == 1) & (lengths <= own))
+    may &= own != counts
+    for i, j in np.argwhere(may).tolist():
+        text, is_ours = keys.texts[best[i, j]], len(queries[i].words) == 1
+        short = joined[i] if is_ours else text
+        of = _initials(text, keys, theirs[i, j]) if is_ours else _initials_of(queries[i])
+        X[i, j, INITIALS], X[i, j, LONG_INITIALS] = short in of, short in of and len(short) > 2
+    for i, query in enumerate(queries):
+        count = len(query.words)
+        if count > 1 and is_directed(query.asked):
+            for j in (counts[i] > 1).nonzero()[0].tolist():
+                if is_directed(keys.names[best[i, j]]):
+                    X[i, j, TURNED] = _is_turned(table.spelled[i, j, :count, : counts[i, j]])
+
+
+def _initials(text: str, keys: Keys, columns: NDArray[np.int32]) -> set[str]:
+    """Return the first letters of the words of a key, and of those that are no fillers."""
+    words = text.split()
+    fillers = keys.facts_by_name["filler"][columns[: len(words)]].tolist()
+    some = [word for word, filler in zip(words, fillers, strict=False) if not filler]
+    return {"".join(word[0] for word in several) for several in (words, some)}
+
+
+def _initials_of(query: Query) -> set[str]:
+    some = [word for word in query.words if not word.entry.is_filler]
+    return {"".join(word.text[0] for word in several) for several in (query.words, some)}
+
+
+_SAME = 0.8  # how alike words are that both have
+
+
+def _is_turned(spelled: NDArray[np.float32]) -> bool:
+    """Tell whether words that both have stand in another order."""
+    places = [int(row.argmax()) for row in spelled if row.max() > _SAME]
+    return len(places) > 1 and places != sorted(places)
+
+
+def _contradict(
+    X: NDArray[np.float32],
+    queries: Sequence[Query],
+    asked: Asked,
+    keys: Keys,
+    best: NDArray[np.intp],
+    theirs: NDArray[np.int32],
+    table: Table,
+) -> None:
+    """Set what speaks against a key: opposites, other members, other numbers, a denial."""
+    oppose(X, table)
+    denied = asked.facts["denies"][asked.columns].sum(1)[:, None]
+    X[..., DENIED] = (denied + keys.facts_by_name["denies"][theirs].sum(2)) % 2
+    has_digit = keys.facts_by_name["digit"][theirs].any(2)
+    compare_numbers(X, queries, keys, best, np.asarray(has_digit))
+
+
+def compare_numbers(
+    X: NDArray[np.float32],
+    queries: Sequence[Query],
+    keys: Keys,
+    best: NDArray[np.intp],
+    has_digit: NDArray[np.bool_],
+) -> None:
+    """Set whether query and candidate have other numbers, given which candidates have any."""
+    ours = [_numbers(query.text) for query in queries]
+    has_any = np.array([bool(one) for one in ours])[:, None]
+    for i, j in zip(*np.nonzero(has_digit | has_any), strict=True):
+        theirs = _numbers(keys.texts[int(best[i, j])])
+        X[i, j, OTHER_NUMBERS : NUMBERS_LEFT + 1] = _numbers_differ(ours[i], theirs)
+
+
+def oppose(X: NDArray[np.float32], table: Table) -> None:
+    """Set whether words are opposites, or other members of a class, that nothing else matches."""
+    for i, against in ((OPPOSED, table.opposed), (SIBLINGS, table.siblings)):
+        if against is not None:
+            for at in zip(*np.nonzero(against), strict=True):
+                X[at[0], at[1], i] = max(X[at[0], at[1], i], _unmatched(table.matched, at))
+
+
+def _unmatched(matched: NDArray[np.float32], at: tuple[int, ...]) -> float:
+    """Return how far nothing else matches two words, given their place in (L, C, w, W)."""
+    query, key, i, j = at
+    table = matched[query, key]
+    of_query = np.delete(table[i], j).max(initial=0)
+    of_key = np.delete(table[:, j], i).max(initial=0)
+    return float((1 - of_query) * (1 - of_key))
+
+
+def _numbers(text: str) -> Counter[str]:
+    """Return the numbers in a text, without zeros before them, and how often each is there."""
+    if not any(map(str.isdigit, text)):
+        return Counter()
+    parts = "".join(c if c.isdigit() else " " for c in text).split()
+    return Counter(part.lstrip("0") or "0" for part in parts)
+
+
+def _numbers_differ(ours: Counter[str], theirs: Counter[str]) -> tuple[bool, bool]:
+    """Return whether each of two has numbers that the other has not, and whether one has."""
+    more, less = bool(ours - theirs), bool(theirs - ours)
+    return more and less, more != less
+
+
+def _leave_over(
+    X: NDArray[np.float32],
+    table: Table,
+    share: NDArray[np.float32],
+    other: NDArray[np.float32],
+    asked: Asked,
+    keys: Keys,
+    theirs: NDArray[np.int32],
+) -> None:
+    """Set how much of each nothing of the other matches, and how near this is."""
+    ours_left = (
+        share
+        * (_highest(table.matched, 3) < UNMATCHED)
+        * ~asked.facts["filler"][asked.columns][:, None]
+    )
+    theirs_left = (
+        other * (_highest(table.matched, 2) < UNMATCHED) * ~keys.facts_by_name["filler"][theirs]
+    )
+    X[..., LEFT], X[..., LEFT_KEY] = ours_left.sum(2), theirs_left.sum(2)
+    at = ours_left.any(2).nonzero()
+    a = (ours_left @ asked.units[asked.columns])[at]  # (P, E), as b
+    lengths = np.einsum("pe,pe->p", a, a)
+    shares = np.stack([theirs_left[at], other[at]], axis=1)
+    both = shares @ keys.word_units[theirs[at]]  # (P, 2, E)
+    for i, b in ((LEFT_NEAR, both[:, 0]), (LEFT_NEAR_KEY, both[:, 1])):
+        squares = lengths * np.einsum("pe,pe->p", b, b)
+        near = np.einsum("pe,pe->p", a, b) / np.sqrt(np.maximum(squares, np.float32(1e-24)))
+        X[(*at, i)] = np.maximum(near, 0)

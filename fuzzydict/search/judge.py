@@ -1,0 +1,400 @@
+"""Which of the candidates is the best, and whether it is right: from features to probabilities.
+
+L queries, C candidates, F features, H hidden units
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache, cached_property
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fuzzydict.search import align
+from fuzzydict.search.align import CONTEXT, FEATURES, LEFT_OVER, SIGNS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+#: The features that tell which key is best: all but those of what is left over.
+WHICH = [i for i in range(CONTEXT) if i not in range(*LEFT_OVER.indices(CONTEXT))]
+#: What tells, beside all features, whether the best key is right.
+OF_BEST = ("log-odds", "lead", "share")
+_PLACES_OF_BEST = range(len(FEATURES), len(FEATURES) + len(OF_BEST))  # after the features
+LEAD = 15.0  # log-odds; a longer lead says no more
+
+
+def expit(x: Any) -> Any:
+    """Return ``1 / (1 + e^-x)``."""
+    return np.exp(-np.logaddexp(0, -x))
+
+
+class Net(NamedTuple):
+    """``softplus(x A + context B + b) c + x l + bias``, which rises where each column of x does.
+
+    Attributes:
+        A, B, b, c, l, bias: (F, H), (5, H), (H,), (H,), (F,), ().
+    """
+
+    A: NDArray[np.float32]
+    B: NDArray[np.float32]
+    b: NDArray[np.float32]
+    c: NDArray[np.float32]
+    l: NDArray[np.float32]  # noqa: E741
+    bias: NDArray[np.float32]
+
+    def __call__(self, x: NDArray[np.float32], context: NDArray[np.float32]) -> Any:
+        """Return the log-odds, (...), of features (..., F) and a context (..., 5)."""
+        hidden = np.logaddexp(0, x @ self.A + context @ self.B + self.b)
+        return hidden @ self.c + x @ self.l + self.bias
+
+
+def tie(top: Any) -> Any:
+    """Return by how much rounding may part the log-odds of equal keys, given those of the best."""
+    return 1e-4 + 1e-6 * abs(top)
+
+
+class Folded(NamedTuple):
+    """A net into whose weights the scaling of the features is folded, for single queries.
+
+    Attributes:
+        both: the weights of the hidden units and, last, of the line, (F, H + 1).
+        start: what they begin with, (H + 1,).
+        c: the weights of the hidden units, (H,).
+    """
+
+    both: NDArray[np.float32]
+    start: NDArray[np.float32]
+    c: NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls,
+        net: Net,
+        center: NDArray[np.float32],
+        scale: NDArray[np.float32],
+        places: list[int],
+        count: int,
+    ) -> Folded:
+        """Return a folded net.
+
+        Args:
+            net: the net.
+            center: of the features, (F,).
+            scale: of the features, (F,).
+            places: of the features that the net takes, the context last.
+            count: how many of these are no context.
+        """
+        A = np.concatenate([net.A, net.B])
+        line = np.append(net.l, np.zeros(len(places) - count, np.float32))
+        weights = np.column_stack([A, line]) / scale[places, None]
+        start = np.append(net.b, net.bias) - center[places] @ weights
+        both = np.zeros((len(center), weights.shape[1]), np.float32)
+        both[places] = weights
+        return cls(both, start.astype(np.float32), net.c)
+
+    def __call__(self, x: NDArray[np.float32]) -> Any:
+        """Return the log-odds, (...), of features (..., F)."""
+        inner = x @ self.both + self.start
+        return np.logaddexp(0, inner[..., :-1]) @ self.c + inner[..., -1]
+
+
+class Judged(NamedTuple):
+    """What the judge says of the candidates of L queries.
+
+    Attributes:
+        odds: the log-odds of each to be the best, (L, C); -inf if it is not there.
+        best: the place of the best, (L,).
+        right: the probability that the best is right, (L,).
+    """
+
+    odds: NDArray[np.float64]
+    best: NDArray[np.intp]
+    right: NDArray[np.float64]
+
+    def tied(self) -> NDArray[np.bool_]:
+        """Return which candidates have the log-odds of the best, (L, C)."""
+        top = self.odds.max(axis=1, keepdims=True)
+        tied: NDArray[np.bool_] = self.odds > top - tie(top)
+        return tied
+
+    def of_best(self) -> NDArray[np.float64]:
+        """Return the probability of the best key, (L,): keys of equal log-odds share it."""
+        ties = np.count_nonzero(self.tied(), axis=1)
+        return np.where(ties > 1, np.minimum(self.right, share_of(ties)), self.right)
+
+    def scale(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the odds of the other keys are multiplied with to be probabilities, (L,).
+
+        They share what the best leaves, in proportion to their odds, and have no more than it.
+
+        Args:
+            others: the sum of the odds of all other keys, as a share of those of the best, (L,).
+        """
+        best = self.of_best()
+        rest = np.maximum(1 - np.count_nonzero(self.tied(), axis=1) * best, 1e-300)
+        scale: NDArray[np.float64] = np.minimum(best, rest / np.maximum(others, 1e-300))
+        return scale
+
+
+def share_of(ties: Any) -> NDArray[np.float64]:
+    """Return what each of several equal keys has at most: less than its share, in 32 bits.
+
+    So neither of two is more likely right than not.
+    """
+    shares = np.nextafter(np.float32(1) / np.asarray(ties, np.float32), np.float32(0))
+    return np.asarray(shares, np.float64)
+
+
+class Parts(NamedTuple):
+    """What speaks for and against a key: parts that add up to the log-odds of its score.
+
+    Each is what a group of features changes, on the average over all orders in which the groups
+    could be looked at (L. Shapley, 1953, "A Value for n-Person Games").
+
+    Attributes:
+        spelling: letters and edits, forms and abbreviations.
+        meaning: nearness of vectors.
+        words: how far the words of each are matched by those of the other.
+        against: opposites, other numbers, words in another order, what is left over.
+        rivals: that there are other keys, which may be right as well.
+        base: what holds of a single key that is like the query in nothing.
+        likeness: how alike the strings are by edits, from 0 to 1.
+        nearness: the cosine of the vectors of the words, or of the encoder.
+        coverage: the share of the words of both that the other matches.
+    """
+
+    spelling: float
+    meaning: float
+    words: float
+    against: float
+    rivals: float
+    base: float
+    likeness: float
+    nearness: float
+    coverage: float
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds of the key's score."""
+        return self.spelling + self.meaning + self.words + self.against + self.rivals + self.base
+
+
+_NAMES = ("spelling", "meaning", "words", "against")
+#: The features of each group of `Parts`.
+_GROUPS = [[i for i, one in enumerate(FEATURES) if one.group == name] for name in _NAMES]
+
+
+class Judge:
+    """The learned weights of the default score.
+
+    Two questions, each answered by a `Net`. Which key is the best? A softmax over the keys. Is it
+    right? A logistic function of the features of the best key, its log-odds, its lead over the
+    next, and its share.
+
+    Attributes:
+        glance: weighs what is seen of all keys, (4,).
+        pair: weighs what is seen of two words, (17,).
+        center, scale: of the features, (F,).
+        which, whether: the nets.
+        rest: intercept and slope of the log-odds of a key that is no candidate, given its glance.
+    """
+
+    def __init__(self, **weights: Any) -> None:
+        self.glance: NDArray[np.float32] = weights["glance"]
+        self.pair: NDArray[np.float32] = weights["pair"]
+        self.center: NDArray[np.float32] = weights["center"]
+        self.scale: NDArray[np.float32] = weights["scale"]
+        self.which: Net = weights["which"]
+        self.whether: Net = weights["whether"]
+        self.rest: NDArray[np.float32] = weights["rest"]
+
+    def judge(self, X: NDArray[np.float32], mask: NDArray[np.bool_] | None = None) -> Judged:
+        """Return what the features of the candidates, (L, C, F), tell."""
+        Z = (X - self.center) / self.scale
+        odds = self.which(Z[..., WHICH], Z[..., CONTEXT:])
+        odds = odds.astype(np.float64)
+        if mask is not None:
+            odds = np.where(mask, odds, -np.inf)
+        best = odds.argmax(1)
+        told = self.of_best(Z, odds, best)
+        right = self.whether(told[:, : CONTEXT + 3], told[:, CONTEXT + 3 :])
+        return Judged(odds, best, expit(right.astype(np.float64)))
+
+    def best_of_one(
+        self, x: NDArray[np.float32], alive: NDArray[np.bool_] | None = None
+    ) -> tuple[int, list[float]]:
+        """Return the place of the best candidate of one query, and the log-odds of all, C.
+
+        Args:
+            x: their features, and room for what `OF_BEST` names, (C, F + 3).
+            alive: which of them are there, (C,); all if None.
+        """
+        odds = self._which_of_one(x)
+        if alive is not None:
+            odds[~alive] = -np.inf
+        return int(odds.argmax()), odds.tolist()
+
+    def right_of_one(self, x: NDArray[np.float32], odds: list[float], place: int) -> float:
+        """Return the probability that the best candidate of one query is right.
+
+        Args:
+            x: its features, and room for what `OF_BEST` names, which is set, (F + 3,).
+            odds: the log-odds of all its candidates, C.
+            place: of the best.
+        """
+        top = odds[place]
+        others = odds[:place] + odds[place + 1 :]
+        lead = min(top - max(others, default=-math.inf), LEAD)
+        share = 1 / (1 + sum([math.exp(one - top) for one in others]))
+        x[len(FEATURES) :] = top / 5, lead / 5, share
+        near = tie(top)
+        tied = 1 if lead > near else sum([one > top - near for one in odds])
+        log_odds = float(self._whether_of_one(x))
+        right = 1 / (1 + math.exp(-min(max(log_odds, -700), 700)))
+        return right if tied == 1 else min(right, float(share_of(tied)))
+
+    @cached_property
+    def _which_of_one(self) -> Folded:
+        return self._folded(self.which, WHICH)
+
+    @cached_property
+    def _whether_of_one(self) -> Folded:
+        return self._folded(self.whether, [*range(CONTEXT), *_PLACES_OF_BEST])
+
+    def _folded(self, net: Net, own: list[int]) -> Folded:
+        """Return a net for single queries, given which features it takes beside the context."""
+        more = len(OF_BEST)
+        center = np.append(self.center, np.zeros(more, np.float32))
+        scale = np.append(self.scale, np.ones(more, np.float32))
+        return Folded.of(net, center, scale, [*own, *range(CONTEXT, len(FEATURES))], len(own))
+
+    def log_probabilities(
+        self,
+        said: Judged,
+        slots: NDArray[np.intp],
+        glances: NDArray[np.float32],
+        left_out: float | NDArray[np.float64] = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of each of n keys, (L, n).
+
+        The best has the probability that the judge says, shared by keys of equal log-odds. The
+        others share what is left in proportion to their odds, and have no more than theirs.
+
+        Args:
+            said: what the judge says of the candidates.
+            slots: of the candidates, (L, C).
+            glances: of all keys, (L, n); -inf for dead slots.
+            left_out: the sum of the odds of keys beyond these, as a share of those of the best.
+        """
+        top = said.odds.max(axis=1)
+        logs = self.rest_odds(glances, top)
+        np.put_along_axis(logs, slots, said.odds - top[:, None], 1)
+        tied = logs > -tie(top)[:, None]
+        others = np.exp(logs).sum(axis=1, where=~tied) + left_out
+        logs += np.log(said.scale(others))[:, None]
+        np.copyto(logs, np.log(said.of_best())[:, None], where=tied)
+        return logs
+
+    def rest_odds(
+        self, glances: NDArray[np.float32], top: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the log-odds of keys that are no candidates, less those of the best, (L, n).
+
+        They are what the glances tell, but never those of the best.
+        """
+        start, slope = self.rest.tolist()
+        odds = start + slope * glances.astype(np.float64) - top[:, None]
+        return np.asarray(np.minimum(odds, -2 * tie(top)[:, None]))
+
+    def of_best(
+        self, Z: NDArray[np.float32], odds: NDArray[np.float32], best: NDArray[np.intp]
+    ) -> NDArray[np.float32]:
+        """Return what tells whether the best keys are right, (L, F + 3), the context last."""
+        rows = np.arange(len(odds))
+        top = odds[rows, best]
+        others = odds.copy()
+        others[rows, best] = -np.inf
+        lead = np.minimum(top - others.max(1, initial=-np.inf), LEAD)
+        share = 1 / np.exp(np.minimum(odds - top[:, None], 80)).sum(1)  # of a worse key, next to 0
+        features = Z[rows, best]
+        return np.column_stack(
+            [features[:, :CONTEXT], top / 5, lead / 5, share, features[:, CONTEXT:]]
+        ).astype(np.float32)
+
+    def parts(
+        self, X: NDArray[np.float32], odds: NDArray[np.float64], place: int, score: float
+    ) -> Parts:
+        """Return what speaks for and against a candidate of one query.
+
+        Args:
+            X: the features of its candidates, (C, F).
+            odds: their log-odds to be the best, (C,).
+            place: of the candidate.
+            score: its probability.
+        """
+        nothing = -self.center / self.scale
+        z, others = (X[place] - self.center) / self.scale, np.delete(odds, place)
+        count = len(_GROUPS) + 1  # the last are the rivals
+        sets = np.arange(1 << count)
+        table = np.tile(np.append(nothing[:CONTEXT], z[CONTEXT:]), (len(sets), 1))
+        for group, features in enumerate(_GROUPS):
+            table[np.ix_(np.flatnonzero(sets >> group & 1), np.array(features))] = z[features]
+        own = self.which(table[:, WHICH], table[:, CONTEXT:]).astype(np.float64)
+        rivals = np.where(sets[:, None] >> len(_GROUPS) & 1, others, -np.inf)
+        lead = np.minimum(own - rivals.max(axis=1, initial=-np.inf), LEAD)
+        share = 1 / (1 + np.exp(np.minimum(rivals - own[:, None], 700)).sum(axis=1))
+        told = np.column_stack([table[:, :CONTEXT], own / 5, lead / 5, share])
+        found = self.whether(told.astype(np.float32), table[:, CONTEXT:]).astype(np.float64)
+        shares = _shapley(found, count)
+        final = float(np.log(score) - np.log1p(-score)) if 0 < score < 1 else float(found[-1])
+        shares[-1] += final - float(found[-1])
+        x = X[place]
+        near = float(x[align.ENCODED] or x[align.NEAR])
+        covered = float(min(x[align.MATCHED], x[align.MATCHED_KEY]))
+        return Parts._make([*shares, float(found[0]), float(x[align.EDITS]), near, covered])
+
+
+def _shapley(values: NDArray[np.float64], count: int) -> list[float]:
+    """Return the share of each of n players, given the value of each set of them, (2 ** n,)."""
+    sets = np.arange(1 << count)
+    sizes = ((sets[:, None] >> np.arange(count)) & 1).sum(axis=1)
+    shares = []
+    for player in range(count):
+        without = sets[(sets >> player) & 1 == 0]
+        gains = values[without | (1 << player)] - values[without]
+        chances = [
+            math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)
+            for size in sizes[without].tolist()
+        ]
+        shares.append(float(gains @ np.array(chances)))
+    return shares
+
+
+SIGNS_WHICH = SIGNS[WHICH]
+SIGNS_WHETHER = np.append(SIGNS[:CONTEXT], np.ones(len(OF_BEST), np.float32))
+
+
+@cache
+def shipped(kind: str) -> Judge:
+    """Return the judge that ships for a kind of vectors: "words", "encoder" or "spelling"."""
+    text = (resources.files("fuzzydict.data") / "judge.json").read_text("utf-8")
+    return from_json(json.loads(text)[kind])
+
+
+def from_json(content: dict[str, Any]) -> Judge:
+    """Return a judge from its weights as JSON."""
+    arrays = {name: _array(content[name]) for name in ("glance", "pair", "center", "scale", "rest")}
+    nets = {
+        name: Net(*(_array(content[name][field]) for field in Net._fields))
+        for name in ("which", "whether")
+    }
+    return Judge(**arrays, **nets)
+
+
+def _array(content: Any) -> NDArray[np.float32]:
+    return np.array(list(content.values()) if isinstance(content, dict) else content, np.float32)

@@ -1,0 +1,463 @@
+"""The best key of one query: what retrieve, align and judge do for many, without blocks.
+
+    n keys, C candidates, w words of the query, W words of a key at most, F features,
+    P pairs of the C candidates and their W words
+
+The numbers are those of the block, up to rounding; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from rapidfuzz.distance import OSA, Indel, JaroWinkler
+from rapidfuzz.process import cdist
+
+from fuzzydict._arrays import products
+from fuzzydict.embedding.base import LEAST_ABOVE, MOST_ABOVE
+from fuzzydict.search import align as a
+from fuzzydict.search.judge import OF_BEST
+from fuzzydict.search.keys import SHORT, letters_of
+from fuzzydict.search.retrieve import CANDIDATES, largest
+from fuzzydict.text.lexicon import abbreviates, is_short_form
+from fuzzydict.text.ngrams import ngrams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fuzzydict.search.align import Query
+    from fuzzydict.search.keys import Keys, Word
+    from fuzzydict.search.meaning import Meaning
+
+
+class _Asked(NamedTuple):
+    """The words of a query.
+
+    Attributes:
+        query: the query.
+        weights: of its words, w: they are rare in English, and among the keys.
+        share: the weights as shares of their sum, w.
+        trust: how far the vectors of the words can be trusted together.
+        sure: the share of the words whose vectors are their own.
+    """
+
+    query: Query
+    weights: list[float]
+    share: list[float]
+    trust: float
+    sure: float
+
+    @classmethod
+    def of(cls, query: Query, keys: Keys) -> _Asked:
+        """Return the words of a query."""
+        words, weights = query.words, keys.weights_of(query.words)
+        whole = max(sum(weights), 1e-9)
+        share = [weight / whole for weight in weights]
+        trust = sum([one * word.trust for one, word in zip(share, words, strict=True)])
+        sure = sum([one for one, word in zip(share, words, strict=True) if word.trust == 1])
+        return cls(query, weights, share, trust, sure)
+
+
+class _Compared(NamedTuple):
+    """How the words of the query and of the candidates compare.
+
+    Attributes:
+        strengths: how far they mean one thing, are spelled alike, and match, (3, w, P).
+        opposed: whether they are opposites, (w, P); None if none are.
+        siblings: whether they are other members of a class, (w, P); None if none are.
+    """
+
+    strengths: NDArray[np.float32]
+    opposed: NDArray[np.float32] | None
+    siblings: NDArray[np.float32] | None
+
+
+def best_of_one(
+    query: Query, vector: NDArray[np.float32] | None, keys: Keys, meaning: Meaning
+) -> tuple[int, float]:
+    """Return the slot of the best key of a query, and the probability that it is right.
+
+    Args:
+        query: the query, with words.
+        vector: that of an encoder, (E,), if there is one.
+        keys: the keys.
+        meaning: what they are compared by.
+    """
+    asked, judge = _Asked.of(query, keys), meaning.judge
+    x = np.zeros((min(CANDIDATES, len(keys)), len(a.FEATURES) + len(OF_BEST)), np.float32)
+    slots = _retrieve(x, asked, vector, keys, meaning)
+    width = min(keys.most_words, int(np.maximum.reduce(keys.counts[slots])))
+    columns = keys.columns.take(slots, axis=0)[:, :width].astype(np.intp)
+    _compare_strings(x, query, keys, slots.tolist(), width)
+    is_single = width == len(query.words) == 1
+    edits = x[None, :, a.EDITS] if is_single else None
+    compared = _compare(asked, keys, columns.ravel(), edits, judge.pair)
+    other = None
+    if is_single:
+        x[:, a.SPELLED : a.TELLING_KEY + 1] = compared.strengths[:, 0].take(_OF_ONE_WORD, axis=0).T
+        for place, against in zip((a.OPPOSED, a.SIBLINGS), compared[1:], strict=True):
+            if against is not None:
+                x[:, place] = against[0]
+    else:
+        other = keys.weights[columns]
+        other /= np.maximum(np.add.reduce(other, axis=1, keepdims=True), np.float32(1e-9))
+        _compare_several(x, asked, keys, slots, columns, other, compared, judge.pair)
+    if meaning.is_encoded:
+        _compare_beside(x, asked, keys, columns, other)
+    _contradict(x, asked, keys, slots, columns)
+    x[:, a.WORDS : a.LENGTH + 1] = (
+        min(len(query.words), a.FEW_WORDS) / a.FEW_WORDS,
+        1 / a.FEW_WORDS,
+        asked.sure,
+        math.log(max(keys.total, 1)) / 10,
+        min(len(query.text), a.FEW_LETTERS) / a.FEW_LETTERS,
+    )
+    if width > 1:
+        x[:, a.WORDS_KEY] = np.minimum(keys.counts[slots], a.FEW_WORDS) / a.FEW_WORDS
+    place, odds = judge.best_of_one(x, keys.alive[slots] if len(keys.dead) else None)
+    table = compared.strengths.reshape(3, len(query.words), *columns.shape)[:, :, place]
+    _leave_over(
+        x[place], asked, keys, columns[place], other if other is None else other[place], table
+    )
+    return int(slots[place]), judge.right_of_one(x[place], odds, place)
+
+
+#: Which of the strengths each feature of the words is, if query and key have one word each.
+_ORDER = np.array([1, 0, 2])
+_OF_ONE_WORD = np.array([1, 1, 0, 0, 2, 2, 2, 2, 2, 2])
+
+
+def _retrieve(
+    x: NDArray[np.float32],
+    asked: _Asked,
+    vector: NDArray[np.float32] | None,
+    keys: Keys,
+    meaning: Meaning,
+) -> NDArray[np.intp]:
+    """Return the slots of the candidates, (C,), and set their likeness and nearness."""
+    weights = meaning.judge.glance.tolist()
+    likeness = keys.postings.likeness(ngrams(asked.query.text))
+    odds = likeness * (weights[0] + weights[1] * likeness)
+    if vector is None:
+        vector = meaning.vector_of(asked.query, asked.weights)
+    if len(vector):
+        wide = vector.astype(np.float64)  # a square of a vector from a file may overflow
+        vector = vector / max(math.sqrt(float(wide @ wide)), 1e-9)
+        near = products(keys.vectors, vector)
+        scale, shift = keys.to_standard
+        above = near * scale
+        above -= shift
+        weight = weights[3] if meaning.is_encoded else weights[2] * asked.trust
+        levels = np.maximum(above, 0)
+        odds += np.minimum(levels, MOST_ABOVE, out=levels) * weight
+    if len(keys.dead):
+        odds[keys.dead] = -np.inf
+    n = len(odds)
+    slots = largest(odds[None], CANDIDATES)[0] if n > CANDIDATES else np.arange(n)
+    x[:, a.NGRAMS] = likeness[slots]
+    if len(vector):
+        near = near[slots] * keys.inverse_lengths[slots]
+        levels = np.minimum(np.maximum(above[slots], LEAST_ABOVE), MOST_ABOVE) / 10
+        if meaning.is_encoded:
+            x[:, a.ENCODED], x[:, a.ENCODED_ABOVE] = near, levels
+        else:
+            x[:, a.NEAR], x[:, a.ABOVE] = near * asked.sure, levels * asked.sure
+    return slots
+
+
+def _compare_strings(
+    x: NDArray[np.float32], query: Query, keys: Keys, slots: list[int], width: int
+) -> None:
+    """Set how alike the query and the candidates are as strings."""
+    texts, text = [keys.texts[slot] for slot in slots], query.text
+    names = [keys.names[slot] for slot in slots]
+    joined = [one.replace(" ", "") for one in texts] if width > 1 else texts
+    ours = text.replace(" ", "")
+    x[:, a.LETTERS] = _alike(ours, joined, Indel)
+    x[:, a.EDITS] = _alike(ours, joined, OSA)
+    x[:, a.BEGINNING] = _alike(text, texts, JaroWinkler)
+    if query.asked == ours and all(map(is_, names, joined)):
+        x[:, a.WRITTEN] = x[:, a.LETTERS]
+    else:
+        asked, *written = a.in_small_letters([query.asked, *map(str.__str__, names)])
+        x[:, a.WRITTEN] = _alike(asked, written, Indel)
+
+
+def _alike(text: str, texts: list[str], measure: Any) -> Any:
+    return cdist([text], texts, scorer=measure.normalized_similarity, dtype=np.float32)[0]
+
+
+def _compare(
+    asked: _Asked,
+    keys: Keys,
+    flat: NDArray[np.intp],
+    edits: NDArray[np.float32] | None,
+    pair: NDArray[np.float32],
+) -> _Compared:
+    """Return how the words of the query and of the candidates compare.
+
+    Args:
+        asked: the words of the query.
+        keys: the keys.
+        flat: the words of the candidates, (P,).
+        edits: how few edits are between them, (w, P), if this is known.
+        pair: weighs what `align.PAIR` names.
+    """
+    words, facts = asked.query.words, keys.facts_by_name
+    strings = [keys.strings[place] for place in flat.tolist()]
+    if edits is None:
+        texts = [word.text for word in words]
+        edits = cdist(texts, strings, scorer=OSA.normalized_similarity, dtype=np.float32)
+    of = (-pair).tolist()  # odds against
+    found = np.zeros((3, *edits.shape), np.float32)
+    units = keys.word_units.take(flat, axis=0)
+    against: dict[int, NDArray[np.float32]] = {}
+    for i, word in enumerate(words):
+        row = found[1, i]
+        if keys.table.size:
+            np.dot(units, word.unit, out=found[0, i])
+        _weigh_spelling(row, edits[i], word, facts, flat, of)
+        stem = keys.words.stems.get(word.entry.stem)
+        if stem is not None:
+            row += of[a.ONE_STEM] * (facts["stem"][flat] == stem)
+        _weigh_abbreviations(row, word.text, strings, facts, flat, of)
+        for place, are in (
+            (a.OPPOSITES, _are_opposites(word, keys, flat) if word.entry.opposites else None),
+            (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
+        ):
+            if are is not None:
+                against.setdefault(place, np.zeros_like(edits))[i] = are
+                row += of[place] * are
+        if word.entry.has_digit:
+            row += of[a.OTHER_DIGITS] * (facts["digit"][flat] & (edits[i] < 1))
+    _set_strengths(found, asked, keys, flat, of)
+    same = edits == 1
+    if np.count_nonzero(same):
+        np.copyto(found, 1, where=same)
+    return _Compared(found, against.get(a.OPPOSITES), against.get(a.OTHER_MEMBERS))
+
+
+def _weigh_spelling(
+    row: NDArray[np.float32],
+    edits: NDArray[np.float32],
+    word: Word,
+    facts: dict[str, NDArray[Any]],
+    flat: NDArray[np.intp],
+    of: list[float],
+) -> None:
+    """Set the odds against some words, (P,), by how few edits are between them and a word."""
+    if len(word.text) > SHORT:
+        np.multiply(facts["short"][flat], of[a.SHORT_WORD], out=row)
+        row += of[a.SQUARED]
+    else:
+        row += of[a.SQUARED] + of[a.SHORT_WORD]
+    if word.is_known:
+        row += of[a.BOTH_KNOWN] * facts["is_known"][flat]
+    row *= edits
+    row += of[a.OF_EDITS]
+    row *= edits
+    row += of[a.BIAS]
+
+
+def _weigh_abbreviations(
+    row: NDArray[np.float32],
+    text: str,
+    strings: list[str],
+    facts: dict[str, NDArray[Any]],
+    flat: NDArray[np.intp],
+    of: list[float],
+) -> None:
+    """Add to the odds against some words, (P,), of which one abbreviates the other."""
+    some = (facts["first"][flat] == ord(text[0])).nonzero()[0]
+    if not len(some):
+        return
+    words, own = flat[some], np.uint32(letters_of(text))
+    letters = facts["letters"][words]
+    both = letters & own
+    may = (both == letters) | (both == own) | facts["short_form"][words] | is_short_form(text)
+    for j in some[may & (facts["length"][words] != len(text))].tolist():
+        if kind := abbreviates(text, strings[j]):
+            row[j] += of[a.ONE_STEM + kind]
+            if kind > 1:
+                size = len(text), len(strings[j])
+                row[j] += of[a.OF_LETTERS] * (min(size) / max(size))
+
+
+def _set_strengths(
+    found: NDArray[np.float32], asked: _Asked, keys: Keys, flat: NDArray[np.intp], of: list[float]
+) -> None:
+    """Set how likely words mean one thing, by spelling and by all, in place.
+
+    Args:
+        found: the cosines of words, the odds against them by spelling, and room, (3, w, P).
+        asked: the words of the query.
+        keys: the keys.
+        flat: the words of the candidates, (P,).
+        of: the odds against what `align.PAIR` names.
+    """
+    meant, odds = found[0], found[1:]
+    np.maximum(meant, 0, out=meant)
+    if keys.table.size:
+        sure = keys.facts_by_name["sure"][flat]
+        for i, word in enumerate(asked.query.words):  # a slip stands for a word less surely
+            by_slip = meant[i] * ~sure if word.trust == 1 else meant[i].copy()
+            meant[i] -= by_slip
+            by_cosine = (of[a.COSINE] + of[a.COSINE_SQUARED] * meant[i]) * meant[i]
+            found[2, i] = by_cosine + of[a.BY_SLIP] * by_slip
+    found[2] += found[1]
+    np.exp(odds, out=odds)
+    odds += 1
+    np.reciprocal(odds, out=odds)
+
+
+def _are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+    """Return which words, of some, (P,), are opposites of a word; None if no key has any."""
+    stems, are = keys.facts_by_name["stem"], None
+    for opposite in word.entry.opposites:
+        stem, number = keys.words.stems.get(opposite, -2), keys.words.numbers.get(opposite, -2)
+        if max(stem, number) >= 0:
+            are = np.zeros(len(flat), np.bool_) if are is None else are
+            are |= (stems[flat] == stem) | (flat == number)
+    return are
+
+
+def _are_others(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+    """Return which words, of some, (P,), are other members of a word's class; None if none are."""
+    groups, members = keys.facts_by_name["group"][flat], keys.facts_by_name["member"][flat]
+    are = (groups == word.entry.group) & (members != keys.words.known_member(word)) & (members > 0)
+    return are if are.any() else None
+
+
+def _compare_several(
+    x: NDArray[np.float32],
+    asked: _Asked,
+    keys: Keys,
+    slots: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    other: NDArray[np.float32],
+    compared: _Compared,
+    pair: NDArray[np.float32],
+) -> None:
+    """Set what is told of several words: how far those of each are matched, and as a whole.
+
+    Words that stand for several are matched, too, in place.
+    """
+    query = asked.query
+    shape = len(query.words), *columns.shape
+    tables = compared.strengths.reshape(3, *shape)
+    tables *= columns > 0
+
+    meant, spelled, matched = tables.swapaxes(1, 2)[:, None]  # (1, C, w, W) each, as a block has it
+    against = [
+        None if one is None else one.reshape(shape).swapaxes(0, 1)[None] for one in compared[1:]
+    ]
+    table = a.Table(matched, spelled, meant, *against)
+    best, theirs = slots[None], columns.astype(np.int32)[None]
+    a.match_several(table, [query], keys, best, theirs, pair)
+    a.of_several(x[None], [query], keys, best, theirs, table)
+    a.oppose(x[None], table)
+    of_query = np.maximum.reduce(tables, axis=3)  # (3, w, C)
+    of_key = np.maximum.reduce(tables, axis=1)  # (3, C, W)
+    share = np.array(asked.share, np.float32)
+    x[:, a.SPELLED : a.WORST : 2] = (share @ of_query)[_ORDER].T
+    x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2)[_ORDER].T
+    x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
+    x[:, a.WORST_KEY] = np.minimum.reduce(np.where(other > 0, of_key[2], 1), axis=1)
+    x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
+    if any([word.entry.is_filler for word in query.words]):
+        telling = share * [not word.entry.is_filler for word in query.words]
+        total = float(telling.sum())
+        if total:
+            x[:, a.TELLING] = (telling / total) @ of_query[2]
+    fillers = keys.facts_by_name["filler"][columns]
+    if fillers.any():
+        telling = other * ~fillers
+        telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
+        sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
+        x[:, a.TELLING_KEY] = np.einsum("cw,cw->c", of_key[2], telling) / sums
+
+
+def _compare_beside(
+    x: NDArray[np.float32],
+    asked: _Asked,
+    keys: Keys,
+    columns: NDArray[np.intp],
+    other: NDArray[np.float32] | None,
+) -> None:
+    """Set how near the words of the query and the candidates are, beside an encoder."""
+    units = keys.word_units[columns]
+    theirs = units[:, 0] if other is None else np.einsum("cw,cwe->ce", other, units)
+    ours = np.array(asked.share, np.float32) @ np.array([word.unit for word in asked.query.words])
+    lengths = np.sqrt(np.einsum("ce,ce->c", theirs, theirs) * np.float32(ours @ ours))
+    near = theirs @ ours / np.maximum(lengths, np.float32(1e-9))
+    x[:, a.NEAR] = near * asked.sure
+    x[:, a.ABOVE] = keys.table.background.above(near) / 10 * asked.sure
+
+
+def _contradict(
+    x: NDArray[np.float32],
+    asked: _Asked,
+    keys: Keys,
+    slots: NDArray[np.intp],
+    columns: NDArray[np.intp],
+) -> None:
+    """Set what speaks against a key as a whole: a denial, and other numbers."""
+    facts, entries = keys.facts_by_name, [word.entry for word in asked.query.words]
+    is_marked = any([entry.denies or entry.has_digit for entry in entries])
+    if not is_marked and not np.count_nonzero(facts["marked"][columns]):
+        return
+    denied = sum([entry.denies for entry in entries])
+    x[:, a.DENIED] = (denied + facts["denies"][columns].sum(axis=1)) % 2
+    has_digit = np.asarray(facts["digit"][columns].any(axis=1))
+    a.compare_numbers(x[None], [asked.query], keys, slots[None], has_digit[None])
+
+
+def _leave_over(
+    x: NDArray[np.float32],
+    asked: _Asked,
+    keys: Keys,
+    row: NDArray[np.intp],
+    other: NDArray[np.float32] | None,
+    strengths: NDArray[np.float32],
+) -> None:
+    """Set how much of the query and the best candidate nothing matches, and how near this is.
+
+    Args:
+        x: the features of the candidate, (F,).
+        asked: the words of the query.
+        keys: the keys.
+        row: the words of the candidate, (W,).
+        other: their weights as shares of their sum, (W,); None if both are one word.
+        strengths: those of the pairs of the words, (3, w, W).
+    """
+    matched, words = strengths[2].tolist(), asked.query.words
+    fillers = keys.facts_by_name["filler"][row].tolist()
+    shares = [1.0] if other is None else other.tolist()
+    ours = [
+        0.0 if max(one) >= a.UNMATCHED or word.entry.is_filler else share
+        for one, word, share in zip(matched, words, asked.share, strict=True)
+    ]
+    theirs = [
+        0.0 if max(one) >= a.UNMATCHED or is_filler else share
+        for one, is_filler, share in zip(zip(*matched, strict=True), fillers, shares, strict=True)
+    ]
+    x[a.LEFT], x[a.LEFT_KEY] = sum(ours), sum(theirs)
+    if not any(ours):
+        return
+    if other is None:
+        near = max(float(words[0].unit @ keys.word_units[row[0]]), 0.0)
+        x[a.LEFT_NEAR], x[a.LEFT_NEAR_KEY] = near if theirs[0] else 0.0, near
+        return
+    units = keys.word_units[row]
+    p = np.array(ours, np.float32) @ np.array([word.unit for word in words])
+    q, whole = np.array([theirs, shares], np.float32) @ units
+    x[a.LEFT_NEAR], x[a.LEFT_NEAR_KEY] = _cosine(p, q), _cosine(p, whole)
+
+
+def _cosine(p: NDArray[np.float32], q: NDArray[np.float32]) -> Any:
+    """Return the cosine of two vectors, 0 at least."""
+    product, length = float(p @ q), math.sqrt(float(p @ p) * float(q @ q))
+    return product / length if product > 0 and length > 0 else 0.0

@@ -1,0 +1,285 @@
+"""What the tables in `data/` say of words: forms, opposites, short forms, units, closed classes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from fuzzydict.text.words import LONGEST, plain, word_list
+
+#: Words of a text that are compared; what follows them makes no difference.
+MOST_WORDS = 32
+
+
+class Entry(NamedTuple):
+    """What the tables say of one plain word."""
+
+    word: str
+    form: str  # its first spelling: American, a number in digits, a unit for its symbol
+    stem: str  # what the forms of a word share
+    group: int  # the number of the closed class that it belongs to, or -1
+    member: str  # which member of the class it is; "" outside
+    is_filler: bool  # whether it says little: a legal form of firms, or a function word
+    is_legal: bool
+    denies: bool  # whether it denies other words
+    is_number: bool  # whether it is digits or a number word
+    has_digit: bool
+    opposites: frozenset[str]  # words that are, or whose stems are, its opposites
+
+
+@lru_cache(maxsize=1 << 16)
+def look_up(word: str) -> Entry:
+    """Return what the tables say of a plain word.
+
+    >>> look_up("colours").form, look_up("colours").stem, look_up("mon").member
+    ('colors', 'color', 'monday')
+    >>> look_up("twelve").form, look_up("kg").form, look_up("ltd").is_legal
+    ('12', 'kilogram', True)
+    """
+    form, kinds, pairs = _forms().get(word, word), _table("kinds").get(word, ()), _opposites()
+    stem, (group, member) = _stem(form), _classes().get(word) or _classes().get(form, (-1, ""))
+    is_legal, denies = "legal" in kinds, "denial" in kinds or word.endswith("n't")
+    has_digit = not word.isalpha() and any(map(str.isdigit, word))
+    flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
+    opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
+    all_of_them = frozenset().union(*opposites) - {stem} if opposites else _NONE
+    return Entry(word, form, stem, group, member, *flags, all_of_them)
+
+
+_NONE = frozenset[str]()
+
+
+@cache
+def _table(name: str) -> dict[str, list[str]]:
+    """Return the lines of a table by their first words."""
+    return {word: rest for word, *rest in word_list(name)}
+
+
+def _by_first(lines: Iterable[list[str]]) -> dict[str, set[str]]:
+    """Return what follows each first word on all lines that begin with it."""
+    found = defaultdict[str, set[str]](set)
+    for word, *rest in lines:
+        found[word].update(rest)
+    return dict(found)
+
+
+# ---- forms, classes and opposites ---------------------------------------------------------------
+
+_VOWEL = re.compile(r"[aeiouy]")
+
+
+@cache
+def _forms() -> dict[str, str]:
+    """Return the first spellings of words, and the units of symbols that mean nothing else."""
+    none = 0, ""
+    units = {
+        symbol: unit
+        for symbol, (unit, *others) in _table("units").items()
+        if not others and _shorts()[symbol] == {unit} and _classes().get(symbol, none)[1] == unit
+    }
+    spelled = _table("variants") | _table("numbers")
+    return units | {word: form for word, (form,) in spelled.items()}
+
+
+@cache
+def _bases() -> dict[str, str]:
+    """Return what words are forms of where their endings do not tell; a few, of themselves."""
+    return {line[0]: line[1] for name in ("irregular", "forms") for line in word_list(name)}
+
+
+def stem_of(word: str) -> str:
+    """Return the stem of a plain word, as `look_up` does.
+
+    >>> stem_of("colours")
+    'color'
+    """
+    return _stem(_forms().get(word, word))
+
+
+def _stem(word: str) -> str:
+    """Return the base of a word, or the base of that: of "payments" "payment", and so "pay"."""
+    bases, forms, last = _bases(), _forms(), ""
+    while last != word:
+        last, base = word, bases.get(word) or without_ending(word)
+        word = forms.get(base, base)
+    return word
+
+
+def without_ending(word: str) -> str:
+    """Return what a word is a form of by the longest of the listed endings that it has."""
+    endings = _table("endings")
+    for start in range(2, len(word)):
+        if (base := endings.get(word[start:])) is not None:
+            return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word
+    return word
+
+
+@cache
+def _classes() -> dict[str, tuple[int, str]]:
+    """Return the first class that lists a word or its plural, and which member the word is."""
+    found, numbers = dict[str, tuple[int, str]](), dict[str, int]()
+    for kind, member, *others in word_list("classes"):
+        number = numbers.setdefault(kind, len(numbers))
+        for word in (member, *others, *([f"{member}s"] if len(member) > 1 else [])):
+            found.setdefault(word, (number, member))
+    units = {symbol: " ".join(names) for symbol, names in _table("units").items()}
+    return {symbol: found[unit] for symbol, unit in units.items() if unit in found} | found
+
+
+@cache
+def _opposites() -> dict[str, set[str]]:
+    pairs = [*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")]
+    return _by_first([*pairs, *([other, one] for one, *others in pairs for other in others)])
+
+
+# ---- abbreviations ------------------------------------------------------------------------------
+
+_SHORTEST = 3  # letters of an abbreviation that is not listed; two are too often chance
+_INNER_VOWELS = re.compile(r"(?<!^)[aeiou]"), re.compile(r"(?<!^)[aeiouy]")
+
+
+def abbreviates(short: str, long: str) -> int:
+    """Return how one of two plain words, in whichever order, abbreviates the other.
+
+    Returns:
+        0: it does not; 1: by convention, as listed; 2: it is the beginning; 3: it has no vowels,
+        and else all letters or the first ones; 4: it has the first letter and others in order,
+        with the last one or without vowels. A common word is none of 2 to 4.
+
+    >>> [abbreviates(*pair.split()) for pair in ("qty quantity", "transf transfer",
+    ...     "dvlpr developer", "frmr farmers", "car carpet")]
+    [1, 2, 3, 3, 0]
+    """
+    for one, other in ((short, long), (long, short)):
+        if is_short_form(one) and _stands_for(one, other):
+            return 1
+    if len(short) > len(long):
+        short, long = long, short
+    if short[:1] != long[:1]:
+        return 0
+    place = 0
+    for letter in short:
+        place = long.find(letter, place) + 1
+        if not place:
+            return 0
+    return _abbreviates(short, long)
+
+
+def is_short_form(word: str) -> bool:
+    """Tell whether a plain word, or that of which it is a plural, is listed as a short form."""
+    shorts = _shorts()
+    return word in shorts or word[:-1] in shorts
+
+
+@lru_cache(maxsize=1 << 14)
+def _abbreviates(short: str, long: str) -> int:
+    """Return what `abbreviates` does, of two words of which the second has all letters in order."""
+    if not short.isalpha() or short in _ordinary():
+        return 0
+    consonants = [vowels.sub("", long) for vowels in _INNER_VOWELS]
+    if short in consonants and len(short) > 1:
+        return 3
+    # A letter more or less is a form or a slip.
+    if len(short) < _SHORTEST or len(long) - len(short) < 2 or _stem(short) == _stem(long):
+        return 0
+    if long.startswith(short):
+        return 2
+    if any(one.startswith(short) for one in consonants):
+        return 3
+    is_contraction = short[-1] == long[-1] or not _INNER_VOWELS[0].search(short)
+    return 4 if is_contraction else 0
+
+
+@lru_cache(maxsize=1 << 14)
+def _stands_for(short: str, long: str) -> bool:
+    shorts = _shorts()
+    words = shorts.get(short) or (shorts.get(short[:-1]) if short.endswith("s") else None)
+    return words is not None and (long in words or _stem(long) in map(_stem, words))
+
+
+@cache
+def _shorts() -> dict[str, set[str]]:
+    """Return what listed short forms stand for: abbreviations, units, members of classes."""
+    members = ([short, member] for _, member, *shorts in word_list("classes") for short in shorts)
+    return _by_first([*word_list("abbreviations"), *word_list("units"), *members])
+
+
+@cache
+def _ordinary() -> set[str]:
+    """Return the words that abbreviate no others but those listed."""
+    members = {member for _, member in _classes().values()}
+    return members.union(*map(_table, ("common", "kinds", "numbers")))
+
+
+# ---- texts --------------------------------------------------------------------------------------
+
+_SIGN = re.compile("[/&%€£¥]")
+_SIGNS = re.compile(r"(?<![^\W_])[^\W\d_]+/[^\W\d_]*(?![^\W_])| & |%(?![^\W\d_])|[€£¥]")
+_NUMBER_AND_UNIT = re.compile(r"\b([0-9]+)([a-z]{2,}|(?<=[0-9]{2})[a-z])\b")  # but not "5g"
+_TURNS = frozenset("/>→⇒")
+_TURNED = re.compile(r"[^\W\d_]\s*(?:/|[-=]?>|→|⇒)\s*[^\W\d_]")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as they are compared, at most 32.
+
+    They are those of `plain`, but what may be written in several ways is written in one.
+
+    >>> words_of("price w/o tax"), words_of("In-active users"), words_of("10kg")
+    (['price', 'without', 'tax'], ['inactive', 'users'], ['10', 'kg'])
+    """
+    words, (_, first) = _NUMBER_AND_UNIT.sub(_parted, plain(_spelled_out(text))).split(), _written()
+    return (words if first.isdisjoint(words) else _rewritten(words))[:MOST_WORDS]
+
+
+def is_directed(text: str) -> bool:
+    """Tell whether the order of the words of a text matters, as in "USD/EUR", "miles per hour".
+
+    >>> [is_directed(text) for text in ("usd to eur", "km/h", "w/o tax", "e-mail", "from home")]
+    [True, True, False, False, False]
+    """
+    text, kinds = _spelled_out(text), _table("kinds")
+    inner = plain(text).split(" ")[1:-1]
+    is_turned = not _TURNS.isdisjoint(text) and _TURNED.search(text)
+    return bool(is_turned) or any("direction" in kinds.get(one, ()) for one in inner)
+
+
+@cache
+def _written() -> tuple[dict[str, str], frozenset[str]]:
+    """Return how signs and words are written, "in active" as "inactive", and the first words."""
+    negated = [(word, other) for word, other in word_list("negated") if other.endswith(word)]
+    joined = ([other.removesuffix(word), word, "=", other] for word, other in negated)
+    lines = [" ".join(line).split(" = ") for line in (*joined, *word_list("written"))]
+    return dict(lines), frozenset(("no", *(left.split()[0] for left, _ in lines)))
+
+
+def _spelled_out(text: str) -> str:
+    """Return a text, and no more of it than is compared, with words for signs such as "w/o"."""
+    (written, _), text = _written(), text[:LONGEST]
+    if not _SIGN.search(text):
+        return text
+    return _SIGNS.sub(lambda sign: f" {written.get(sign[0].strip().lower(), sign[0])} ", text)
+
+
+def _rewritten(words: list[str]) -> list[str]:
+    (written, _), found = _written(), list[str]()
+    for word in words:
+        found.append(word)
+        last = ""
+        while last != found[-1]:
+            last = found[-1]
+            size = 2 if " ".join(found[-2:]) in written else 1
+            found[-size:] = written.get(" ".join(found[-size:]), last).split()
+    if found[0] == "no" and found[1:]:  # "no tax", but not "order no", "no 5" and "no of items"
+        after = look_up(found[1])
+        found[0] = found[0] if after.has_digit or after.is_filler else "without"
+    return found
+
+
+def _parted(stuck: re.Match[str]) -> str:
+    """Return a number and a unit that are stuck together as two words, but codes as they are."""
+    is_unit = stuck[2] in _table("units") or "unit" in _table("kinds").get(stuck[2], ())
+    return " ".join(stuck.groups()) if is_unit and stuck[0] not in _classes() else stuck[0]

@@ -1,0 +1,123 @@
+"""What speaks for and against a key: as a slow reference tells it, and pairs that show what for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import FuzzyDict
+from fuzzydict.search.align import FEATURES, PAIR, SIGNS, align
+from fuzzydict.search.retrieve import candidates, glance
+from tests.support.properties import examples
+from tests.support.reference import Reference, assert_probabilities
+
+NAMES = [feature.name for feature in FEATURES]
+WORDS = "color colour the engine 1961 porsche of ltd without un paid unpaid max min information"
+WORDS += " technology it usd eur to monday tues non user name username qty 12 xyzzy enginne speed/"
+TEXTS = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=4).map(" ".join)
+TEXTS = TEXTS.filter(lambda text: text.strip("/ "))
+KEYS = st.lists(TEXTS, min_size=1, max_size=6, unique=True)
+
+
+def aligned(d: FuzzyDict[Any], queries: list[str]) -> Any:
+    """Return the features of queries and all keys, (L, n, F), in the order of the keys."""
+    meaning, keys = d._current_meaning(), d._current_reader().lookup.keys
+    asked = [meaning.query(query) for query in queries]
+    vectors = meaning.of_queries(asked, keys)
+    found = candidates(glance(asked, keys, vectors, meaning.judge.glance))
+    return align(asked, keys, found, meaning.judge.pair)
+
+
+def dict_of(keys: list[str], **options: Any) -> FuzzyDict[Any]:
+    d = FuzzyDict(dict.fromkeys(keys, 1.0), **options)
+    d.get("warm up")
+    return d
+
+
+@given(KEYS, st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from([None, "spelling"]))
+@examples(150)
+def test_features_are_those_of_the_slow_reference(
+    keys: list[str], queries: list[str], scorer: Any
+) -> None:
+    d = dict_of(keys, scorer=scorer)
+    reference = Reference(d)
+    for query, rows in zip(queries, aligned(d, queries), strict=True):
+        for key, row in zip(keys, rows, strict=True):
+            expected = reference.features(query, key)
+            found = dict(zip(NAMES, row.tolist(), strict=True))
+            assert found == pytest.approx(expected, abs=2e-3), (query, key)
+
+
+@given(KEYS, TEXTS)
+@examples(60)
+def test_scores_are_those_of_the_slow_reference(keys: list[str], query: str) -> None:
+    assert_probabilities(dict_of(keys), query)
+
+
+@given(KEYS, st.lists(TEXTS, min_size=2, max_size=4))
+@examples(60)
+def test_queries_are_compared_together_as_one_by_one(keys: list[str], queries: list[str]) -> None:
+    d = dict_of(keys)
+    one_by_one = np.concatenate([aligned(d, [query]) for query in queries])
+    np.testing.assert_allclose(aligned(d, queries), one_by_one, atol=1e-5)
+
+
+#: A query, a key, and the features that speak among those that are not always there.
+SPEAK = [
+    ("UN", "United Nations", {"initials"}),
+    ("pos", "point of sale", {"initials", "three initials or more"}),
+    ("research and development", "R&D", {"initials"}),
+    ("max temp", "min temp", {"opposites"}),
+    ("maximum", "minimum", {"opposites"}),
+    ("usd", "eur", {"other members of a class"}),
+    ("monday", "tue", {"other members of a class"}),
+    ("price w/o tax", "price with tax", {"opposites", "denied"}),
+    ("not available", "available", {"denied"}),
+    ("USD/EUR", "EUR/USD", {"turned round"}),
+    ("usd to eur", "eur to usd", {"turned round"}),
+    ("host name", "name host", set[str]()),
+    ("room 12", "room 14", {"other numbers"}),
+    ("room 12", "room", {"numbers left out"}),
+    ("room 07", "room 7", set[str]()),
+    ("colour", "color", set[str]()),
+]
+NAMED = {"initials", "three initials or more", "opposites", "other members of a class"}
+NAMED |= {"denied", "turned round", "other numbers", "numbers left out"}
+
+
+@pytest.mark.parametrize(("query", "key", "expected"), SPEAK)
+def test_what_speaks(query: str, key: str, expected: set[str]) -> None:
+    found = dict(zip(NAMES, aligned(dict_of([key]), [query])[0, 0].tolist(), strict=True))
+    assert {name for name in NAMED if found[name] > 0.2} == expected
+
+
+#: A query, a key, the feature that is whole, and one that is not.
+WHOLE = [
+    ("colour", "color", "matched, of the query", "as written"),
+    ("top_speed", "speed top", "matched, of the key", "edits"),
+    ("username", "user name", "letters", "as written"),
+    ("user", "user agent", "matched, of the query", "matched, of the key"),
+    ("user agent", "user", "matched, of the key", "matched, of the query"),
+    ("the price", "price", "matched but for fillers, of the query", "matched, of the query"),
+    ("porsche ag", "porsche", "matched but for fillers, of the query", "matched, of the query"),
+]
+
+
+@pytest.mark.parametrize(("query", "key", "whole", "part"), WHOLE)
+def test_what_is_matched(query: str, key: str, whole: str, part: str) -> None:
+    found = dict(zip(NAMES, aligned(dict_of([key]), [query])[0, 0].tolist(), strict=True))
+    assert found[whole] == pytest.approx(1)
+    assert found[part] < 0.99
+
+
+def test_the_features_are_named_and_have_a_direction() -> None:
+    assert len(set(NAMES)) == len(NAMES) == len(SIGNS)
+    assert len(set(PAIR)) == len(PAIR)
+    assert {feature.group for feature in FEATURES if feature.sign} == {
+        *("spelling", "meaning", "words", "against")
+    }
+    assert all(not feature.group for feature in FEATURES if not feature.sign)

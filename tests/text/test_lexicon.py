@@ -1,0 +1,259 @@
+"""What the tables say of words, and how texts are written before they are compared."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict.text.lexicon import MOST_WORDS, abbreviates, is_directed, look_up, words_of
+from fuzzydict.text.words import word_list, words
+
+LISTED = sorted({word for name in ("written", "negated", "units") for word, *_ in word_list(name)})
+TEXTS = st.text(max_size=40) | st.lists(st.sampled_from([*LISTED, "no", "in", "un", "5"])).map(
+    " ".join
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "form"),
+    [
+        ("colour", "color"),
+        ("organisation", "organization"),
+        ("tyre", "tire"),
+        ("fulfil", "fulfill"),
+        ("two", "2"),
+        ("iii", "3"),
+        ("twelfth", "12th"),
+        ("12th", "12th"),
+        ("kg", "kilogram"),
+        ("four", "4"),
+        *[(word, word) for word in ("promise", "filler", "percent", "v", "usd", "12", "a5")],
+        *[(word, word) for word in ("sat", "sun", "mar", "may", "march", "second", "min", "ft")],
+    ],
+)
+def test_a_word_has_one_spelling(word: str, form: str) -> None:
+    assert look_up(word).form == form
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "child children",
+        "city cities",
+        "run running runs",
+        "pay paid pays paying payment payments",
+        "organize organised organizes organisation organisations",
+        "cache caching caches cached",
+        "hop hopping hopped",
+        "hope hoping hoped",
+        "containerised containerized containerizing",
+        "color colours colouring",
+        "kilogram kg kilograms kgs",
+        "address addresses",
+    ],
+)
+def test_forms_of_a_word_share_its_stem(forms: str) -> None:
+    assert len({look_up(word).stem for word in forms.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    "pair",
+    ["car care", "new news", "gas ga", "hop hope", "state statement", "left leave", "datum data"],
+)
+def test_other_words_have_other_stems(pair: str) -> None:
+    a, b = pair.split()
+    assert look_up(a).stem != look_up(b).stem
+
+
+@pytest.mark.parametrize(
+    ("word", "member", "other"),
+    [
+        ("mon", "monday", "tue"),
+        ("sept", "september", "oct"),
+        ("may", "may", "june"),
+        ("xl", "xl", "large"),
+        ("2nd", "2nd", "third"),
+        ("second", "2nd", "1st"),
+        ("q1", "q1", "q4"),
+        ("true", "yes", "no"),
+        ("on", "on", "off"),
+        ("fall", "autumn", "spring"),
+        ("northern", "north", "sw"),
+        ("b", "b", "c"),
+        ("kg", "kilogram", "gram"),
+        ("kilometres", "kilometer", "mile"),
+        ("seconds", "second", "hrs"),
+        ("eur", "eur", "usd"),
+    ],
+)
+def test_a_closed_class_has_members(word: str, member: str, other: str) -> None:
+    assert look_up(word).member == member != look_up(other).member
+    assert look_up(word).group == look_up(other).group >= 0
+
+
+@pytest.mark.parametrize("word", ["table", "in", "sit", "marching", "2", "mph", "mars"])
+def test_most_words_are_of_no_class(word: str) -> None:
+    assert (look_up(word).group, look_up(word).member) == (-1, "")
+
+
+@pytest.mark.parametrize(
+    ("word", "flags"),
+    [
+        ("gmbh", "is_filler is_legal"),
+        ("the", "is_filler"),
+        ("without", "denies"),
+        ("don't", "denies"),
+        ("zero", "denies is_number"),
+        ("two", "is_number"),
+        ("42", "is_number has_digit"),
+        ("a5", "has_digit"),
+        ("first", ""),
+        ("no", ""),
+        ("it", ""),
+        ("", ""),
+    ],
+)
+def test_a_word_is_of_some_kinds(word: str, flags: str) -> None:
+    names = ("is_filler", "is_legal", "denies", "is_number", "has_digit")
+    entry = look_up(word)
+    assert [name for name in names if getattr(entry, name)] == flags.split()
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "valid invalid",
+        "paid unpaid",
+        "max min",
+        "max minimum",
+        "highest lowest",
+        "increases decreasing",
+        "upload downloads",
+        "cord cordless",
+        "organised disorganised",
+    ],
+)
+def test_opposites_are_mutual(pair: str) -> None:
+    a, b = map(look_up, pair.split())
+    assert a.opposites & {b.word, b.stem}
+    assert b.opposites & {a.word, a.stem}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("topSpeed", "top speed"),
+        ("price W/O tax", "price without tax"),
+        ("tea w/ milk", "tea with milk"),
+        ("w/barrow", "w barrow"),
+        ("excl. VAT", "excluding vat"),
+        ("in-active users", "inactive users"),
+        ("un paid", "unpaid"),
+        ("non-profit", "nonprofit"),
+        ("non-EU", "non eu"),
+        ("in stock", "in stock"),
+        ("Health & Safety", "health and safety"),
+        ("R&D", "rd"),
+        ("10kg", "10 kg"),
+        ("24h", "24 h"),
+        ("100 Mbps", "100 megabits per second"),
+        ("usage (kWh)", "usage kilowatt hours"),
+        ("a5 h2o 5G 12c 2xl 1st", "a5 h2o 5g 12c 2xl 1st"),
+        ("tax %", "tax percent"),
+        ("%d", "d"),
+        ("no tax", "without tax"),
+        ("No. of items", "number of items"),
+        ("OrderNo", "order no"),
+        ("no 5", "no 5"),
+        ("no", "no"),
+        ("?!", ""),
+        ("\u017f/n \u212a", "s n k"),  # letters that ignoring case makes those of signs
+    ],
+)
+def test_a_text_is_written_in_one_way(text: str, found: str) -> None:
+    assert words_of(text) == found.split()
+
+
+def test_only_the_first_words_are_compared() -> None:
+    assert words_of("w/o " * 100) == ["without"] * MOST_WORDS
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "kind"),
+    [
+        ("qty", "quantity", 1),
+        ("depts", "departments", 1),
+        ("mon", "monday", 1),
+        ("lb", "pounds", 1),
+        ("m", "metre", 1),
+        ("first", "1st", 1),
+        ("transf", "transfer", 2),
+        ("dvlpmnt", "development", 3),
+        ("frmr", "former", 3),
+        ("bk", "book", 3),
+        ("pymt", "payment", 4),
+        ("car", "carpet", 0),
+        ("being", "breeding", 0),
+        ("user", "users", 0),
+        ("color", "colour", 0),
+        ("tx2", "tx2000", 0),
+        ("a", "apple", 0),
+        ("", "apple", 0),
+        ("same", "same", 0),
+    ],
+)
+def test_a_word_abbreviates_another(short: str, long: str, kind: int) -> None:
+    assert abbreviates(short, long) == abbreviates(long, short) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["USD/EUR", "usd to eur", "from_usd_to_eur", "A -> B", "a>b", "km/h", "3 x 4", "yield per day"],
+)
+def test_some_texts_have_a_direction(text: str) -> None:
+    assert is_directed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["top-speed", "price w/o tax", "n/a", "to do", "created_by", "10/12/2023", "x", ""]
+)
+def test_other_texts_have_none(text: str) -> None:
+    assert not is_directed(text)
+
+
+@given(TEXTS)
+def test_written_again_a_text_is_the_same(text: str) -> None:
+    found = words_of(text)
+    assert words_of(" ".join(found)) == found
+    assert is_directed(text) in (True, False)
+
+
+@given(TEXTS, TEXTS)
+def test_every_word_can_be_looked_up(a: str, b: str) -> None:
+    for word in words(a):
+        entry = look_up(word)
+        assert entry.word == word
+        assert entry.stem not in entry.opposites
+        assert look_up(entry.stem).stem == entry.stem
+        assert (entry.group < 0) == (entry.member == "")
+        for other in words(b):
+            assert abbreviates(word, other) == abbreviates(other, word) in range(5)
+
+
+@pytest.mark.parametrize("name", ["endings", "forms", "kinds", "numbers", "variants", "written"])
+def test_a_table_has_a_word_once(name: str) -> None:
+    listed = [" ".join(line).split(" = ")[0] for line in word_list(name)]
+    first = listed if name == "written" else [line.split()[0] for line in listed]
+    assert len(first) == len(set(first))
+
+
+def test_what_is_written_is_not_written_otherwise() -> None:
+    lines = [" ".join(line).split(" = ") for line in word_list("written")]
+    lefts = {left for left, _ in lines}
+    for _, right in lines:
+        parts = right.split()
+        pairs = [" ".join(pair) for pair in pairwise(parts)]
+        assert lefts.isdisjoint([*parts, *pairs])
