@@ -1,4 +1,4 @@
-"""``fuzzydict fit``: remember examples and learn from them, or learn from WordNet."""
+"""``fuzzydict fit``: remember examples and learn from them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from ._output import echo, echo_text
 from ._problems import FILE, Command, check_ending, check_place
 from ._progress import progress_bar
 
-_PROJECTIONS = Path("wordnet.projections")
-_WORDNET_SEED = 1  # of the projections that come with the package
-
 
 @click.command(
     "fit",
@@ -30,20 +27,12 @@ _WORDNET_SEED = 1  # of the projections that come with the package
 )
 @click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=FILE)
 @dict_options
-@click.option("--wordnet", is_flag=True, help="Learn projections from nltk's WordNet.")
-@click.option(
-    "--exclude",
-    metavar="FILE...",
-    multiple=True,
-    type=FILE,
-    help="With --wordnet: do not learn from the pairs in these retrieval sets (JSON).",
-)
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     type=FILE,
-    help=f"File to write; with --wordnet by default {_PROJECTIONS}.",
+    help="File to write.",
 )
 @click.option(
     "--remember/--no-remember",
@@ -66,12 +55,10 @@ _WORDNET_SEED = 1  # of the projections that come with the package
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    help="Seed of the random numbers; by default 0, and 1 with --wordnet.",
+    help="Seed of the random numbers; by default 0.",
 )
 def command(
     files: tuple[Path, ...],
-    wordnet: bool,
-    exclude: tuple[Path, ...],
     vectors: Path | None,
     output: Path | None,
     remember: bool | None,
@@ -89,34 +76,13 @@ def command(
     The dict remembers the examples. From 100 on, it also learns what other queries mean, and keeps
     that if held-out examples are answered better. The dict is saved, as d.save does, unless
     nothing was remembered and nothing kept; then the exit code is 1.
-
-    With --wordnet the command learns the projections that come with the package as
-    projections="wordnet".
     """
     learning = {"remember": remember, "validation": validation, "epochs": epochs}
-    if wordnet:
-        _check_wordnet(files, exclude, reading | learning)
-        _fit_wordnet(output or _PROJECTIONS, exclude + files, vectors, seed)
-        return
-    if not files:
-        raise click.UsageError("nothing to learn from; give DICT and EXAMPLES, or --wordnet")
-    if len(files) != 2 or exclude:
-        raise click.UsageError("expected two files, DICT and EXAMPLES; --exclude needs --wordnet")
+    if len(files) != 2:
+        raise click.UsageError("expected two files, DICT and EXAMPLES")
     if output is None:
         raise click.UsageError("no file to save the dict to; give -o FILE.fuzzydict")
     _fit_dict(*files, output, vectors, learning | {"seed": seed or 0}, reading)
-
-
-def _check_wordnet(
-    files: tuple[Path, ...], exclude: tuple[Path, ...], of_dict: dict[str, Any]
-) -> None:
-    if files and not exclude:
-        raise click.UsageError(
-            f"unexpected argument {str(files[0])!r}; retrieval sets follow --exclude"
-        )
-    given = [f"--{name.replace('_', '-')}" for name in of_dict if of_dict[name] is not None]
-    if given:
-        raise click.UsageError(f"{given[0]} is for DICT, which --wordnet does not read; drop it")
 
 
 def _fit_dict(
@@ -176,29 +142,3 @@ def _check_examples(
             f"{examples_file}: {quoted(key)}, the target of {quoted(query)}, is not a key of the "
             f"dict{suggestion(key, d)}; write one of its keys, or nothing if none is right"
         )
-
-
-def _fit_wordnet(
-    output: Path, excluded_by: tuple[Path, ...], vectors: Path | None, seed: int | None
-) -> None:
-    """Learn projections from WordNet, except from pairs in the retrieval sets, and save them."""
-    sources = excluded_by if vectors is None else (*excluded_by, vectors)
-    check_place(output, sources)
-    check_ending(output, "projections", "projections")
-    from fuzzydict import Brown
-    from fuzzydict.evaluation.datasets import asked_pairs, read_sets
-    from fuzzydict.learning.wordnet import Recipe, wordnet_projections
-
-    excluded = asked_pairs(read_sets(excluded_by))
-    embedding = embedding_of(vectors) or Brown()
-    echo(f"learning from WordNet, without the {len(excluded)} pairs to exclude", err=True)
-    with progress_bar("learning") as progress:
-        projections = wordnet_projections(
-            embedding,
-            excluded=excluded,
-            recipe=Recipe(seed=_WORDNET_SEED if seed is None else seed),
-            progress=progress,
-        )
-    projections.save(output)
-    size = output.stat().st_size / 1e6
-    echo(f"projections for {projections.embedding}: {output} ({size:.1f} MB)")

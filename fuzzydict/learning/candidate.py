@@ -1,64 +1,45 @@
-"""A candidate for a dict: parameters trained on examples, and the answers they give."""
+"""A dict that learns: what it is, what it may become, and how either answers queries.
+
+L queries, S keys, E numbers of a vector, Ev of a value
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from fuzzydict.embedding.projections import (
-    Projected,
-    Projections,
-    as_projections,
-    with_projections,
-)
-from fuzzydict.embedding.word_vectors import WordVectors
-from fuzzydict.learning.projections import Span, fit_pooling, fit_retrieval
-from fuzzydict.nn.scorers import Cosine, as_scorer
+from fuzzydict._arrays import slices
+from fuzzydict.embedding.projections import Projections, as_projections
+from fuzzydict.learning.report import Measures
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.features import Query, encode
-from fuzzydict.search.key_index import Keys
-from fuzzydict.search.score import as_score, is_probability, is_spelling
+from fuzzydict.search.align import align
+from fuzzydict.search.keys import Keys
+from fuzzydict.search.meaning import Meaning
+from fuzzydict.search.retrieve import candidates, glance
+from fuzzydict.search.score import NamedScore, as_score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from fuzzydict._arrays import Array
-    from fuzzydict.embedding.calibration import Calibration
-    from fuzzydict.learning.projections import Epoch, Settings
+    from fuzzydict.learning.train import Epoch
+    from fuzzydict.search.align import Query
 
 
-class Parameters(NamedTuple):
-    """Learned parameters, and the losses of each pass; by default none are learned."""
+class Learned(NamedTuple):
+    """What was learned, and the losses of each pass; by default nothing.
 
-    layer: Projections = Projections()  # to be applied after the projections of the dict
+    ``layer`` is applied after the projections of the dict.
+    """
+
+    layer: Projections = Projections()
     scorer: Any = None
     temperature: float | None = None
     history: tuple[Epoch, ...] = ()
-
-
-class KeyExamples(NamedTuple):
-    """L distinct queries, and for each the places of its right keys, (r,), maybe none."""
-
-    queries: list[str]
-    right: list[NDArray[np.intp]]
-
-    @property
-    def pairs(self) -> NDArray[np.intp]:
-        """The row of a query and the place of a right key, (n, 2)."""
-        counts = [len(keys) for keys in self.right]
-        rows = np.repeat(np.arange(len(counts)), counts)
-        return np.stack([rows, np.concatenate(self.right)], axis=1).astype(np.intp)
-
-    def some(self, rows: NDArray[np.intp]) -> KeyExamples:
-        """Return the examples in these rows."""
-        chosen = rows.tolist()
-        return KeyExamples([self.queries[i] for i in chosen], [self.right[i] for i in chosen])
 
 
 @dataclass(frozen=True)
@@ -66,33 +47,43 @@ class DictState:
     """A snapshot of a dict, from which learning starts.
 
     Attributes:
-        keys: all keys of the dict.
-        names: the keys that can be attended to, S of them, in order.
-        vectors: theirs, (S, E), with the projections of the options; None if they are not known.
+        every: all keys of the dict.
+        found: those that can be compared, S of them living.
+        is_current: whether their vectors are projected as the options say.
         values: theirs, S of them.
-        embedding: what encodes texts, without projections.
-        options: the options that `fit` may set, by name.
+        embedding: what encodes texts; None where they are compared by their letters alone.
+        options: the options that `fit` may set, by name, as they are before it.
     """
 
-    keys: Collection[Any]
-    names: list[str]
-    vectors: NDArray[np.float32] | None
+    every: Collection[Any]
+    found: Keys
+    is_current: bool
     values: list[Any]
     embedding: Any
     options: Mapping[str, Any]
 
     @cached_property
-    def projected(self) -> Any:
-        """The embedding with the projections of the options; for spelling, without vectors."""
-        if is_spelling(self.scorer):
-            return self.embedding
-        found = with_projections(self.embedding, as_projections(self.options["projections"]))
-        return found if isinstance(found, Projected) else Projected(self.embedding, Projections())
+    def meaning(self) -> Meaning:
+        """What keys and queries are compared by before anything is learned."""
+        return Meaning(self.embedding, None if self.embedding is None else self.projections)
+
+    @property
+    def projections(self) -> Projections | None:
+        """The projections before anything is learned; None for none."""
+        given = as_projections(self.options["projections"])
+        return None if given is None or given.is_identity else given
 
     @cached_property
-    def key_vectors(self) -> NDArray[np.float32]:
-        """The projected vectors of the keys, (S, E)."""
-        return self.projected.encode(self.names) if self.vectors is None else self.vectors
+    def keys(self) -> Keys:
+        """The living keys alone, projected as the options say."""
+        keys, names = self.found, self.found.living()
+        if not self.is_current:
+            vectors = self.meaning.of_keys(names)
+        elif not len(keys.dead):
+            return keys
+        else:
+            vectors = keys.vectors[keys.alive]
+        return Keys.of(self.meaning.table, names, vectors)
 
     @property
     def scorer(self) -> Any:
@@ -105,132 +96,68 @@ class DictState:
         cutoff: float | None = self.options["score_cutoff"]
         return as_score(self.scorer).score_cutoff if cutoff is None else cutoff
 
-    @cached_property
-    def parameters(self) -> Parameters:
-        """The parameters of a dict that learns nothing."""
-        return Parameters(scorer=self.scorer, temperature=self.options["temperature"])
+    @property
+    def nothing(self) -> Learned:
+        """What a dict is that learns nothing."""
+        return Learned(scorer=self.scorer, temperature=self.options["temperature"])
 
-    @cached_property
-    def unchanged(self) -> Candidate:
-        """The candidate that learned nothing."""
-        return Candidate(self, self.parameters)
-
-
-# ---- training --------------------------------------------------------------------------------
-
-_COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
-_POOLING_TEMPERATURE = 0.3  # at the start; at a low one, only the best key would get a gradient
-_COPIED = 2**24  # numbers of the queries' vectors, from which on they are not repeated
-_MANY = 100  # examples from which the score learns how far to trust words never seen
-
-
-def train_on_keys(
-    state: DictState,
-    queries: Sequence[str],
-    x: Array,
-    pairs: NDArray[np.intp],
-    settings: Settings,
-) -> Parameters:
-    """Learn Q and K by which queries find their keys.
-
-    For the default score the temperature is fixed, so that a cosine changes the loss as much as
-    it changes the log-odds. Unknown words of the queries become known words.
-
-    Args:
-        state: the dict.
-        queries: L texts.
-        x: their vectors, (L, E), with the projections of the dict.
-        pairs: (n, 2), the row of a query, and the place of a right key.
-        settings: hyper-parameters.
-    """
-    if not len(pairs):
-        return state.parameters
-    asked = [queries[row] for row in np.unique(pairs[:, 0]).tolist()]
-    if len(pairs) * x.shape[1] <= _COPIED:  # one query for each pair, so that each key is found
-        x, pairs = x[pairs[:, 0]], np.stack([np.arange(len(pairs)), pairs[:, 1]], axis=1)
-    y = state.key_vectors
-    settings = replace(settings, scorer=_scorer_of_loss(state.scorer))
-    if state.scorer is None:
-        settings = replace(settings, temperature=_temperature_of_meaning(state))
-    # The scale of scaled dot products depends on the size, so they need the whole space.
-    span = Span.of(x, y) if settings.scorer == "cosine" else Span(None)
-    fitted = fit_retrieval(span.inside(x), span.inside(y), pairs, span.paced(settings))
-    parts: list[Any] = [fitted.projections.query, fitted.projections.key]
-    layer = Projections(*map(span.outside, parts), words=_unknown_words(state, asked))
-    temperature = _temperature_of_scorer(state.scorer, fitted.temperature, x.shape[1])
-    return Parameters(layer, state.scorer, temperature, fitted.history)
+    def options_of(self, learned: Learned) -> dict[str, Any]:
+        """Return the learned options by name."""
+        options: dict[str, Any] = {}
+        if not learned.layer.is_identity:
+            made = (self.projections or Projections()).then(learned.layer)
+            name = _name(self.embedding)
+            options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
+        if learned.scorer is not self.scorer:
+            options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
+        if learned.temperature not in (None, self.options["temperature"]):
+            options["temperature"] = learned.temperature
+        return options
 
 
-def train_on_values(
-    state: DictState, x: Array, values: Array, targets: Array, settings: Settings
-) -> Parameters:
-    """Learn Q, K and a temperature by which queries pool their targets.
-
-    The default scorer is replaced with the cosine, since a weighted mean of values needs weights,
-    not the probability that a key is right.
-
-    Args:
-        state: the dict.
-        x: vectors of the queries, (L, E), with the projections of the dict.
-        values: (S, Ev).
-        targets: (L, Ev).
-        settings: hyper-parameters.
-    """
-    scorer = "cosine" if state.scorer is None else state.scorer
-    settings = replace(settings, scorer=_scorer_of_loss(scorer))
-    if settings.scorer == "cosine":
-        settings = replace(settings, start_temperature=_POOLING_TEMPERATURE)
-    fitted = fit_pooling(x, state.key_vectors, values, targets, settings)
-    temperature = _temperature_of_scorer(scorer, fitted.temperature, x.shape[1])
-    return Parameters(fitted.projections, scorer, temperature, fitted.history)
-
-
-def _unknown_words(state: DictState, queries: Sequence[str]) -> set[str]:
-    """Return the words of queries that the embedding does not know.
-
-    A model that encodes any text does not tell which words it knows. If there are many examples,
-    the calibration of the score learns how far to trust its rare words instead.
-    """
-    if len(queries) >= _MANY and not isinstance(state.embedding, WordVectors):
-        return set()
-    vocabulary = state.projected.vocabulary
-    words = {token for query in queries for token in vocabulary.tokens(query)}
-    return {word for word in words if not vocabulary.known_share(word)}
-
-
-def _scorer_of_loss(scorer: Any) -> str:
-    is_cosine = scorer is None or isinstance(as_scorer(scorer), Cosine)
-    return "cosine" if is_cosine else "scaled_dot"
-
-
-def _temperature_of_meaning(state: DictState) -> float:
-    """Return the temperature at which a cosine counts as much as in the default score."""
-    calibration = state.projected.calibration
-    meaning = calibration.known.meaning
-    slope = meaning[2] + meaning[3] * calibration.reach
-    _, spread = state.unchanged.keys.background
-    return float(np.clip(spread / max(slope, 1e-9), _COLDEST, _WARMEST))
-
-
-def _temperature_of_scorer(scorer: Any, fitted: float, size: int) -> float | None:
-    """Return the temperature for a scorer, from that for cosines or scaled dots of this size."""
-    if scorer is None:
+def _name(embedding: Any) -> str | None:
+    try:
+        name: str = embedding.fingerprint()["name"]
+    except Exception:  # of a user's function, which may know its own texts alone
         return None
-    made = as_scorer(scorer)
-    if isinstance(made, Cosine):
-        return fitted
-    scale = getattr(made, "scale", 1.0)  # 1 for a plain dot, None for E^-0.5
-    return fitted if scale is None else float(fitted * scale * size**0.5)
+    return name
 
 
-# ---- answers ---------------------------------------------------------------------------------
-
-_SCORES = 2**21  # queries times keys that are scored at a time
-_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
+# ---- queries, and what is asked ---------------------------------------------------------------
 
 
-class Answer(NamedTuple):
-    """The answer to a query.
+class Asked(NamedTuple):
+    """L queries as they are compared, and their vectors, (L, E), projected as the dict does it."""
+
+    queries: list[Query]
+    vectors: Array
+
+    @classmethod
+    def of(cls, texts: Sequence[str], state: DictState, scorer: Any) -> Asked:
+        """Return queries as a scorer compares them."""
+        meaning = state.meaning
+        queries = [meaning.query(text) for text in texts]
+        if scorer is None:
+            return cls(queries, meaning.of_queries(queries, state.keys))
+        return cls(queries, meaning.of_texts(texts))
+
+    def some(self, rows: Sequence[int] | NDArray[np.intp]) -> Asked:
+        """Return the queries in some rows."""
+        return Asked([self.queries[row] for row in rows], self.vectors[rows])
+
+    def part(self, rows: slice) -> Asked:
+        """Return the queries in a slice of rows."""
+        return Asked(self.queries[rows], self.vectors[rows])
+
+
+# ---- answers, and how good they are ------------------------------------------------------------
+
+_CHANCE = 1.64  # standard deviations: by chance alone, one in twenty gains more
+_SMALLEST = 0.01  # relative change of an error that counts as a change
+
+
+class Answers(NamedTuple):
+    """The answers to L queries, (L,) each.
 
     Attributes:
         rank: of the best right key, from 1; 0 if no key is right.
@@ -242,126 +169,220 @@ class Answer(NamedTuple):
             are no others.
     """
 
-    rank: int
-    log_probability: float
-    best: int
-    score: float
-    otherwise: float = -np.inf
+    rank: NDArray[np.intp]
+    log_probability: NDArray[np.float64]
+    best: NDArray[np.intp]
+    score: NDArray[np.float64]
+    otherwise: NDArray[np.float64]
 
-    @property
-    def hit(self) -> bool:
-        """Whether the best key is right."""
-        return self.rank == 1
+    def is_right(self, cutoff: float) -> NDArray[np.bool_]:
+        """Return which are right, (L,): a right key, or none where no key is right."""
+        is_given = self.score >= cutoff
+        return np.where(self.rank == 0, ~is_given, (self.rank == 1) & is_given)
+
+    def is_wrong(self, cutoff: float) -> NDArray[np.bool_]:
+        """Return which are keys that are not right, (L,)."""
+        wrong: NDArray[np.bool_] = (self.rank != 1) & (self.score >= cutoff)
+        return wrong
+
+    def measures(self, cutoff: float) -> Measures:
+        """Return how good they are."""
+        if not len(self.rank):
+            return Measures()
+        found = Measures(
+            log_probability=float(self.log_probability.mean()),
+            right_at_cutoff=float(self.is_right(cutoff).mean()),
+            wrong_at_cutoff=float(self.is_wrong(cutoff).mean()),
+        )
+        ranks = self.rank[self.rank > 0]
+        if not len(ranks):
+            return found
+        return found._replace(hit_at_1=float((ranks == 1).mean()), mrr=float((1 / ranks).mean()))
+
+    def verdict(self, before: Answers, cutoff: float, *, held_out: bool) -> tuple[bool, str]:
+        """Return whether to keep what gave these answers, and why or why not.
+
+        The right answers must become more probable. This is all that is asked of training
+        examples; of held-out examples it must be more than chance explains, and as many of the
+        best keys must be right. At the cutoff, wrong answers must not grow by more than right
+        ones, and each query is also asked without its right keys, when every answer is wrong.
+        """
+        where = "held-out examples" if held_out else "the examples themselves"
+        gains = self.log_probability - before.log_probability
+        # With random signs, the variance of the sum is the sum of the squared gains.
+        deviation = float(np.sqrt(np.square(gains).sum()))
+        gain = float(gains.sum()) / deviation if deviation else 0.0
+        if gain <= 0:
+            return False, f"{where} are answered no better"
+        if held_out and gain < _CHANCE:
+            return False, f"{where} are answered no better than chance explains"
+        now, was = (
+            np.array([
+                np.count_nonzero(one.rank == 1),
+                np.count_nonzero(one.is_right(cutoff)),
+                np.count_nonzero(one.is_wrong(cutoff)) + np.count_nonzero(one.otherwise >= cutoff),
+            ])
+            for one in (self, before)
+        )  # fmt: skip
+        hits, right, wrong = (now - was).tolist()
+        if held_out and hits < 0:
+            return False, f"fewer of {where} have a right key first"
+        if held_out and wrong > max(right, 0):
+            return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
+        return True, f"{where} are answered better"
+
+    def changes(
+        self, before: Answers, names: Sequence[str]
+    ) -> Iterator[tuple[int, str, str, float]]:
+        """Yield where the rank changed, both answers as texts, and the gain."""
+
+        def shown(rank: int, best: int) -> str:
+            return names[best] + ("" if rank == 1 else f" (a right key is at {rank})")
+
+        for i in np.flatnonzero(self.rank != before.rank).tolist():
+            was, now = (int(one.rank[i]) for one in (before, self))
+            texts = shown(was, int(before.best[i])), shown(now, int(self.best[i]))
+            yield i, *texts, 1 / now - 1 / was
+
+
+class Errors(NamedTuple):
+    """The root mean squared errors of pooled values, (L,)."""
+
+    rmse: NDArray[np.float64]
+
+    def measures(self, cutoff: float = 0.0) -> Measures:  # noqa: ARG002
+        """Return how good the values are."""
+        if not len(self.rmse):
+            return Measures()
+        return Measures(rmse=float(np.sqrt(np.square(self.rmse).mean())))
+
+    def verdict(self, before: Errors, cutoff: float, *, held_out: bool) -> tuple[bool, str]:  # noqa: ARG002
+        """Return whether to keep what gave these values, and why or why not."""
+        kept = self.measures().rmse < before.measures().rmse
+        return kept, f"pooled values are {'nearer to' if kept else 'no nearer to'} their targets"
+
+    def changes(
+        self,
+        before: Errors,
+        names: Sequence[str],  # noqa: ARG002
+    ) -> Iterator[tuple[int, str, str, float]]:
+        """Yield where the error changed, both errors as texts, and by how much it fell."""
+        for i, (was, now) in enumerate(zip(before.rmse.tolist(), self.rmse.tolist(), strict=True)):
+            if abs(was - now) > _SMALLEST * max(was, now):
+                yield i, f"off by {was:.4g}", f"off by {now:.4g}", was - now
+
+
+Kind = TypeVar("Kind", Answers, Errors)
+
+
+def joined(kind: type[Kind], parts: Sequence[Kind]) -> Kind:
+    """Return answers as one, of the same kind; there may be none."""
+    none: Any = np.zeros(0, np.intp)
+    empty = kind(*(none for _ in kind._fields))
+    return kind(*map(np.concatenate, zip(empty, *parts, strict=True)))
+
+
+# ---- the keys, with what was learned ------------------------------------------------------------
+
+_LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
+_AT_ONCE = 128  # queries that are compared at a time
 
 
 class Candidate:
-    """The keys of a dict under learned parameters.
+    """The keys of a dict, with what was learned.
 
     Args:
         state: the dict.
-        parameters: what was learned.
+        learned: what was learned.
     """
 
-    def __init__(self, state: DictState, parameters: Parameters) -> None:
-        self._layer, self._embedding = parameters.layer, state.projected
-        if not self._layer.is_identity:
-            projections = _joined(state.projected.projections, self._layer)
-            self._embedding = Projected(state.embedding, projections)
-        vectors = self._layer.project_keys(state.key_vectors).astype(np.float32, copy=False)
-        trust = self._embedding.trust(state.names)
-        self.keys = Keys.of(self._embedding, state.names, vectors, trust)
-        self._score = as_score(parameters.scorer)
-        self._is_probability = is_probability(parameters.scorer)
-        self._temperature = parameters.temperature or self._score.temperature
+    def __init__(self, state: DictState, learned: Learned) -> None:
+        self._meaning, self._layer = state.meaning, learned.layer
+        self._score = as_score(learned.scorer)
+        self._temperature = learned.temperature or self._score.temperature
+        self._keys = state.keys
+        if not learned.layer.is_identity:
+            vectors = learned.layer.project_keys(state.keys.vectors)
+            self._keys = state.keys.with_vectors(vectors.astype(np.float32, copy=False))
 
-    def answers(
-        self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
-    ) -> list[Answer]:
-        """Return the answers to L queries.
+    def logits(
+        self, asked: Asked, right: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the scores of the keys, (L, S), or the logarithms of their probabilities.
 
-        Args:
-            queries: the texts,
-            vectors: theirs, (L, E), with the projections of the dict,
-            right: and the places of their right keys.
+        If it is known which keys are right, (L, S), the second is the score of the best other key
+        if those were not in the dict, (L,).
         """
-        found = zip(self._log_weights(queries, vectors), right, strict=True)
-        if self._is_probability:
-            calibration = self.keys.calibration
-            return [_probable_answer(logs, keys, calibration) for logs, keys in found]
-        return [_answer(scores, scores / self._temperature, keys) for scores, keys in found]
+        keys, meaning = self._keys, self._meaning
+        vectors = self._layer.project_queries(asked.vectors).astype(np.float32, copy=False)
+        if isinstance(self._score, NamedScore):
+            scores = self._score.scores(vectors, keys).astype(np.float64)
+            return scores, None if right is None else _others(scores, right)
+        judge, is_encoded = meaning.judge, meaning.is_encoded
+        seen = glance(asked.queries, keys, vectors, judge.glance, is_encoded=is_encoded)
+        found = candidates(seen)
+        features = align(asked.queries, keys, found, judge.pair, is_encoded=is_encoded)
+        said = judge.judge(features)
+        logs = judge.log_probabilities(said, found.slots, seen.odds)
+        if right is None:
+            return logs, None
+        others = ~np.take_along_axis(right, found.slots, 1)
+        there = np.asarray(others.any(1))
+        otherwise = judge.judge(features, others | ~there[:, None]).of_best()
+        return logs, np.where(there, otherwise, -np.inf)
 
-    def nearest(
-        self, queries: Sequence[str], vectors: Array, right: Sequence[NDArray[np.intp]]
-    ) -> list[int]:
-        """Return the place of the best right key of each of L queries; see `answers`."""
-        found = zip(self._log_weights(queries, vectors), right, strict=True)
-        return [int(keys[scores[keys].argmax()]) for scores, keys in found]
+    def answers(self, asked: Asked, right: Sequence[NDArray[np.intp]]) -> Answers:
+        """Return the answers to queries whose right keys are in these places."""
+        blocks = []
+        for some in _blocks(len(asked.queries), len(self._keys)):
+            is_right = np.zeros((some.stop - some.start, len(self._keys)), np.bool_)
+            for row, places in zip(is_right, right[some], strict=True):
+                row[places] = True
+            found, otherwise = self.logits(asked.part(some), is_right)
+            blocks.append(self._answers(found, is_right, otherwise))
+        return joined(Answers, blocks)
 
-    def pooled(
-        self, queries: Sequence[str], vectors: Array, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return what L queries pool of the keys' values (S, Ev), (L, Ev)."""
-        logits = self._log_weights(queries, vectors)
-        rows = [softmax(row, self._temperature) @ values for row in logits]
-        return np.asarray(self._layer.project_values(np.stack(rows)), np.float64)
+    def _answers(
+        self, found: NDArray[np.float64], right: NDArray[np.bool_], otherwise: Any
+    ) -> Answers:
+        best, keyed = found.argmax(1), np.asarray(right.any(1))
+        top, top_right = found.max(1), found.max(1, where=right, initial=-np.inf)
+        rank = 1 + np.count_nonzero(found > top_right[:, None], axis=1)
+        rank += (rank == 1) & ~right[np.arange(len(best)), best]  # of keys that tie, the first
+        if isinstance(self._score, NamedScore):
+            logits, none, score = found / self._temperature, np.zeros(len(best)), top
+            total = np.logaddexp.reduce(logits, axis=1)
+        else:
+            logits, total, score = found, np.zeros(len(best)), np.exp(np.minimum(top, 0))
+            none = np.log(np.maximum(1 - np.exp(found).sum(1), np.exp(_LEAST)))
+        logs = np.logaddexp.reduce(np.where(right, logits, -np.inf), axis=1) - total
+        logs = np.where(keyed, np.maximum(logs, _LEAST), none)
+        return Answers(np.where(keyed, rank, 0), logs, best, score, otherwise)
 
-    def _log_weights(self, queries: Sequence[str], vectors: Array) -> Iterator[NDArray[np.float64]]:
-        """Yield the scores of each query, (S,), not yet divided by the temperature."""
-        for asked in self._blocks(queries, vectors):
-            yield from self._score.log_weights(asked, self.keys).astype(np.float64)
+    def nearest(self, asked: Asked, right: Sequence[NDArray[np.intp]]) -> list[int]:
+        """Return the place of the best right key of each query."""
+        places: list[int] = []
+        for some in _blocks(len(asked.queries), len(self._keys)):
+            found, _ = self.logits(asked.part(some))
+            some_right = zip(found, right[some], strict=True)
+            places += [int(keys[row[keys].argmax()]) for row, keys in some_right]
+        return places
 
-    def _blocks(self, queries: Sequence[str], vectors: Array) -> Iterator[list[Query]]:
-        """Yield the encoded queries, some at a time."""
-        projected = self._layer.project_queries(vectors).astype(np.float32, copy=False)
-        step = max(1, _SCORES // len(self.keys))
-        for start in range(0, len(queries), step):
-            asked = [Query.of(query, self._embedding) for query in queries[start : start + step]]
-            encode(asked, self._embedding, projected[start : start + step])
-            yield asked
-
-
-def _joined(first: Projections, layer: Projections) -> Projections:
-    words = layer.words | first.words
-    return Projections(layer.query, layer.key, layer.value, base=first, words=words)
-
-
-def _probable_answer(
-    logs: NDArray[np.float64], right: NDArray[np.intp], calibration: Calibration
-) -> Answer:
-    """Return the answer from log-probabilities, of which "none" has the rest."""
-    scores = np.exp(logs)
-    answer, none = _answer(scores, logs, right), max(1 - scores.sum(), np.exp(_LEAST))
-    if not len(right):
-        return answer._replace(log_probability=float(np.log(none)))
-    probability = scores[right].sum()
-    return answer._replace(
-        log_probability=max(float(np.log(probability)), _LEAST),
-        otherwise=_best_of(np.delete(logs, right), logs, calibration),
-    )
-
-
-def _best_of(
-    others: NDArray[np.float64], logs: NDArray[np.float64], calibration: Calibration
-) -> float:
-    """Return the best score of the other keys if they were all, as `log_probabilities` has it."""
-    left, every = np.logaddexp.reduce(others), np.logaddexp.reduce(logs)
-    if left == -np.inf:
-        return -np.inf
-    none = np.log(max(-np.expm1(every), np.finfo(np.float64).eps))
-    any_right = every - none + calibration.nesting * (left - every)  # as log-odds
-    any_right += calibration.growth * np.log(len(logs) / len(others))
-    return float(np.exp(others.max() - left - np.logaddexp(0, -any_right)))
+    def pooled(self, asked: Asked, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what queries pool of the keys' values (S, Ev), (L, Ev)."""
+        blocks = [
+            softmax(self.logits(asked.part(some))[0], self._temperature)
+            for some in _blocks(len(asked.queries), len(self._keys))
+        ]
+        pooled = np.concatenate([weights @ values for weights in blocks])
+        return np.asarray(self._layer.project_values(pooled), np.float64)
 
 
-def _answer(
-    scores: NDArray[np.float64], logits: NDArray[np.float64], right: NDArray[np.intp]
-) -> Answer:
-    best = int(scores.argmax())
-    if not len(right):
-        return Answer(0, 0.0, best, float(scores[best]))
-    rank = 1 + int((scores > scores[right].max()).sum())
-    if rank == 1:  # of keys that tie, the dict's first is the answer
-        rank += int(best not in right)
-    log_probability = np.logaddexp.reduce(logits[right]) - np.logaddexp.reduce(logits)
-    otherwise = float(np.delete(scores, right).max(initial=-np.inf))
-    return Answer(rank, float(max(log_probability, _LEAST)), best, float(scores[best]), otherwise)
+def _blocks(count: int, keys: int) -> list[slice]:
+    """Return which of so many queries to compare at a time, to bound memory."""
+    return slices(count, int(np.clip(2**21 // keys, 1, _AT_ONCE))) if count else []
+
+
+def _others(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = scores.max(1, where=~right, initial=-np.inf)
+    return found

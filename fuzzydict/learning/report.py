@@ -1,28 +1,73 @@
-"""`FitReport`: what `fit` remembers, what it learned, and how much better the answers are."""
+"""`FitReport`: what `fit` remembered, learned and refused, and how much better the answers are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fuzzydict.errors import OptionError, quoted
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
-    from fuzzydict.learning.acceptance import Change, Measures
-    from fuzzydict.learning.projections import Epoch
+    from fuzzydict.learning.train import Epoch
 
 
 _SHOWN = 3  # queries that got better, and as many that got worse
 _LENGTH = 40  # characters of a query or answer
 _SMOOTHING = 0.05  # width of the Gaussian that smooths a curve, as a share of the passes
+_NAN = float("nan")
+_NAMES = {
+    "projections": "Q and K",
+    "temperature": "a temperature",
+    "scorer": "to pool by the cosine",
+}
+
+
+class Measures(NamedTuple):
+    """How good the answers to some examples are; NaN where a measure does not apply.
+
+    Attributes:
+        hit_at_1: share of queries whose best key is right.
+        mrr: mean reciprocal rank of the best right key.
+        log_probability: mean logarithm of the probability of the right keys, or of "none".
+        rmse: root mean squared error of pooled values.
+        right_at_cutoff: share of queries that the dict answers correctly: with a right key at or
+            above the cutoff, or with none where no key is right.
+        wrong_at_cutoff: share of queries that it answers with a key that is not right.
+    """
+
+    hit_at_1: float = _NAN
+    mrr: float = _NAN
+    log_probability: float = _NAN
+    rmse: float = _NAN
+    right_at_cutoff: float = _NAN
+    wrong_at_cutoff: float = _NAN
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield name and text of those that apply."""
+        shown = {
+            "answered right": f"{100 * self.right_at_cutoff:.0f} %",
+            "answered wrong": f"{100 * self.wrong_at_cutoff:.0f} %",
+            "a right key first": f"{100 * self.hit_at_1:.0f} %",
+            "log-probability": f"{self.log_probability:.2f}",
+            "root mean squared error": f"{self.rmse:.4g}",
+        }
+        yield from ((name, text) for name, text in shown.items() if not text.startswith("nan"))
+
+
+class Change(NamedTuple):
+    """A query whose answer changed, with the answers before and after."""
+
+    query: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """What `FuzzyDict.fit` remembers and learned.
+    """What `FuzzyDict.fit` remembered and learned.
 
     All measures are of the dict without its aliases, so that they tell of other queries.
 
@@ -31,7 +76,8 @@ class FitReport:
         reason: why, or why not.
         examples: number of examples.
         validated: number of examples that were held out, at once or in turn.
-        remembered: number of texts that are aliases now.
+        remembered: number of texts that are aliases now,
+        refused: and how many of these find no key.
         training_before: how good the answers to the training examples were,
         training_after: and are with the learned options (if there are many, for some of them).
         held_out_before: the same for the held-out examples,
@@ -48,14 +94,15 @@ class FitReport:
     examples: int
     validated: int
     remembered: int = 0
+    refused: int = 0
     training_before: Measures
     training_after: Measures
     held_out_before: Measures
     held_out_after: Measures
-    history: tuple[Epoch, ...]
-    better: tuple[Change, ...]
-    worse: tuple[Change, ...]
-    options: dict[str, Any]
+    history: tuple[Epoch, ...] = ()
+    better: tuple[Change, ...] = ()
+    worse: tuple[Change, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(f"{title}: {text}" for title, text in self._lines())
@@ -93,44 +140,42 @@ class FitReport:
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
-            yield "remembered", f"{_counted(self.remembered, 'text')}, right from now on"
+            texts = f"{_counted(self.remembered, 'text')}, answered as shown from now on"
+            yield "remembered", texts + (f"; {self.refused} find no key" if self.refused else "")
         if self.history:
-            names = ", ".join(self.options)
-            yield ("kept" if self.kept else "not kept"), f"{names}, since {self.reason}"
+            what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
+            yield ("learned" if self.kept else "not kept"), f"{what}, since {self.reason}"
         else:
-            yield "not learned", self.reason
+            yield "nothing learned", self.reason
         yield from self._measured()
         for verdict, changes in (("better", self.better), ("worse", self.worse)):
             if changes:
                 yield verdict, _listed(changes)
-        yield from self._advice()
+        if self.validated and not self.kept:
+            yield "to do", "give more examples, or set validation to 0 to keep it all the same"
+        elif self.history and self.worse:
+            yield "to do", "give more examples like those that got worse"
 
     def _measured(self) -> Iterator[tuple[str, str]]:
         """Yield the measures before and after: of held-out examples, if there are any."""
-        title, before, after = "training", self.training_before, self.training_after
+        title, before, after = "examples", self.training_before, self.training_after
         if self.validated:
             title, before, after = "held out", self.held_out_before, self.held_out_after
         if not self.history:
-            yield "before", f"{', '.join(f'{name} {was}' for name, was in before.named())}"
-            return
-        both = zip(before.named(), after.named(), strict=True)
-        measures = ", ".join(f"{name} {was} -> {now}" for (name, was), (_, now) in both)
-        count = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
-        yield f"{title}, {count}", measures
-
-    def _advice(self) -> Iterator[tuple[str, str]]:
-        if self.history and not self.kept:
-            yield "to do", "give more examples, or set validation to 0 to keep it all the same"
-        elif self.worse:
-            yield "to do", "give more examples like those that got worse"
+            title, after = "without what is remembered", before
+        shown = (
+            f"{name} {was} -> {now}" if self.history else f"{name} {was}"
+            for (name, was), (_, now) in zip(before.named(), after.named(), strict=True)
+        )
+        count = f", {self.validated or self.examples} of {_counted(self.examples, 'example')}"
+        yield title + (count if self.history else ""), ", ".join(shown)
 
 
 def _smoothed(losses: Sequence[float]) -> list[float]:
     from scipy.ndimage import gaussian_filter1d
 
-    smooth: list[float] = gaussian_filter1d(
-        losses, _SMOOTHING * len(losses), mode="nearest"
-    ).tolist()
+    width = _SMOOTHING * len(losses)
+    smooth: list[float] = gaussian_filter1d(losses, width, mode="nearest").tolist()
     return smooth
 
 

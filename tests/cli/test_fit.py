@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import FuzzyDict, WordVectors
-from fuzzydict.embedding.projections import Projections
-from fuzzydict.learning.wordnet import Synset
+from fuzzydict import FuzzyDict
 from tests.support.fits import AT_ODDS, CAR
 
 main: click.Command = import_module("fuzzydict.cli").main
@@ -27,21 +24,14 @@ def fit(*arguments: str | Path) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "nothing to learn from; give DICT and EXAMPLES, or --wordnet"),
+        ([], "expected two files, DICT and EXAMPLES"),
         (["d.json"], "expected two files, DICT and EXAMPLES"),
         (["d.json", "e.csv", "f.csv"], "expected two files, DICT and EXAMPLES"),
         (["d.json", "e.csv"], "no file to save the dict to; give -o FILE.fuzzydict"),
-        (["d.json", "e.csv", "--exclude", "f.json"], "--exclude needs --wordnet"),
-        (["--wordnet", "--format", "json"], "--format is for DICT"),
-        (["--wordnet", "--epochs", "2"], "--epochs is for DICT"),
         (["d.json", "e.csv", "--epochs", "0"], "0 is not in the range"),
-        (["--wordnet", "some.json"], "unexpected argument 'some.json'"),
-        (["--wordnet", "--epochs", "3"], "--epochs is for DICT"),
-        (["--wordnet", "--validation", "0"], "--validation is for DICT"),
-        (["--wordnet", "--no-remember"], "--remember is for DICT"),
+        (["d.json", "e.csv", "--rank", "3"], "No such option"),
+        (["d.json", "e.csv", "--seed", "-1"], "-1 is not in the range"),
         (["d.json", "e.csv", "--validation", "0.6"], "0.6 is not in the range"),
-        (["--wordnet", "--rank", "3"], "No such option"),
-        (["--wordnet", "--seed", "-1"], "-1 is not in the range"),
     ],
 )
 def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
@@ -80,13 +70,12 @@ def test_a_dict_learns_and_is_saved(car: Path, tmp_path: Path) -> None:
 def test_a_query_may_be_taught_several_keys(car: Path, tmp_path: Path) -> None:
     output = tmp_path / "car.fuzzydict"
     lines = ["value,price", "value,brand", "hue,color", "maker,brand"]
-    arguments: list[str | Path] = [car, questions(tmp_path, *lines), "-o", output]
-    result = fit(*arguments, "--validation", "0", "--no-remember")
+    result = fit(car, questions(tmp_path, *lines), "-o", output, "--validation", "0")
     assert result.exit_code == 0, result.stderr
     assert "3 of 3 examples" in result.stdout
     d: FuzzyDict[object] = FuzzyDict.load(output)
-    assert not d.aliases
-    assert {match.key for match in d.most_similar("value", 2)} == {"price", "brand"}
+    assert d.aliases.keys() == {"value", "hue", "maker"}
+    assert d.aliases["value"] in {"price", "brand"}
 
 
 def test_what_does_not_help_is_not_saved(car: Path, tmp_path: Path) -> None:
@@ -162,12 +151,11 @@ def test_an_ending_that_tells_of_something_else_is_refused(
     examples = questions(tmp_path, "hue,color")
     commands: dict[str, list[str | Path]] = {
         "a saved dict (.fuzzydict)": ["fit", car, examples],
-        "projections": ["fit", "--wordnet"],
         "word vectors": ["train", "--corpus", examples],
         "csv": ["map", car, examples, "--column", "query"],
     }
     own = {"CSV": "csv"}
-    own |= {"fuzzydict": "a saved dict (.fuzzydict)", "projections": "projections"}
+    own |= {"fuzzydict": "a saved dict (.fuzzydict)"}
     own |= {"vectors": "word vectors"}
     for what, arguments in commands.items():
         if own.get(ending) != what:
@@ -217,95 +205,3 @@ def test_a_table_of_other_columns_learns_too(tmp_path: Path) -> None:
     result = fit(table, queries_file, "--key", "name", "--value", "of", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert FuzzyDict.load(output).get("hue", score_cutoff=0) == "black"
-
-
-# ---- from WordNet ------------------------------------------------------------------------
-
-SYNSETS = [
-    Synset("car", ("car", "auto"), "a motor vehicle"),
-    Synset("ship", ("ship", "boat"), "a vessel"),
-]
-WORDS = ["a", "car", "auto", "motor", "vehicle", "ship", "boat", "vessel"]
-
-
-@pytest.fixture
-def vectors(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.vectors"
-    WordVectors(WORDS, [[float(i == j) for j in range(8)] for i in range(8)]).save(path)
-    return path
-
-
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fuzzydict.learning import wordnet
-
-    few = wordnet.Recipe(steps=3, batch=4, buckets=16, size=2, kept_words=4)
-    monkeypatch.setattr(wordnet, "wordnet_synsets", lambda: SYNSETS)
-    monkeypatch.setattr(wordnet, "Recipe", lambda seed: replace(few, seed=seed))
-
-
-@pytest.mark.usefixtures("tiny")
-def test_projections_are_learned_for_ones_own_vectors(vectors: Path, tmp_path: Path) -> None:
-    output = tmp_path / "mine.projections"
-    result = fit("--wordnet", "--vectors", vectors, "-o", output)
-    assert result.exit_code == 0
-    assert result.stderr == "learning from WordNet, without the 0 pairs to exclude\n"
-    projections = Projections.load(output)
-    assert projections.embedding == WordVectors.load(vectors).fingerprint()["name"]
-    assert projections.project_keys([[1.0] * 8], ["car"]).shape == (1, 10)
-    assert result.stdout == f"projections for {projections.embedding}: {output} (0.0 MB)\n"
-
-
-@pytest.mark.usefixtures("tiny")
-def test_equal_seeds_give_equal_bytes_and_excluded_pairs_other_ones(
-    vectors: Path, tmp_path: Path
-) -> None:
-    retrieval_set = tmp_path / "set.json"
-    queries = [{"query": "boat", "accept": ["ship"]}]
-    retrieval_set.write_text(json.dumps({"dictionaries": [{"keys": ["ship"], "queries": queries}]}))
-    options: list[list[str | Path]] = [
-        [],
-        [],
-        ["--seed", "2"],
-        ["--exclude", retrieval_set, retrieval_set],
-    ]
-    files = [tmp_path / str(i) for i in range(len(options))]
-    for file, given in zip(files, options, strict=True):
-        result = fit("--wordnet", "--vectors", vectors, "-o", file, *given)
-        assert result.exit_code == 0
-    assert "without the 1 pairs" in result.stderr
-    first, again, seeded, without = (file.read_bytes() for file in files)
-    assert first == again
-    assert len({first, seeded, without}) == 3
-
-
-def test_files_that_cannot_be_read_or_written(vectors: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.json"
-    bad.write_text("[]")
-    output = tmp_path / "mine.projections"
-    cases: list[tuple[list[str | Path], str]] = [
-        (["--exclude", tmp_path / "no.json"], "no.json: No such file or directory"),
-        (["--exclude", bad], "bad.json"),
-        (["--vectors", bad], "bad.json is not a fuzzydict file"),
-        (["-o", tmp_path], "Is a directory"),
-        (["--vectors", vectors, "-o", vectors], "one of the files to read"),
-    ]
-    for arguments, message in cases:
-        result = fit("--wordnet", "-o", output, *arguments)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert message in result.stderr
-    assert not output.exists()
-
-
-def test_without_wordnet_one_line_tells_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import nltk
-
-    monkeypatch.setattr(nltk.data, "path", [])
-    result = fit("--wordnet", "-o", tmp_path / "w.projections")
-    assert (result.exit_code, result.stdout) == (2, "")
-    *_, line = result.stderr.splitlines()
-    assert line.startswith("Error: WordNet is not on this machine")
-    assert line.endswith("python -m nltk.downloader wordnet")
-    assert not list(tmp_path.iterdir())

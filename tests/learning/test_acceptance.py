@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict
-from fuzzydict.learning.acceptance import Answers, is_right, is_wrong, split, verdict_on_keys
-from fuzzydict.learning.candidate import Answer
-from fuzzydict.learning.fit import ENOUGH
+from fuzzydict.learning.candidate import Answers, Asked, Candidate
+from fuzzydict.learning.fit import ENOUGH, split
 from tests.support.fits import AT_ODDS, CAR, EXAMPLES, car, turned
 
 
@@ -22,15 +21,12 @@ def of(keys: Any, **options: Any) -> FuzzyDict[Any]:
 
 # ---- which gains are enough ------------------------------------------------------------------
 
+RIGHT, WRONG = (1, -0.1, 0, 0.9, 0.0), (2, -2.0, 1, 0.9, 0.0)
 
-def answers(changes: str) -> Answers:
-    """Return answers: some won (+), some lost (-); others stay right (=), or more surely so (^)."""
-    right, wrong = Answer(1, -0.1, 0, 0.9), Answer(2, -2.0, 1, 0.9)
-    before = [
-        {"+": wrong, "^": right._replace(log_probability=-0.6)}.get(c, right) for c in changes
-    ]
-    after = [wrong if change == "-" else right for change in changes]
-    return Answers(np.arange(len(changes)), before, after)
+
+def answers(*rows: tuple[int, float, int, float, float]) -> Answers:
+    """Return answers: rank, log-probability, best key, score, score without the right keys."""
+    return Answers(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -51,58 +47,67 @@ def answers(changes: str) -> Answers:
 def test_held_out_examples_must_be_answered_better_than_by_chance(
     changes: str, held_out: bool, kept: bool, why: str
 ) -> None:
-    verdict = verdict_on_keys(answers(changes), 0.5, held_out=held_out)
+    """Some are won (+), some lost (-); others stay right (=), or are so more surely (^)."""
+    less_sure = (1, -0.6, 0, 0.9, 0.0)
+    before = answers(*({"+": WRONG, "^": less_sure}.get(c, RIGHT) for c in changes))
+    after = answers(*(WRONG if change == "-" else RIGHT for change in changes))
+    verdict = after.verdict(before, 0.5, held_out=held_out)
     assert verdict[0] == kept
     assert why in verdict[1]
 
 
 def test_more_wrong_answers_than_right_ones_are_too_many() -> None:
-    refused, wrong = Answer(2, -2.0, 1, 0.4), Answer(2, -1.0, 1, 0.6)
-    better = Answer(1, -0.5, 0, 0.6)
-    sides = Answers(np.arange(5), [refused] * 5, [wrong] * 3 + [better] * 2)
-    kept, why = verdict_on_keys(sides, 0.5, held_out=True)
+    refused, wrong, better = (2, -2.0, 1, 0.4, 0.0), (2, -1.0, 1, 0.6, 0.0), (1, -0.5, 0, 0.6, 0.0)
+    after = answers(*[wrong] * 3, *[better] * 2)
+    kept, why = after.verdict(answers(*[refused] * 5), 0.5, held_out=True)
     assert (kept, "2 more are answered right, but 3 more wrong" in why) == (False, True)
 
 
 def test_answers_to_queries_without_their_keys_count_as_wrong() -> None:
-    refused, found = Answer(1, -1.5, 0, 0.3, 0.2), Answer(1, -0.4, 0, 0.7, 0.2)
-    sure, rows = found._replace(otherwise=0.6), np.arange(9)
-    assert verdict_on_keys(Answers(rows, [refused] * 9, [found] * 9), 0.5, held_out=True)[0]
-    kept, why = verdict_on_keys(
-        Answers(rows, [refused] * 9, [found] * 4 + [sure] * 5), 0.5, held_out=True
-    )
-    assert (kept, why) == (True, "held-out examples are answered better")
-    before = [refused] * 4 + [found] * 5
-    kept, why = verdict_on_keys(
-        Answers(rows, before, [found._replace(log_probability=-0.1)] * 4 + [sure] * 5),
-        0.5,
-        held_out=True,
-    )
+    refused, found, sure = (1, -1.5, 0, 0.3, 0.2), (1, -0.4, 0, 0.7, 0.2), (1, -0.4, 0, 0.7, 0.6)
+    surer = (1, -0.1, 0, 0.7, 0.2)
+    assert answers(*[found] * 9).verdict(answers(*[refused] * 9), 0.5, held_out=True)[0]
+    after = answers(*[found] * 4, *[sure] * 5)
+    assert after.verdict(answers(*[refused] * 9), 0.5, held_out=True)[0]
+    before = answers(*[refused] * 4, *[found] * 5)
+    kept, why = answers(*[surer] * 4, *[sure] * 5).verdict(before, 0.5, held_out=True)
     assert not kept
     assert "4 more are answered right, but 5 more wrong" in why
+
+
+def asked(d: FuzzyDict[Any], query: str, right: list[int]) -> Answers:
+    state = d._state(warm_start=False)
+    candidate = Candidate(state, state.nothing)
+    return candidate.answers(Asked.of([query], state, state.scorer), [np.array(right, np.intp)])
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling"])
+def test_a_candidate_that_learned_nothing_answers_as_the_dict(scorer: Any) -> None:
+    d = of(["color", "price", "brand", "top speed"], scorer=scorer)
+    answer = asked(d, "colour", [1])
+    scores = d.most_similar("colour")
+    assert answer.score == pytest.approx(scores[0].score, rel=1e-5)
+    (price,) = [match.score for match in scores if match.key == "price"]
+    assert answer.log_probability == pytest.approx(max(np.log(price), -20), rel=1e-4)
+    (none,) = asked(d, "zebra", []).log_probability
+    assert np.exp(none) == pytest.approx(1 - sum(m.score for m in d.most_similar("zebra")))
 
 
 def test_the_score_without_the_right_keys_is_that_of_the_dict_without_them() -> None:
     d = of(["color", "price", "brand", "colors", "colored"])
     fewer = of(["price", "brand"])
-    state = d._state(warm_start=False)
-    x = state.projected.encode_with_trust(["colour"], of_queries=True)[0]
-    (answer,) = state.unchanged.answers(["colour"], x, [np.array([0, 3, 4])])
     best = fewer.most_similar("colour", topn=1)[0].score
-    assert answer.otherwise == pytest.approx(best, abs=0.02)
-    named = of(["color", "price"], scorer="cosine")._state(warm_start=False)
-    x = named.projected.encode_with_trust(["colour"], of_queries=True)[0]
-    (answer,) = named.unchanged.answers(["colour"], x, [np.array([0, 1])])
-    assert answer.otherwise == -np.inf
+    assert asked(d, "colour", [0, 3, 4]).otherwise == pytest.approx(best, abs=0.02)
+    assert asked(of(["color", "price"]), "colour", [0, 1]).otherwise == -np.inf
+    assert asked(of(["color", "price"], scorer="cosine"), "colour", [0, 1]).otherwise == -np.inf
 
 
 def test_at_the_cutoff_answers_are_right_or_wrong_or_refused() -> None:
-    right, far, none = Answer(1, 0.0, 0, 0.6), Answer(2, 0.0, 0, 0.6), Answer(0, 0.0, 0, 0.6)
-    three = [right, far, none]
-    assert is_right(three, 0.6).tolist() == [True, False, False]
-    assert is_wrong(three, 0.6).tolist() == [False, True, True]
-    assert is_right(three, 0.7).tolist() == [False, False, True]
-    assert not is_wrong(three, 0.7).any()
+    three = answers((1, 0.0, 0, 0.6, 0.0), (2, 0.0, 0, 0.6, 0.0), (0, 0.0, 0, 0.6, 0.0))
+    assert three.is_right(0.6).tolist() == [True, False, False]
+    assert three.is_wrong(0.6).tolist() == [False, True, True]
+    assert three.is_right(0.7).tolist() == [False, False, True]
+    assert not three.is_wrong(0.7).any()
 
 
 # ---- which examples are held out -------------------------------------------------------------

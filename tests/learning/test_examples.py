@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict.learning.candidate import KeyExamples
-from fuzzydict.learning.fit import ValueExamples, checked_examples, merged
+from fuzzydict.learning.examples import KeyExamples, ValueExamples, checked_examples, merged
 
 KEYS = ["brand", "color", "top speed"]
 PLACES = {key: place for place, key in enumerate(KEYS)}

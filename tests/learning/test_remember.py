@@ -64,7 +64,7 @@ def test_case_accents_and_separators_are_one_text() -> None:
 def test_none_refuses_and_all_may_be_none() -> None:
     d = car()
     report = d.fit(["colour", "prise"], [None, None])
-    assert (report.remembered, report.kept) == (2, False)
+    assert (report.remembered, report.refused, report.kept) == (2, 2, False)
     assert (d.get("colour"), d.get("prise")) == (None, None)
     with pytest.raises(NoMatchError):
         d.nearest("colour")

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from fuzzydict import OptionError
-from fuzzydict.learning.acceptance import Change, Measures
-from fuzzydict.learning.projections import Epoch
-from fuzzydict.learning.report import FitReport
+from fuzzydict.learning.report import Change, FitReport, Measures
+from fuzzydict.learning.train import Epoch
 
 NAN = float("nan")
 OF_KEYS = FitReport(
@@ -20,6 +19,7 @@ OF_KEYS = FitReport(
     examples=12,
     validated=12,
     remembered=11,
+    refused=2,
     training_before=Measures(0.5, 0.6, -1.5, NAN, 0.4, 0.2),
     training_after=Measures(1.0, 1.0, -0.1, NAN, 0.9, 0.1),
     held_out_before=Measures(0.5, 0.6, -1.5, NAN, 0.4, 0.2),
@@ -56,10 +56,10 @@ FEW = replace(
 
 def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
     assert str(OF_KEYS).splitlines() == [
-        "remembered: 11 texts, right from now on",
-        "kept: projections, scorer, since it is better",
-        "held out, 12 of 12 examples: right at the cutoff 0.40 -> 0.60, wrong 0.20 -> 0.10, "
-        "hit@1 0.50 -> 0.75, MRR 0.60 -> 0.80, log-probability -1.50 -> -1.00",
+        "remembered: 11 texts, answered as shown from now on; 2 find no key",
+        "learned: Q and K, to pool by the cosine, since it is better",
+        "held out, 12 of 12 examples: answered right 40 % -> 60 %, answered wrong 20 % -> 10 %, "
+        "a right key first 50 % -> 75 %, log-probability -1.50 -> -1.00",
         "better: '<b>hue</b>' price -> color",
         "worse: 'query 0' color -> price; 'query 1' color -> price; 'query 2' color -> price; "
         "and 10 more",
@@ -70,9 +70,10 @@ def test_the_text_tells_what_is_better_what_is_worse_and_what_to_do() -> None:
 
 def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
     assert str(FEW).splitlines() == [
-        "remembered: 11 texts, right from now on",
-        "not learned: they are few",
-        "before: right at the cutoff 0.40, wrong 0.20, hit@1 0.50, MRR 0.60, log-probability -1.50",
+        "remembered: 11 texts, answered as shown from now on; 2 find no key",
+        "nothing learned: they are few",
+        "without what is remembered: answered right 40 %, answered wrong 20 %, "
+        "a right key first 50 %, log-probability -1.50",
     ]
     with pytest.raises(OptionError, match="nothing was learned: they are few"):
         FEW.plot()
@@ -80,10 +81,10 @@ def test_of_a_few_examples_it_tells_how_they_were_answered_before() -> None:
 
 def test_what_does_not_apply_is_left_out() -> None:
     text = str(OF_VALUES)
-    assert text.startswith("not kept: projections, scorer, since ")
-    assert "hit@1" not in text
+    assert text.startswith("not kept: Q and K, to pool by the cosine, since ")
+    assert "first" not in text
     assert "held out" not in text
-    assert "training, 12 of 12 examples: root mean squared error 2 -> 1\n" in text
+    assert "examples, 12 of 12 examples: root mean squared error 2 -> 1\n" in text
 
 
 def test_in_notebooks_it_is_whole_and_escaped_and_of_no_colour_of_its_own() -> None:

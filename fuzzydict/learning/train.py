@@ -1,7 +1,9 @@
-"""Learn Q, K and V by gradient descent: their losses, the gradients, and when to stop.
+"""Learn Q, K and V by gradient descent: from examples to projections, losses, steps.
 
 The story is told in `fit_retrieval` (from pairs of a query and its key) and `fit_pooling` (from
-what queries should pool). Below them come the parameters, the losses, the batches, and Adam.
+what queries should pool).
+
+    L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
 """
 
 from __future__ import annotations
@@ -24,48 +26,44 @@ NamedGradients: TypeAlias = dict[str, Array]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Hyper-parameters for learning projections.
+    """How to learn projections.
 
     Args:
         scorer: "cosine" or "scaled_dot".
-        temperature: Divisor of the scores; None to learn it.
-        start_temperature: Initial value of a learned temperature; None for 0.05 (cosine) or 1.
-        rank: Learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
-        fixed: Which of "query" and "key" not to learn.
-        learn_value: Learn V too, when values are pooled.
-        identity_penalty: Weight of the penalty on the squared distance of each matrix from the
-            identity. The loss of n examples has ``identity_penalty / n`` times it added.
-        learning_rate: About how far a step may turn or stretch a vector, relative to its length.
-        epochs: Largest number of passes over the examples.
-        patience: Stop after this many passes without a better loss on the held-out examples.
-        batch_size: Queries a step; None for a fifth of the examples, at most 256.
-        candidates: Number of keys drawn for each step, next to those that are right for a query
-            of the batch. If there are no more keys, all are used.
-        validation: Share of the queries to hold out. Of fewer than 100, none are.
-        seed: Seed of the batches, and of the factors of low rank.
-        progress: Called with ``(done, total)`` steps. If it raises, nothing is learned.
+        temperature: divisor of the scores; None to learn it.
+        start_temperature: the first value of a learned temperature.
+        rank: learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
+        fixed: which of "query" and "key" not to learn.
+        learn_value: learn V too, when values are pooled.
+        identity_penalty: the loss of n examples has ``identity_penalty / n`` times the squared
+            distance of each matrix from the identity added.
+        learning_rate: about how far a step may turn or stretch a vector, relative to its length.
+        epochs: passes over the examples, at most.
+        patience: stop after so many passes without a better loss on the held-out examples.
+        batch_size: queries a step; None for a fifth of the examples, at most 256.
+        candidates: keys drawn for each step, next to those that are right; all, if there are no
+            more.
+        validation: share of the queries to hold out; of fewer than 100, none are.
+        seed: seed of the batches, and of the factors of low rank.
+        progress: called with ``(done, total)`` steps. If it raises, nothing is learned.
 
     Raises:
-        OptionError: A value is out of range.
-        ArgumentTypeError: A value is of the wrong type.
-
-    Example:
-        >>> Settings(rank=16).epochs
-        30
+        OptionError: a value is out of range.
+        ArgumentTypeError: a value is of the wrong type.
     """
 
     scorer: str = "cosine"
     temperature: float | None = None
-    start_temperature: float | None = None
+    start_temperature: float = 0.05
     rank: int | None = None
     fixed: tuple[str, ...] = ()
     learn_value: bool = False
-    identity_penalty: float = 3.0
+    identity_penalty: float = 10.0
     learning_rate: float = 0.03
-    epochs: int = 30
+    epochs: int = 15
     patience: int = 3
     batch_size: int | None = None
-    candidates: int = 4096
+    candidates: int = 1024
     validation: float = 0.1
     seed: int = 0
     progress: Callable[[int, int], None] | None = None
@@ -80,12 +78,6 @@ class Settings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def first_temperature(self) -> float:
-        """Initial value of a learned temperature."""
-        default = 0.05 if self.scorer == "cosine" else 1.0
-        return default if self.start_temperature is None else self.start_temperature
 
 
 class Epoch(NamedTuple):
@@ -105,57 +97,50 @@ class Fitted(NamedTuple):
 
 # ---- from examples to projections ------------------------------------------------------------
 
-_HELD_OUT = 2048  # queries in the held-out loss, at most, to save time
-_ROWS = 512  # of them scored at a time, to bound memory
-
 
 def fit_retrieval(
     queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings | None = None
 ) -> Fitted:
-    """Learn Q and K from pairs of a query and a right key.
+    """Learn Q and K from pairs of a query and a right key, from the identity on.
 
-    Minimizes `retrieval_loss` over all keys, or over ``settings.candidates`` of them. Q and K
-    start at the identity.
+    Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
+    ``pairs`` (n, 2) have the row of a query (L, E), and the row of a key that is right for it. If
+    a query has several right keys, their probabilities are added.
 
-    Args:
-        queries: (L, E).
-        keys: (S, E).
-        pairs: (n, 2), integers: the row of a query, the row of a key that is right for it. If a
-            query has several right keys, their probabilities are added.
-        settings: Hyper-parameters; None for the defaults.
-
-    Example:
-        >>> keys = np.eye(4, dtype=np.float32)
-        >>> queries = np.roll(keys, 1, axis=0)
-        >>> fitted = fit_retrieval(queries, keys, [[i, i] for i in range(4)])
-        >>> projected = fitted.projections.project_queries(queries)
-        >>> (projected @ fitted.projections.project_keys(keys).T).argmax(axis=1).tolist()
-        [0, 1, 2, 3]
+    >>> keys = np.eye(4, dtype=np.float32)
+    >>> queries = np.roll(keys, 1, axis=0)
+    >>> settings = Settings(epochs=60, identity_penalty=0.0)
+    >>> learned = fit_retrieval(queries, keys, [[i, i] for i in range(4)], settings).projections
+    >>> (learned.project_queries(queries) @ learned.project_keys(keys).T).argmax(axis=1).tolist()
+    [0, 1, 2, 3]
     """
     settings = settings or Settings()
-    x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
-    sampler = _BatchSampler(len(x), len(y), np.unique(pairs, axis=0), settings.candidates)
+    x: Array = np.asarray(queries, np.float32)
+    y: Array = np.asarray(keys, np.float32)
+    # The scale of scaled dot products depends on the size, so they need the whole space.
+    axes = _span(x, y) if settings.scorer == "cosine" else None
+    if axes is not None:
+        x, y = x @ axes, y @ axes
+        pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
+        settings = replace(settings, learning_rate=settings.learning_rate * pace)
+    batches = _Batches(pairs, len(y), settings.candidates)
     trained = TrainableProjections(x.shape[1], settings)
-    random = np.random.default_rng(settings.seed)
 
     def losses(
-        rows: NDArray[np.intp], random: np.random.Generator = random
+        asked: NDArray[np.intp], random: np.random.Generator
     ) -> tuple[float, NamedGradients]:
-        batch = sampler.batch(rows, random)
-        query, query_back = trained.forward("query", x[rows])
-        key, key_back = trained.forward("key", y if batch.keys is None else y[batch.keys])
-        loss, d = retrieval_loss(
-            query, key, batch.rows, batch.columns, trained.temperature, batch.log_shares
-        )
+        some, rows, columns, log_share = batches.draw(asked, random)
+        query, query_back = trained.forward("query", x[asked])
+        key, key_back = trained.forward("key", y[some])
+        loss, d = retrieval_loss(query, key, rows, columns, trained.temperature, log_share)
         gradients = query_back(d.query) | key_back(d.key)
         return loss, gradients | trained.temperature_gradient(d.log_temperature)
 
-    def held_out_loss(rows: NDArray[np.intp]) -> float:
-        same = np.random.default_rng(settings.seed)  # the same keys in each epoch
-        return _mean_loss(lambda part: losses(part, same)[0], rows)
-
-    history = descend(trained.parameters, sampler.queries, losses, held_out_loss, settings)
-    return Fitted(trained.projections(), trained.temperature, history)
+    history = descend(trained.parameters, batches.queries, losses, settings)
+    learned = trained.projections()
+    if axes is not None:
+        learned = Projections(_outside(learned.query, axes), _outside(learned.key, axes))
+    return Fitted(learned, trained.temperature, history)
 
 
 def fit_pooling(
@@ -167,21 +152,13 @@ def fit_pooling(
 ) -> Fitted:
     """Learn Q and K (and V, with ``settings.learn_value``) from what queries should pool.
 
-    Minimizes `pooling_loss`.
+    Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
 
-    Args:
-        queries: (L, E).
-        keys: (S, E).
-        values: (S, Ev).
-        targets: (L, Ev), what each query should pool.
-        settings: Hyper-parameters; None for the defaults.
-
-    Example:
-        >>> keys = np.eye(2, dtype=np.float32)
-        >>> fitted = fit_pooling([[1.0, 1.0]], keys, [[1.0], [2.0]], [[2.0]])  # not 1.5
-        >>> query = fitted.projections.project_queries([[1.0, 1.0]])
-        >>> bool(np.diff(query @ fitted.projections.project_keys(keys).T) > 0)
-        True
+    >>> keys = np.eye(2, dtype=np.float32)
+    >>> learned = fit_pooling([[1.0, 1.0]], keys, [[1.0], [2.0]], [[2.0]]).projections  # not 1.5
+    >>> scores = learned.project_queries([[1.0, 1.0]]) @ learned.project_keys(keys).T
+    >>> bool(np.diff(scores) > 0)
+    True
     """
     settings = settings or Settings()
     x, y = (np.asarray(vectors, np.float32) for vectors in (queries, keys))
@@ -195,7 +172,10 @@ def fit_pooling(
         require_finite(array, **numbers)
     trained = TrainableProjections(x.shape[1], settings, v.shape[1])
 
-    def losses(rows: NDArray[np.intp]) -> tuple[float, NamedGradients]:
+    def losses(
+        rows: NDArray[np.intp],
+        random: np.random.Generator,  # noqa: ARG001
+    ) -> tuple[float, NamedGradients]:
         query, query_back = trained.forward("query", x[rows])
         key, key_back = trained.forward("key", y)
         value, value_back = trained.forward("value", v)
@@ -203,18 +183,8 @@ def fit_pooling(
         gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
         return loss, gradients | trained.temperature_gradient(d.log_temperature)
 
-    def held_out_loss(rows: NDArray[np.intp]) -> float:
-        return _mean_loss(lambda part: losses(part)[0], rows)
-
-    history = descend(trained.parameters, np.arange(len(x)), losses, held_out_loss, settings)
+    history = descend(trained.parameters, np.arange(len(x)), losses, settings)
     return Fitted(trained.projections(), trained.temperature, history)
-
-
-def _mean_loss(loss: Callable[[NDArray[np.intp]], float], rows: NDArray[np.intp]) -> float:
-    """Return the mean loss of the first examples in these rows, computed part by part."""
-    rows = rows[:_HELD_OUT]
-    parts = [rows[i : i + _ROWS] for i in range(0, len(rows), _ROWS)]
-    return sum(loss(part) * len(part) for part in parts) / max(len(rows), 1)
 
 
 # ---- what is learned -------------------------------------------------------------------------
@@ -227,13 +197,8 @@ _Backward = Callable[[Any], NamedGradients]
 class TrainableProjections:
     """Q, K, V and the temperature as parameters, with the gradients of each.
 
-    Args:
-        size: Size of the vectors, E.
-        settings: Hyper-parameters.
-        value_size: Size of the values, Ev; None if none are pooled.
-
-    Attributes:
-        parameters: Arrays by name, as `Projections.arrays` names them, and ``log_temperature``.
+    ``parameters`` are arrays by name, as `Projections.arrays` names them, and ``log_temperature``.
+    ``value_size`` is None if no values are pooled.
     """
 
     def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
@@ -245,7 +210,7 @@ class TrainableProjections:
         if value_size is not None and settings.learn_value:
             self.parameters |= _identity("value", value_size, None, random)
         if settings.temperature is None:
-            start = np.log(settings.first_temperature)
+            start = np.log(settings.start_temperature)
             self.parameters["log_temperature"] = np.array(start, np.float32)
 
     @property
@@ -297,48 +262,24 @@ def _named(role: str, gradient: Array | Factors | None) -> NamedGradients:
     return {role: gradient}
 
 
-class Span(NamedTuple):
-    """The subspace spanned by some vectors: (E, r) orthonormal axes; None is the whole space.
+def _span(*vectors: Array) -> Array | None:
+    """Return orthonormal axes (E, r) of the span of vectors; None if it is most of the space.
 
     Gradients of Q and K are sums of outer products of the examples' vectors. So nothing is
-    learned outside their span, and learning within it gives the same result in less time.
-
-    >>> span = Span.of(np.eye(3)[:1])
-    >>> span.inside(np.array([[2.0, 0.0, 0.0]])).shape
-    (1, 1)
-    >>> span.outside(np.array([[3.0]])).round(6).tolist()
-    [[3.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    learned outside their span, and learning within it gives the same in less time.
     """
+    if 2 * sum(map(len, vectors)) > vectors[0].shape[1]:
+        return None
+    return np.linalg.qr(np.concatenate(vectors).T)[0]
 
-    axes: Array | None
 
-    @classmethod
-    def of(cls, *vectors: Array) -> Span:
-        """Return the span of all the vectors, (n, E) each; the whole space, if they are many."""
-        if 2 * sum(map(len, vectors)) > vectors[0].shape[1]:
-            return cls(None)
-        return cls(np.linalg.qr(np.concatenate(vectors).T)[0])
-
-    def paced(self, settings: Settings) -> Settings:
-        """Return settings whose steps are as long as in the whole space."""
-        if self.axes is None:
-            return settings
-        size, inside = self.axes.shape
-        return replace(settings, learning_rate=settings.learning_rate * (size / inside) ** 0.5)
-
-    def inside(self, vectors: Array) -> Array:
-        """Return the coordinates of vectors (..., E) in the subspace, (..., r)."""
-        return vectors if self.axes is None else vectors @ self.axes
-
-    def outside(self, projection: Array | Factors | None) -> Any:
-        """Return a projection (r, r) of the subspace as one of the whole space, (E, E)."""
-        if self.axes is None or projection is None:
-            return projection
-        if isinstance(projection, Factors):
-            return Factors(*(self.axes @ part for part in projection))
-        change = projection - np.eye(len(projection), dtype=projection.dtype)
-        whole = np.eye(len(self.axes), dtype=projection.dtype)
-        return whole + self.axes @ change @ self.axes.T
+def _outside(projection: Array | Factors | None, axes: Array) -> Factors | None:
+    """Return a projection of the space of some axes (E, r) as one of the whole space."""
+    if projection is None:
+        return None
+    if isinstance(projection, Factors):
+        return Factors(*(axes @ part for part in projection))
+    return Factors(axes @ (projection - np.eye(len(projection), dtype=projection.dtype)), axes)
 
 
 # ---- losses and their gradients --------------------------------------------------------------
@@ -359,7 +300,7 @@ def retrieval_loss(
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
     temperature: float,
-    log_shares: Array | None = None,
+    log_shares: ArrayLike = 0.0,
 ) -> tuple[float, LossGradients]:
     """Return the mean negative log-likelihood of the right keys, and its gradients.
 
@@ -373,23 +314,21 @@ def retrieval_loss(
         key: (S, E), with all that are right for any of the queries.
         rows: (n,), sorted queries; each has one right key or more,
         columns: (n,), and which keys these are.
-        temperature: Above 0.
-        log_shares: (S,), log-probability of each key to be among those given; None if all are.
-            It is not applied to a query's own right keys.
+        temperature: above 0.
+        log_shares: the log-probability of each key to be among those given, (S,) or for all. It
+            is not applied to a query's own right keys.
 
-    Example:
-        >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
-        >>> loss, _ = retrieval_loss(query, key, np.array([0]), np.array([0]), temperature=0.5)
-        >>> round(loss, 3)  # log(1 + exp(-2))
-        0.127
+    >>> query, key = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> loss, _ = retrieval_loss(query, key, np.array([0]), np.array([0]), temperature=0.5)
+    >>> round(loss, 3)  # log(1 + exp(-2))
+    0.127
     """
     heat = query.dtype.type(temperature)
     scaled = query / heat
     logits: Array = scaled @ key.T  # (L, S)
     right = logits[rows, columns]  # (n,)
-    if log_shares is not None:
-        logits -= log_shares
-        logits[rows, columns] = right
+    logits -= np.asarray(log_shares, logits.dtype)
+    logits[rows, columns] = right
     losses = _surprises(logits, right, rows, columns)  # now `logits` holds the gradient
     d_scaled = logits @ key
     d_log_temperature = -float(np.vdot(d_scaled, scaled))
@@ -425,17 +364,11 @@ def pooling_loss(
 ) -> tuple[float, LossGradients]:
     """Return the mean squared error of ``softmax(query.key / temperature) value``, and gradients.
 
-    Args:
-        query: (L, E).
-        key: (S, E).
-        value: (S, Ev).
-        target: (L, Ev), what the queries should pool.
-        temperature: Above 0.
+    ``target`` (L, Ev) is what the queries should pool.
 
-    Example:
-        >>> query, key = np.zeros((1, 2)), np.ones((2, 2))
-        >>> pooling_loss(query, key, np.array([[1.0], [3.0]]), np.array([[5.0]]), 1.0)[0]
-        9.0
+    >>> query, key = np.zeros((1, 2)), np.ones((2, 2))
+    >>> pooling_loss(query, key, np.array([[1.0], [3.0]]), np.array([[5.0]]), 1.0)[0]
+    9.0
     """
     heat = query.dtype.type(temperature)
     scaled = query / heat
@@ -460,7 +393,7 @@ def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Arr
     """Scale x so that a dot product is the scorer's score; return also the backward function.
 
     Args:
-        x: Queries, or keys, (..., E).
+        x: queries, or keys, (..., E).
         scorer: "cosine" scales each vector to length 1 (the zero vector stays), "scaled_dot"
             divides by ``E^(1/4)``, for queries and for keys.
     """
@@ -484,53 +417,29 @@ def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Arr
 # ---- batches ---------------------------------------------------------------------------------
 
 
-class _Batch(NamedTuple):
-    """The keys of a step, (C,), or None for all, and the pairs of a query and a right key."""
+class _Batches:
+    """The right keys of the queries of a step, and other keys that are drawn."""
 
-    keys: NDArray[np.intp] | None
-    rows: NDArray[np.intp]  # (n,), places among the batch's queries
-    columns: NDArray[np.intp]  # (n,), places among the batch's keys
-    log_shares: Array | None  # (C,), see `retrieval_loss`
-
-
-class _BatchSampler:
-    """Draws the keys of a step: those that are right for its queries, and others.
-
-    Args:
-        queries: Number of queries, L.
-        keys: Number of keys, S.
-        pairs: (n, 2), in the order of the queries.
-        candidates: Number of keys to draw; all keys are used if there are no more.
-    """
-
-    def __init__(self, queries: int, keys: int, pairs: NDArray[np.intp], candidates: int) -> None:
-        self.queries = np.unique(pairs[:, 0])
+    def __init__(self, pairs: ArrayLike, keys: int, candidates: int) -> None:
+        pairs = np.unique(pairs, axis=0)
+        self.queries, starts = np.unique(pairs[:, 0], return_index=True)
+        self._starts, self._right = np.append(starts, len(pairs)), pairs[:, 1].copy()
         self._keys, self._candidates = keys, candidates
-        self._starts = np.searchsorted(pairs[:, 0], np.arange(queries + 1))
-        self._right = np.ascontiguousarray(pairs[:, 1])
-        self._queries_of_key = np.bincount(self._right, minlength=keys)
 
-    def batch(self, queries: NDArray[np.intp], random: np.random.Generator) -> _Batch:
-        """Return the keys and pairs of a step with these queries, (B,)."""
-        starts = self._starts[queries]
-        counts = self._starts[queries + 1] - starts
-        rows = np.repeat(np.arange(len(queries)), counts)
-        offsets = starts - (np.cumsum(counts) - counts)
-        right = self._right[np.arange(len(rows)) + np.repeat(offsets, counts)]
+    def draw(
+        self, queries: NDArray[np.intp], random: np.random.Generator
+    ) -> tuple[Any, NDArray[np.intp], NDArray[np.intp], float]:
+        """Return the keys of a step, and what `retrieval_loss` takes: pairs, and a share."""
+        place = np.searchsorted(self.queries, queries)
+        first, last = self._starts[place].tolist(), self._starts[place + 1].tolist()
+        right = [self._right[i:j] for i, j in zip(first, last, strict=True)]
+        rows, columns = np.repeat(np.arange(len(right)), [*map(len, right)]), np.concatenate(right)
         if self._keys <= self._candidates:
-            return _Batch(None, rows, right, None)
+            return slice(None), rows, columns, 0.0
         others = random.choice(self._keys, self._candidates, replace=False, shuffle=False)
-        keys = np.union1d(right, others)
-        return _Batch(
-            keys, rows, np.searchsorted(keys, right), self._log_shares(keys, len(queries))
-        )
-
-    def _log_shares(self, keys: NDArray[np.intp], batch: int) -> Array:
-        """Return the log-probability of each key to be in a batch of this size, (C,)."""
-        left_out = 1 - min(batch / len(self.queries), 1)  # probability, for a query
-        missed = left_out ** self._queries_of_key[keys] * (1 - self._candidates / self._keys)
-        shares: Array = np.log1p(-missed).astype(np.float32)
-        return shares
+        keys = np.union1d(columns, others)
+        log_share = float(np.log(len(keys) / self._keys))
+        return keys, rows, np.searchsorted(keys, columns), log_share
 
 
 # ---- gradient descent ------------------------------------------------------------------------
@@ -538,27 +447,23 @@ class _BatchSampler:
 _LARGEST = 256  # examples a step, at most
 _STEPS = 5  # steps a pass, if there are few examples
 _TOO_FEW = 100  # examples: of fewer, the loss on a share says little, and the share is missed
+_HELD_OUT = 512  # examples in the held-out loss, at most
 
 
 def descend(
     parameters: Mapping[str, Array],
     examples: NDArray[np.intp],
-    losses: Callable[[NDArray[np.intp]], tuple[float, NamedGradients]],
-    held_out_loss: Callable[[NDArray[np.intp]], float],
+    losses: Callable[[NDArray[np.intp], np.random.Generator], tuple[float, NamedGradients]],
     settings: Settings,
 ) -> tuple[Epoch, ...]:
     """Minimize the loss until it stops falling on the examples held out.
 
     Args:
-        parameters: Arrays by name, changed in place. In the end they are those of the pass with
+        parameters: arrays by name, changed in place. In the end they are those of the pass with
             the least loss on the examples held out, or of the last pass if none are.
-        examples: Numbers of the examples, (n,).
-        losses: Mean loss of a batch of examples, (B,), and its gradients.
-        held_out_loss: Mean loss of the examples held out.
-        settings: Hyper-parameters.
-
-    Returns:
-        The losses before the first pass and after each.
+        examples: numbers of the examples, (n,).
+        losses: the mean loss of some examples, (B,), and its gradients, by what is drawn.
+        settings: how to learn.
     """
     random = np.random.default_rng(settings.seed)
     order = random.permutation(examples)
@@ -566,29 +471,40 @@ def descend(
     held_out, training = order[:count], order[count:]
     size = settings.batch_size or min(max(len(training) // _STEPS, 1), _LARGEST)
     steps = -(-len(training) // size)
-    optimizer = _Optimizer(parameters, settings, steps * settings.epochs)
+    total, done = steps * settings.epochs, 0
+    # Steps of a matrix are relative to the root mean square of the identity's numbers, E^-0.5.
+    adams = [
+        (Adam({name: p}, 1.0, per_array=True), len(p) ** -0.5 if p.ndim else 1.0)
+        for name, p in parameters.items()
+    ]
+    report = settings.progress or (lambda *_: None)
 
-    def validation_loss() -> float:
-        return held_out_loss(held_out) if count else np.nan
+    def loss_of(rows: NDArray[np.intp]) -> float:
+        same = np.random.default_rng(settings.seed)  # so that each pass draws the same keys
+        return losses(rows, same)[0] if len(rows) else np.nan
 
-    history = [Epoch(losses(training[: max(size, _LARGEST)])[0], validation_loss())]
+    history = [Epoch(loss_of(training[: max(size, _LARGEST)]), loss_of(held_out[:_HELD_OUT]))]
     best = {name: parameter.copy() for name, parameter in parameters.items()}
     best_loss, waited = history[0].held_out, 0
     while len(history) <= settings.epochs and waited < settings.patience:
-        total = 0.0
+        summed = 0.0
         for batch in np.array_split(random.permutation(training), steps):
-            loss, gradients = losses(batch)
-            total += loss * len(batch)
+            loss, gradients = losses(batch, random)
+            summed += loss * len(batch)
             add_identity_penalty(parameters, gradients, settings.identity_penalty / len(training))
-            optimizer.step(gradients)
-        history.append(Epoch(total / len(training), validation_loss()))
+            for adam, unit in adams:
+                adam.learning_rate = settings.learning_rate * (1 - done / total) * unit
+                adam.step(gradients)
+            done += 1
+            report(done, total)
+        history.append(Epoch(summed / len(training), loss_of(held_out[:_HELD_OUT])))
         waited += 1
         if not history[-1].held_out >= best_loss:  # true of NaN, too
             best_loss, waited = history[-1].held_out, 0
             best = {name: parameter.copy() for name, parameter in parameters.items()}
     for name, parameter in parameters.items():
         parameter[...] = best[name]
-    optimizer.finish()
+    report(total, total)
     return tuple(history)
 
 
@@ -611,58 +527,26 @@ def add_identity_penalty(
             gradient[np.diag_indices(len(parameter))] -= scale
 
 
-class _Optimizer:
-    """Adam with a learning rate that falls to zero, and a report of progress.
-
-    Steps of a matrix are relative to the root mean square of the identity's numbers, ``E^-0.5``.
-    """
-
-    def __init__(self, parameters: Mapping[str, Array], settings: Settings, total: int) -> None:
-        self._done, self._total, self._settings = 0, total, settings
-        self._adams = [
-            (Adam({name: p}, 1.0, per_array=True), len(p) ** -0.5 if p.ndim else 1.0)
-            for name, p in parameters.items()
-        ]
-
-    def step(self, gradients: NamedGradients) -> None:
-        rate = self._settings.learning_rate * (1 - self._done / self._total)
-        for adam, unit in self._adams:
-            adam.learning_rate = rate * unit
-            adam.step(gradients)
-        self._report(self._done + 1)
-
-    def finish(self) -> None:
-        self._report(self._total)
-
-    def _report(self, done: int) -> None:
-        self._done = done
-        if self._settings.progress:
-            self._settings.progress(done, self._total)
-
-
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the paper's defaults
 
 
 class Adam:
     """The optimizer Adam (Kingma and Ba 2015, algorithm 1).
 
-    Args:
-        parameters: Arrays by name; `step` changes them in place.
-        learning_rate: About how far a number moves in a step. It may be set between steps.
-        per_array: Use one step size for all numbers of an array. Steps then follow the direction
-            of the mean gradient, so that a projection changes nothing outside the span of its
-            examples.
+    `step` changes the parameters, arrays by name, in place. The learning rate, about how far a
+    number moves in a step, may be set between steps. With ``per_array``, all numbers of an array
+    have one step size. Steps then follow the direction of the mean gradient, so that a projection
+    changes nothing outside the span of its examples.
 
     Raises:
-        OptionError: The learning rate is not a finite number above 0.
+        OptionError: the learning rate is not a finite number above 0.
 
-    Example:
-        >>> x = np.array([5.0])
-        >>> adam = Adam({"x": x}, learning_rate=0.1)
-        >>> for _ in range(300):
-        ...     adam.step({"x": 2 * x})  # downhill on x²
-        >>> bool(abs(x[0]) < 0.01)
-        True
+    >>> x = np.array([5.0])
+    >>> adam = Adam({"x": x}, learning_rate=0.1)
+    >>> for _ in range(300):
+    ...     adam.step({"x": 2 * x})  # downhill on x²
+    >>> bool(abs(x[0]) < 0.01)
+    True
     """
 
     def __init__(
