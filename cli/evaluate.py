@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from fuzzydict import MissingCorpusError, MissingExtraError
+from fuzzydict.embedding.word_vectors import ENGLISH
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import (
     Report,
@@ -40,7 +41,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     type=FILE,
     help=VECTORS_HELP,
 )
-@click.option("--identity", is_flag=True, help="Also measure FuzzyDict without its projections.")
+@click.option("--english", is_flag=True, help="Also measure FuzzyDict without Brown's vectors.")
 @click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
 @click.option(
     "--peer",
@@ -68,7 +69,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 def command(
     paths: tuple[Path, ...],
     vectors: Path | None,
-    identity: bool,
+    english: bool,
     encoder: bool,
     peers: tuple[str, ...],
     no_peers: bool,
@@ -95,19 +96,19 @@ def command(
     if not paths and not pairs:
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
-    systems = _fuzzy_dicts(vectors, identity, encoder) + ([] if no_peers else _peers(peers))
+    systems = _fuzzy_dicts(vectors, english, encoder) + ([] if no_peers else _peers(peers))
     with progress_bar("measuring", shown=bool(sets)) as progress:
         report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
     _print(report, form, _made_by(**click.get_current_context().params))
 
 
-def _fuzzy_dicts(vectors: Path | None, identity: bool, encoder: bool) -> list[System]:
+def _fuzzy_dicts(vectors: Path | None, english: bool, encoder: bool) -> list[System]:
     if vectors is None:
         systems = [fuzzy_dict()]
     else:
         systems = [fuzzy_dict(f"FuzzyDict, {vectors.name}", embedding_of(vectors))]
-    if identity:
-        systems.append(fuzzy_dict("FuzzyDict, the vectors alone", projections="identity"))
+    if english:
+        systems.append(fuzzy_dict("FuzzyDict, english", ENGLISH))
     if encoder:
         systems.append(fuzzy_dict(f"FuzzyDict, {ENCODER_NAME}", sentence_encoder()))
     return systems
@@ -147,7 +148,7 @@ def _made_by(
     words += [word for peer in peers for word in ("--peer", peer)]
     words += [] if form == "table" else ["--format", form]
     given = {
-        "--identity": flags["identity"],
+        "--english": flags["english"],
         "--encoder": flags["encoder"],
         "--no-peers": flags["no_peers"],
         "--no-pairs": not flags["pairs"],

@@ -48,7 +48,7 @@ def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **re
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
     d = open_dict(dict_file, embedding=embedding_of(vectors), **reading)
-    if d.projections not in (None, "wordnet"):
+    if d.projections not in (None, "identity"):
         warnings.warn(
             f"{dict_file}: its projections, as `fit` learns them, are not written; its aliases are",
             stacklevel=1,

@@ -74,8 +74,7 @@ def command(
     check_place(output, texts_from)
     check_ending(output, "word vectors", "vectors")
     from fuzzydict import MissingCorpusError, WordVectors
-    from fuzzydict.embedding.word2vec import read_sentences
-    from fuzzydict.embedding.word_vectors import brown_sentences
+    from fuzzydict.embedding.word2vec import brown_sentences, read_sentences
 
     try:
         texts = read_sentences(texts_from) if corpus else brown_sentences(download=download)

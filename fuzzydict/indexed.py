@@ -28,7 +28,7 @@ from fuzzydict.search.score import is_probability
 if TYPE_CHECKING:
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Exact, Scored
+    from fuzzydict.search.lookup import Approximate, Exact, Scored
     from fuzzydict.search.neighbours import Neighbours
 
 
@@ -37,7 +37,7 @@ V = TypeVar("V")
 #: Attributes that are not copied or pickled: they can be computed again.
 _DERIVED = {
     *("_lock", "_encoding", "_nested", "_index", "_told", "_neighbours", "_reader"),
-    *("_adapted", "_projected"),
+    *("_adapted", "_meaning"),
 }
 _ALIASES = "_aliases"
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
@@ -60,8 +60,8 @@ class Reader:
     Attributes:
         size: the number of items of the dict.
         lookup: finds keys.
-        found: the keys that the last queries found; the best key of a query that matches none, or
-            None. Values are read from the dict each time.
+        found: the keys that the last queries found; of a query that matches none, the best key and
+            its score. Values are read from the dict each time.
         stacked: the values as one array, if `pool` was asked.
     """
 
@@ -70,11 +70,11 @@ class Reader:
         *("found", "lookup", "stacked"),
     )
 
-    def __init__(self, d: IndexedDict[Any], lookup: Exact) -> None:
+    def __init__(self, d: IndexedDict[Any], lookup: Exact | Approximate) -> None:
         self.size, self._embedding, self._projections = len(d), d.embedding, d.projections
         self._scorer, self._score_cutoff, self._index = d.scorer, d.score_cutoff, d.index
         self._options, self.lookup = _options(d), lookup
-        self.found: dict[object, str | Scored | None] = {}
+        self.found: dict[object, str | Scored] = {}
         self.stacked: StackedValues | None = None
 
     def is_of(self, d: IndexedDict[Any]) -> bool:
@@ -92,7 +92,7 @@ class Reader:
         """Tell whether the dict has the very options, whatever its size."""
         return all(map(is_, self._options, _options(d)))
 
-    def remember(self, query: Any, found: str | Scored | None) -> None:
+    def remember(self, query: Any, found: str | Scored) -> None:
         """Remember the key of a short query, or that none matches."""
         # A scorer that is an object may change.
         is_fixed = self._scorer is None or isinstance(self._scorer, str)
@@ -321,7 +321,7 @@ class IndexedDict(Configured, dict[Any, V]):
         new.__dict__.update(self._settings())
         for name, value in _slots_of(self).items():
             object.__setattr__(new, name, value)
-        for name in ("_adapted", "_projected"):  # they never change
+        for name in ("_adapted", "_meaning"):  # they never change
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
         return new
@@ -492,7 +492,7 @@ class IndexedDict(Configured, dict[Any, V]):
                 "embedding: its encode reads the dict whose keys it encodes; read it before, or "
                 "give encode a plain copy: dict(d)"
             )
-        self._projected_embedding()  # which may be read from a file
+        self._current_meaning()  # whose vectors may be read from a file
         if holds(self._lock):  # so it must not wait for a thread that waits for this lock
             with self._nested:
                 return self._made_reader(_ROUNDS)
@@ -532,9 +532,9 @@ class IndexedDict(Configured, dict[Any, V]):
 
     def _index_of_embedding(self) -> KeyIndex:
         """Return the index, or one that is empty if the embedding is another one."""
-        index, embedding = self._index, self._projected_embedding()
-        if index is None or index.embedding is not embedding:
-            index = KeyIndex(embedding)
+        index, meaning = self._index, self._current_meaning()
+        if index is None or index.meaning is not meaning:
+            index = KeyIndex(meaning)
             self.__dict__["_index"] = index
             self._doubt()
         return index
@@ -565,7 +565,7 @@ class Items(NamedTuple):
         embedding: the embedding without projections, for values that are texts.
     """
 
-    lookup: Exact
+    lookup: Exact | Approximate
     values: list[Any]
     embedding: Embedding
 

@@ -30,14 +30,10 @@ from fuzzydict.results.answers import (
     require_key,
     require_texts,
 )
-from fuzzydict.results.pooling import (
-    is_copied,
-    note_keys,
-)
 from fuzzydict.saving import read_saved, write_saved
 from fuzzydict.search.key_index import KeyIndex
 from fuzzydict.search.lookup import Lookup, Scored
-from fuzzydict.search.score import is_spelling
+from fuzzydict.search.score import is_probability, is_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +54,9 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
     Args:
         data: what a dict takes: a mapping, or pairs.
         mode: "nearest": ``d[query]`` is the value of the nearest key; "pool": ``d[query]`` is the
-            mean of all values, weighted by attention.
+            mean of all values, weighted by attention. By the default score a key has its own
+            value in both; with a named scorer ``d[key]`` pools, too. ``dict(d)``, ``{**d}``, ``|``
+            and other copies have the items as they are.
         embedding: what gives texts their vectors; by default the shipped Brown vectors, which are
             for non-commercial use. "english", a table of words that is free for commercial use; a
             `WordVectors`, gensim ``KeyedVectors``, ``{word: vector}``, an object with
@@ -72,8 +70,7 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         score_cutoff: the least score of a match; by default 0.5 for the default score, so that the
             key is more likely right than not, and 0.02 to pool; none for a scorer that compares
             vectors. Above 1, only equal keys and aliases match by the default score.
-        projections: learned Q, K and V: what `fit` learned; "english", the default for the Brown
-            vectors, or "wordnet", the same without the table of words; or "identity" for none.
+        projections: learned Q, K and V, as `fit` gives them; by default none, as "identity".
         index: what finds keys among many: "exact" compares a query with all keys; "usearch" (extra
             ``usearch``), for hundreds of thousands of keys, with those that a graph finds.
 
@@ -128,11 +125,11 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             reader = self._reader
             if type(query) is str and score_cutoff is None and self._is_current(reader):
                 found = reader.found.get(query, NOT_GIVEN)
-                if found is not NOT_GIVEN and (found is not None or default is not NOT_GIVEN):
+                if found is not NOT_GIVEN:
                     return self._value_of(query, found, reader.lookup, None, default)
 
         def find(asked: list[str], reader: Reader) -> list[V]:
-            found = self._find(asked[0], self._cutoff(reader.lookup, score_cutoff), reader, default)
+            found = self._find(asked[0], self._cutoff(reader.lookup, score_cutoff), reader)
             if score_cutoff is None:
                 reader.remember(asked[0], found)
             return [self._value_of(query, found, reader.lookup, score_cutoff, default)]
@@ -142,7 +139,7 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
     def _value_of(
         self,
         query: Any,
-        found: str | Scored | None,
+        found: str | Scored,
         lookup: Lookup,
         score_cutoff: float | None,
         default: Any,
@@ -152,29 +149,21 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             value = dict.get(self, found, NOT_GIVEN)
             return self._values([found])[0] if value is NOT_GIVEN else cast("V", value)
         if default is NOT_GIVEN:
-            raise no_match(query, *cast("Scored", found), self._cutoff(lookup, score_cutoff))
+            raise no_match(query, *found, self._cutoff(lookup, score_cutoff))
         return cast("V", default)
 
-    def _find(self, query: str, cutoff: float, reader: Reader, default: Any) -> str | Scored | None:
-        """Return the nearest key; if it does not match, with its score, or None for a default."""
-        lookup = reader.lookup
-        found = lookup.find(query, cutoff)
-        if found is None and default is NOT_GIVEN:  # the error names the nearest key
-            (found,) = lookup.nearest([query])
-        is_found = isinstance(found, Scored) and is_match(query, *found, cutoff)
-        return cast("Scored", found).name if is_found else found
+    def _find(self, query: str, cutoff: float, reader: Reader) -> str | Scored:
+        """Return the nearest key; if it does not match, with its score."""
+        (found,) = reader.lookup.nearest([query])
+        return found.name if is_match(query, *found, cutoff) else found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
-        is_exact = dict.__contains__(self, query) and is_copied(self, query)
         with self._lock:
             name = self._read_as(query)
-            if not is_exact and (name is NO_KEY or has_words(name)):
-                return self.pool(query, score_cutoff=score_cutoff)
-            return dict.__getitem__(self, name)
-
-    def _noted_keys(self) -> Any:
-        note_keys(self)
-        return dict.keys(self)
+            is_own = dict.__contains__(self, name) and is_probability(self.scorer)
+            if is_own or not (name is NO_KEY or has_words(name)):
+                return dict.__getitem__(self, name)
+        return self._pool(query, score_cutoff=score_cutoff)
 
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`.
@@ -258,7 +247,7 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             remember: whether queries become aliases: of several right keys, of the nearest.
             learn: which of "query", "key" and, to pool, "value"; by default Q and K.
             rank: learn ``I + A B'`` with A and B (E, rank); by default a whole matrix (E, E).
-            epochs: passes over the examples, at most; by default 30, or 30 to 200 to pool.
+            epochs: passes over the examples, at most; by default 15, or 30 to 100 to pool.
             learning_rate: how far a step may turn a vector, as a share of its length; by default
                 0.03, or 0.1 to pool.
             validation: the share of examples held out; by default 0.2; 0 holds none out. If it is
@@ -303,21 +292,19 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         from fuzzydict.learning.candidate import DictState
 
         with self._reading() as reader:
-            keys, embedding = reader.lookup.keys, self._unprojected_embedding()
+            keys = reader.lookup.keys
             names = keys.living()
             if not names:
                 raise OptionError("fit: no key of the dict is a text with letters or digits")
             before = self._options_before_fit()
             options = {name: getattr(self, name) for name in LEARNED} if warm_start else before
-            if is_spelling(self.scorer):  # there are no vectors to project
-                options = {**options, "projections": None}
-            is_as_it_was = options["projections"] is self.projections
+            by_letters = is_spelling(options["scorer"])  # so that no vectors are needed
             return DictState(
-                keys=frozenset(self),
-                names=names,
-                vectors=keys.vectors[keys.alive] if is_as_it_was else None,
+                every=frozenset(self),
+                found=keys,
+                is_current=options["projections"] is self.projections,
                 values=self._values(names),
-                embedding=embedding,
+                embedding=None if by_letters else self._adapted_embedding(),
                 options=options,
             )
 
@@ -337,12 +324,17 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             lookup = reader.lookup
             options = {name: getattr(self, name) for name in OPTIONS}
             write_saved(
-                path, self, self.aliases, options, lookup.embedding, lookup.keys, self._neighbours
+                path, self, self.aliases, options, lookup.meaning, lookup.keys, self._neighbours
             )
 
     @classmethod
     def load(
-        cls, path: str | PathLike[str], *, embedding: Any = None, mapped: bool = False
+        cls,
+        path: str | PathLike[str],
+        *,
+        embedding: Any = None,
+        mapped: bool = False,
+        trust: bool = False,
     ) -> Self:
         """Open a dict that `save` wrote; ``embedding`` is the one with which it was made.
 
@@ -351,12 +343,18 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         Vectors of over 64 MB stay in the file, where all processes that open it share them; with
         ``mapped``, those of over 1 MB. If they are damaged, fuzzy reads raise the error.
 
+        A file is refused if to compare each key that is no text with all others of its dict, also
+        of dicts among the values, takes over 25 million comparisons: more than 5,000 integers in
+        one dict, say. Such keys can be chosen so that opening takes hours. With ``trust`` they are
+        read, so give it for files from people you trust.
+
         Raises:
             FileNotFoundError: there is no such file.
-            FileFormatError: the file is damaged, of another kind, or of another version.
+            FileFormatError: the file is damaged, of another kind, or of another version; or it
+                has more keys that are no texts than are read without ``trust``.
             OptionError: the embedding is another one; the message names both.
         """
-        saved = read_saved(path, mapped=as_bool("mapped", mapped))
+        saved = read_saved(path, mapped=as_bool("mapped", mapped), trust=as_bool("trust", trust))
         options, keys = saved.options, saved.keys
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
         new._configure(options if embedding is None else {**options, "embedding": embedding})
@@ -366,10 +364,9 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         dict.update(new, saved.items)
         if saved.aliases:
             new.aliases = saved.aliases
-        if keys is not None:
-            index = KeyIndex(new._projected_embedding())
-            neighbours = keys.restore(index, new.index)
-            new.__dict__.update(_index=index, _told=len(new), _neighbours=neighbours)
+        index = KeyIndex(new._current_meaning())
+        neighbours = keys.restore(index, new.index)
+        new.__dict__.update(_index=index, _told=len(new), _neighbours=neighbours)
         return new
 
 
@@ -379,6 +376,6 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     >>> suggestion("colum", ["row", "column"]), suggestion("qwzzt", ["row", "column"])
     (" (did you mean 'column'?)", '')
     """
-    known = FuzzyDict({one: one for one in names}, scorer="spelling", score_cutoff=0.2)
+    known = FuzzyDict({one: one for one in names}, scorer="spelling")
     found = known.get(name)
     return "" if found is None else f" (did you mean {quoted(found)}?)"

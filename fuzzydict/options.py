@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.no_vectors import NO_VECTORS
 from fuzzydict.embedding.projections import Projections, as_projections, with_projections
 from fuzzydict.errors import (
     OptionError,
@@ -19,10 +18,10 @@ from fuzzydict.errors import (
     quoted,
 )
 from fuzzydict.search.backends import EXACT, check_engine
+from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.score import as_score, is_spelling
 
 if TYPE_CHECKING:
-    from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.encoder import Unprojected
 
 
@@ -109,8 +108,6 @@ class Configured:
 
     #: What ``d[query]`` runs in pool mode.
     _pooled_item: Any
-    #: And what ``d.keys()`` does, so that copies of all items can be told from such reads.
-    _noted_keys: Any
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
 
     def __init_subclass__(cls) -> None:
@@ -125,8 +122,6 @@ class Configured:
         if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
             reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
             type.__setattr__(cls, "__getitem__", reader)
-        if cls.mode == "pool" and getattr(cls, "keys", None) is dict.keys:
-            type.__setattr__(cls, "keys", cls._noted_keys)
 
     def _configure(self, options: Mapping[str, Any]) -> None:
         """Set the options that are not None."""
@@ -152,7 +147,7 @@ class Configured:
         with self._lock:
             super().__setattr__(name, value)
             if name in ("embedding", "projections"):  # the same object may have changed, too
-                self.__dict__.pop("_projected", None)
+                self.__dict__.pop("_meaning", None)
             if name == "embedding":
                 self.__dict__["_adapted"] = (value, checked)
             self.__dict__["_reader"] = None
@@ -162,25 +157,38 @@ class Configured:
         adapted: Unprojected | None
         given, adapted = self.__dict__.get("_adapted", (None, None))
         if adapted is None or given is not self.embedding:
-            given, adapted = self.embedding, as_embedding(self.embedding)
-            self.__dict__["_adapted"] = (given, adapted)
+            given = self.embedding
+            made = as_embedding(given)
+            with self._lock:  # of several threads one makes it for all
+                of, adapted = self.__dict__.get("_adapted", (None, None))
+                if adapted is None or of is not given:
+                    adapted = made
+                    self.__dict__["_adapted"] = (given, adapted)
         return adapted
 
-    def _unprojected_embedding(self) -> Embedding:
-        """Return the embedding without projections; no vectors for spelling."""
-        return NO_VECTORS if is_spelling(self.scorer) else self._adapted_embedding()
+    def _current_meaning(self) -> Meaning:
+        """Return what keys and queries are compared by; it is made once.
 
-    def _projected_embedding(self) -> Embedding:
-        """Return the embedding with the projections, joined once; no vectors for spelling."""
-        if is_spelling(self.scorer):
-            return NO_VECTORS
-        adapted, projections = self._adapted_embedding(), self.projections
-        joined: Embedding | None
-        of, by, joined = self.__dict__.get("_projected", (None, None, None))
-        if joined is None or of is not adapted or by is not projections:
-            joined = with_projections(adapted, as_projections(projections))
-            self.__dict__["_projected"] = (adapted, projections, joined)
-        return joined
+        Raises:
+            OptionError: the projections were learned for another embedding.
+        """
+        adapted, projections = None, None
+        if not is_spelling(self.scorer):
+            adapted, projections = self._adapted_embedding(), self.projections
+        meaning: Meaning | None
+        of, by, meaning = self.__dict__.get("_meaning", (None, None, None))
+        if meaning is None or of is not adapted or by is not projections:
+            learned = as_projections(projections)
+            if adapted is not None:
+                with_projections(adapted, learned)  # or raise
+            is_learned = learned is not None and not learned.is_identity
+            made = Meaning(adapted, learned if is_learned else None)
+            with self._lock:
+                of, by, meaning = self.__dict__.get("_meaning", (None, None, None))
+                if meaning is None or of is not adapted or by is not projections:
+                    meaning = made
+                    self.__dict__["_meaning"] = (adapted, projections, meaning)
+        return meaning
 
     def _options_before_fit(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in LEARNED}
@@ -219,7 +227,7 @@ def before_fit(options: Mapping[str, Any], learned: LearnedOptions | None) -> di
     """Return the options as they would be if the dict had not been fitted.
 
     Options that were set since then stay. For a dict from a file, which does not record a fit,
-    only the projections tell what was there before.
+    projections that name an embedding were learned, and there were none before.
 
     >>> learned = LearnedOptions({"temperature": None, "score_cutoff": None, "projections": None},
     ...     {"temperature": 2.0, "score_cutoff": 0.5, "projections": None})
@@ -232,8 +240,8 @@ def before_fit(options: Mapping[str, Any], learned: LearnedOptions | None) -> di
             if _same(value, learned.after[name]):
                 before[name] = learned.before[name]
     projections = before["projections"]
-    if isinstance(projections, Projections) and projections.base is not None:
-        before["projections"] = projections.base
+    if learned is None and isinstance(projections, Projections) and projections.embedding:
+        before["projections"] = None
     return before
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from fuzzydict._arrays import as_bool, whole_number
 from fuzzydict.embedding.projections import as_projections
@@ -41,12 +43,13 @@ from fuzzydict.results.pooling import (
 )
 from fuzzydict.search.key_index import exact_text
 from fuzzydict.search.lookup import Scored
-from fuzzydict.search.score import is_probability
+from fuzzydict.search.score import JudgedScore, is_probability
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
+    from fuzzydict.embedding.base import Embedding
+    from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.lookup import Attended, Explained, Lookup
 
 
@@ -75,6 +78,50 @@ class BlockReader(Protocol):
 
 
 ReaderT = TypeVar("ReaderT", bound=BlockReader)
+
+
+class AttendedBlock(NamedTuple, Generic[V]):
+    """What some queries attend to.
+
+    Attributes:
+        queries: the queries.
+        empty: which of them have nothing to compare.
+        groups: the scores of the others, some together, and the values of their keys.
+        lookup: what found the keys.
+    """
+
+    queries: list[Any]
+    empty: list[bool]
+    groups: list[tuple[Attended, list[V]]]
+    lookup: Lookup
+
+    def attentions(
+        self, embedding: Embedding, projections: Projections | None
+    ) -> Iterator[Attention]:
+        """Yield the attention of each query, whose values are pooled by these."""
+        pooling, rows = (embedding, projections), self._rows()
+        keys = self.lookup.meaning.of_texts([]) if any(self.empty) else np.zeros((0, 0), np.float32)
+        none = 1.0 if isinstance(self.lookup.score, JudgedScore) else None
+        told: tuple[Any, ...]
+        for query, is_empty in zip(self.queries, self.empty, strict=True):
+            if is_empty:
+                nothing = np.zeros(0)
+                vector = np.zeros(keys.shape[1], np.float32)
+                scores = nothing.astype(np.float32)
+                yield Attention(query, [], vector, keys, [], scores, nothing, *pooling, 0.0, none)
+            else:
+                some, held, vector, scores, weights, *sure = next(rows)
+                told = held, scores, weights, *pooling, *sure
+                yield Attention(query, some.names, vector, some.keys, *told)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the group of each query that has something to compare, and its row of all else."""
+        for some, held in self.groups:
+            weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
+            rows = zip(
+                some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True
+            )
+            yield from ((some, held, *row) for row in rows)
 
 
 class Reads(Configured, Generic[V, ReaderT]):
@@ -223,7 +270,12 @@ class Reads(Configured, Generic[V, ReaderT]):
     def most_similar(self, query: Any, topn: int | None = 10) -> Any:
         """Return the ``topn`` best matches (all if None), best first, whatever their score.
 
-        For a list of queries, return a list of such lists.
+        For a list of queries, return a list of such lists; that of a text without letters and
+        digits is empty.
+
+        Raises:
+            NoMatchError: there is nothing to compare: the query is no text, or the only one and
+                without letters and digits, and no key equals it.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
@@ -231,32 +283,35 @@ class Reads(Configured, Generic[V, ReaderT]):
         ['color', 'brand']
         """
         topn = None if topn is None else whole_number("topn", topn, 0, other=", or None")
-        queries = as_queries(query)
+        queries, is_list = as_queries(query), isinstance(query, list)
 
         def most_similar(some: list[Any], reader: ReaderT) -> list[Matches]:
             lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
             alone = [self._is_alone(name, reader) for name in names]
-            cutoff, asked = self._cutoff(lookup), compared_texts(some, names, alone)
-            ranked = iter(lookup.ranked(asked, topn) if asked and reader.size else [])
+            asked = compared_texts(some, names, alone, is_list=is_list)
+            texts = [one for one in asked if one is not None]
+            ranked = iter(lookup.ranked(texts, topn) if texts and reader.size else [])
             found = [
-                [Scored(name, 1.0)][:topn] if is_alone else next(ranked, [])
-                for name, is_alone in zip(names, alone, strict=True)
+                [Scored(name, 1.0)][: topn if is_alone else 0] if one is None else next(ranked, [])
+                for name, is_alone, one in zip(names, alone, asked, strict=True)
             ]
+            cutoff = self._cutoff(lookup)
             return list(map(Matches, self._matches(some, names, found, cutoff, reader)))
 
         with naming_the_place(queries):
             found = self._of_different(queries, most_similar)
-        return MatchLists(map(Matches, found)) if isinstance(query, list) else found[0]
+        return MatchLists(map(Matches, found)) if is_list else found[0]
 
     def explain(self, query: Any) -> Any:
         """Return the `Explanation` of a query: why `nearest` finds this key, or finds none.
 
-        For a list of queries, return a list of them. A query below the cutoff is explained, not
-        refused.
+        For a list of queries, return a list of them; that of a text without letters and digits
+        has no ``best``. A query below the cutoff is explained, not refused.
 
         Raises:
-            NoMatchError: there is nothing to compare: the query is no text, or has no letters or
-                digits, or the dict has no key that has some; and no key equals it.
+            NoMatchError: there is nothing to compare: the query is no text, or the only one and
+                without letters and digits, or the dict has no key that has some; and no key equals
+                it.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"brand": "Porsche", "color": "black"})
@@ -264,18 +319,22 @@ class Reads(Configured, Generic[V, ReaderT]):
         >>> e.best.key, e.runner_up.key, e.matches, e.best_parts.spelling > e.best_parts.meaning
         ('color', 'brand', True, True)
         """
-        queries = as_queries(query)
+        queries, is_list = as_queries(query), isinstance(query, list)
 
         def explain(some: list[Any], reader: ReaderT) -> list[Explanation]:
             lookup, names = reader.lookup, [self._read_as(one, reader) for one in some]
             alone = [self._is_alone(name, reader) for name in names]
-            asked = compared_texts(some, names, alone)
-            told = iter(lookup.explain(asked) if asked else [])
-            explained = [None if is_alone else next(told) for is_alone in alone]
+            asked = compared_texts(some, names, alone, is_list=is_list)
+            texts = [one for one in asked if one is not None]
+            told = iter(lookup.explain(texts) if texts else [])
+            explained = [None if one is None else next(told) for one in asked]
+            certain = [self._is_certain(name, reader) for name in names]
             shown = [
-                [Scored(name, 1.0) if one is None or self._is_certain(name, reader) else one.best]
-                + ([one.runner_up] if one and one.runner_up else [])
-                for name, one in zip(names, explained, strict=True)
+                [
+                    *([Scored(name, 1.0)] if is_certain else [one.best] if one else []),
+                    *([one.runner_up] if one and one.runner_up else []),
+                ]
+                for name, is_certain, one in zip(names, certain, explained, strict=True)
             ]
             matches = self._matches(some, names, shown, self._cutoff(lookup), reader)
             return [
@@ -285,14 +344,15 @@ class Reads(Configured, Generic[V, ReaderT]):
 
         with naming_the_place(queries):
             found = self._of_blocks(queries, explain)
-        return Explanations(found) if isinstance(query, list) else found[0]
+        return Explanations(found) if is_list else found[0]
 
     def attend(
         self, query: Any, *, attn_mask: AttnMask | None = None, topn: int | None = None
     ) -> Any:
         """Return the `Attention` of a query over the keys, with every intermediate.
 
-        For a list of queries, return a list of them. The cutoff is not applied.
+        For a list of queries, return a list of them; a text without letters and digits attends to
+        no keys. The cutoff is not applied.
 
         Args:
             query: a text, or a list of texts.
@@ -302,7 +362,8 @@ class Reads(Configured, Generic[V, ReaderT]):
                 to one, and `Attention.left_out` is the weight that the others would have.
 
         Raises:
-            NoMatchError: there is nothing to attend to.
+            NoMatchError: there is nothing to attend to: the query is no text, or the only one and
+                without letters and digits, the dict has no key that has some, or all are masked.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"red": 1.0, "blue": 3.0}, embedding={"red": [1, 0], "blue": [0, 1]})
@@ -310,29 +371,23 @@ class Reads(Configured, Generic[V, ReaderT]):
         3.0
         """
         topn = None if topn is None else whole_number("topn", topn, 1, other=", or None")
-        queries = as_queries(query)
+        queries, is_list = as_queries(query), isinstance(query, list)
         if not queries:
             return []
 
-        def attend(some: list[Any], reader: ReaderT) -> list[tuple[Attended, list[V]]]:
+        def attend(some: list[Any], reader: ReaderT) -> list[AttendedBlock[V]]:
             names = [self._read_as(one, reader) for one in some]
-            asked = compared_texts(some, names, [False] * len(names))
-            attended = self._attended(reader, asked, attn_mask, topn)
-            return [(group, self._values(group.names, reader)) for group in attended]
+            asked = compared_texts(some, names, [False] * len(names), is_list=is_list)
+            texts = [one for one in asked if one is not None]
+            attended = self._attended(reader, texts, attn_mask, topn) if texts else []
+            groups = [(group, self._values(group.names, reader)) for group in attended]
+            return [AttendedBlock(some, [one is None for one in asked], groups, reader.lookup)]
 
         with naming_the_place(queries):
             read = self._of_blocks(queries, attend, at_once=attn_mask is not None)
         pooling = self._adapted_embedding(), as_projections(self.projections)
-        texts, found = iter(queries), []
-        for some, held in read:
-            weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
-            sure = zip(some.left_out.tolist(), some.none, strict=True)
-            rows = zip(some.query, some.scores, weights, sure, strict=True)
-            found += [
-                Attention(next(texts), some.names, q, some.keys, held, scores, row, *pooling, *told)
-                for q, scores, row, told in rows
-            ]
-        return Attentions(found) if isinstance(query, list) else found[0]
+        found = [attention for block in read for attention in block.attentions(*pooling)]
+        return Attentions(found) if is_list else found[0]
 
     def pool(
         self,
@@ -360,6 +415,11 @@ class Reads(Configured, Generic[V, ReaderT]):
         >>> d.pool("red").round().tolist()
         [255.0, 0.0, 0.0]
         """
+        return self._pool(query, attn_mask, score_cutoff)
+
+    def _pool(
+        self, query: Any, attn_mask: AttnMask | None = None, score_cutoff: float | None = None
+    ) -> Any:
         queries = as_queries(query)
         score_cutoff = as_cutoff(score_cutoff)
 
@@ -411,7 +471,9 @@ class Reads(Configured, Generic[V, ReaderT]):
         values = [one.value if isinstance(one, Match) else default for one in found]
         names = [self._read_as(query, reader) for query in queries]
         places = [
-            i for i, one in enumerate(found) if isinstance(one, Match) and has_words(names[i])
+            i
+            for i, one in enumerate(found)
+            if isinstance(one, Match) and not self._is_certain(names[i], reader)
         ]
         if places:
             attended = self._attended(reader, [names[i] for i in places], None)
@@ -443,20 +505,23 @@ class Reads(Configured, Generic[V, ReaderT]):
     ) -> Explanation:
         """Return an explanation; if nothing was compared (None), it is of an equal key alone."""
         lookup = reader.lookup
-        cutoff, embedding = self._cutoff(lookup), lookup.embedding
-        best, runner_up = shown[0], shown[1] if len(shown) > 1 else None
+        cutoff, meaning = self._cutoff(lookup), lookup.meaning
+        best, runner_up = [*shown, None, None][:2]
+        none = told.none if told else None
+        if best is None and isinstance(lookup.score, JudgedScore):
+            none = 1.0  # nothing was compared
         text = query if name is NO_KEY else name
         return Explanation(
             query=query,
-            words=words_of(text, embedding) if isinstance(text, str) else (),
-            tells_words=embedding.tells_words,
+            words=words_of(text, meaning) if isinstance(text, str) else (),
+            tells_words=not meaning.is_encoded,
             best=best,
             best_parts=told and told.best_parts,
             runner_up=runner_up,
             runner_up_parts=told and told.runner_up_parts,
-            none=told and told.none,
+            none=none,
             cutoff=cutoff,
-            matches=best.matches,
+            matches=best is not None and best.matches,
             equal=self._is_key(query, reader),
             taught=name is not query,
         )

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import is_hypothesis_test, settings
 
 from fuzzydict import Brown, WordVectors
-from fuzzydict.embedding.word2vec import Model
-from fuzzydict.embedding.word_vectors import brown_sentences
+from fuzzydict.embedding.word2vec import Model, brown_sentences
 from fuzzydict.errors import MissingCorpusError
 from tests.support.properties import ALL, SLOW, SOME
 from tests.support.searching import EACH_ENGINE, search_always

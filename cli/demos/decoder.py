@@ -32,7 +32,7 @@ from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
 from fuzzydict.cli._output import echo, echo_text
 from fuzzydict.cli.demos._lesson import as_command, save_picture
-from fuzzydict.learning.projections import Adam
+from fuzzydict.learning.train import Adam
 from fuzzydict.nn.softmax import softmax
 
 READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding

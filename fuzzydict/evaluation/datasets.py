@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fuzzydict._files import bytes_of, decoded
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.dict_files import read_json
-from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -117,22 +116,6 @@ def _list(where: str, content: Any, name: str) -> list[Any]:
     if not isinstance(found, list) or not found:
         raise FileFormatError(f'{where}: expected an object whose "{name}" is a list, not empty')
     return found
-
-
-def asked_pairs(sets: Iterable[RetrievalSet]) -> set[frozenset[str]]:
-    """Return the pairs of a query and an accepted key in retrieval sets, as plain text.
-
-    Example:
-        >>> asked = Dictionary(["motor_car"], [Query("auto", frozenset({"motor_car"}))])
-        >>> [sorted(pair) for pair in asked_pairs([RetrievalSet("cars", [asked])])]
-        [['auto', 'motor car']]
-    """
-    return {
-        frozenset((plain(query.text), plain(key)))
-        for one in sets
-        for query in one.queries
-        for key in query.accept
-    }
 
 
 # ---- pairs of words -----------------------------------------------------------------------

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projections import as_projections, with_projections
-from fuzzydict.embedding.word_vectors import WordVectors, brown_sentences
+from fuzzydict.embedding.word2vec import brown_sentences
+from fuzzydict.embedding.word_vectors import WordVectors
 from fuzzydict.errors import MissingExtraError, NoMatchError
 from fuzzydict.mapping import FuzzyDict
 
@@ -66,10 +66,8 @@ class System:
 # ---- FuzzyDict ----------------------------------------------------------------------------
 
 
-def fuzzy_dict(
-    name: str = "FuzzyDict", embedding: Any = None, projections: str | None = None
-) -> System:
-    """Return `FuzzyDict` with its default scorer; the other arguments are `FuzzyDict`'s.
+def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
+    """Return `FuzzyDict` with its default scorer; the embedding is `FuzzyDict`'s.
 
     >>> ranker = fuzzy_dict().over(["brand", "color"])
     >>> ((other, _),) = ranker.ranked(["colour"], 1, without={"color"})[0]
@@ -77,7 +75,6 @@ def fuzzy_dict(
     ('color', 'brand')
     """
     adapted = as_embedding(embedding)
-    projected = with_projections(adapted, as_projections(projections))
     never_seen = None
     if isinstance(adapted, WordVectors):
         known = adapted.vocabulary
@@ -87,9 +84,9 @@ def fuzzy_dict(
 
     return System(
         name,
-        lambda keys: _FuzzyRanker(keys, embedding, projections),
+        lambda keys: _FuzzyRanker(keys, embedding),
         is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else projected,
+        encoder=embedding if isinstance(embedding, Remembering) else adapted,
         never_seen=never_seen,
     )
 
@@ -97,11 +94,10 @@ def fuzzy_dict(
 class _FuzzyRanker:
     """A `FuzzyDict` of the keys, without a cutoff."""
 
-    def __init__(self, keys: Sequence[str], embedding: Any, projections: str | None) -> None:
+    def __init__(self, keys: Sequence[str], embedding: Any) -> None:
         self._dict: FuzzyDict[str] = FuzzyDict(
             zip(keys, keys, strict=True),
             embedding=embedding,
-            projections=projections,
             score_cutoff=-math.inf,
         )
         self.ranked(["a"], 1)  # encodes the keys, for the copies as well

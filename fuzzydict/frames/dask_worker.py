@@ -31,7 +31,7 @@ class _SentDict(WorkerPlugin):  # type: ignore[misc]
         with TemporaryDirectory(dir=worker.local_directory) as folder:
             path = Path(folder, _FILE)
             path.write_bytes(self._content)
-            self.d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=self._embedding)
+            self.d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=self._embedding, trust=True)
         self._content = b""
 
 

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any
 
+from fuzzydict._arrays import as_bool
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, OptionError, quoted
 from fuzzydict.frames.dask_frames import is_dask, match_dask
@@ -34,6 +35,7 @@ class Matcher:
         score_cutoff: the least score of a match; by default that of the dict.
         embedding: that of the dict, unless it ships with the package. It is pickled, so a function
             must be at the top level of a module.
+        trust: as in `FuzzyDict.load`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -56,6 +58,7 @@ class Matcher:
         *,
         score_cutoff: float | None = None,
         embedding: Any = None,
+        trust: bool = False,
     ) -> None:
         from pathlib import Path
 
@@ -69,6 +72,7 @@ class Matcher:
         self.path = str(Path(os.fsdecode(path)).absolute())
         self.score_cutoff = as_cutoff(score_cutoff)
         self.embedding = embedding
+        self.trust = as_bool("trust", trust)
         self._digest = digest_of(self.path)
         self._key = self.path, self._digest, _digest_of_pickle(embedding)
         self._made_in = _this_process()
@@ -88,7 +92,7 @@ class Matcher:
             OptionError: the file is not the one that the matcher was made with; or the embedding
                 is not the one that it was saved with.
             FileNotFoundError: this process does not find the file.
-            FileFormatError: the file is damaged.
+            FileFormatError: the file is damaged, or refused without ``trust``.
         """
         if isinstance(texts, str | bytes):
             raise ArgumentTypeError(
@@ -132,7 +136,9 @@ class Matcher:
     def _load(self) -> FuzzyDict[Any]:
         try:
             self._require_same_file()
-            d: FuzzyDict[Any] = FuzzyDict.load(self.path, embedding=self.embedding, mapped=True)
+            d: FuzzyDict[Any] = FuzzyDict.load(
+                self.path, embedding=self.embedding, mapped=True, trust=self.trust
+            )
             self._require_same_file()  # still
         except FileNotFoundError as error:
             raise FileNotFoundError(

@@ -707,7 +707,7 @@ class _Run:
     def saved(self, d: FuzzyDict[Any]) -> Matcher:
         """Return a matcher of the dict, which is saved beside the output for other processes."""
         d.save(self.copy)
-        return Matcher(self.copy, embedding=d.embedding)
+        return Matcher(self.copy, embedding=d.embedding, trust=True)
 
 
 def _as_bytes(text: str) -> bytes:

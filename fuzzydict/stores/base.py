@@ -31,14 +31,12 @@ class Row(NamedTuple):
         key: the key.
         value: its value, of JSON's types.
         vector: (E,), of length one; None if the key has no words, or its vector is zero.
-        trust: how far to trust the vector, from 0 to 1.
-        ngrams: the n-grams of its words, see `ngram_buckets`: m numbers below 65536, rising.
+        ngrams: those of its `compared_words`: m numbers below 65536, rising.
     """
 
     key: str
     value: Any
     vector: NDArray[np.float32] | None
-    trust: float
     ngrams: NDArray[np.int64]
 
 
@@ -60,11 +58,10 @@ class Search(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A key that was found: its vector, (E,), None as in `Row`, and how far to trust it."""
+    """A key that was found, and its vector, (E,), None as in `Row`."""
 
     key: str
     vector: NDArray[np.float32] | None
-    trust: float
 
 
 class Hits(NamedTuple):

@@ -1,40 +1,38 @@
-"""How a store is asked: its candidates become the keys that are scored."""
+"""How a store is asked: what it finds becomes the keys that are judged."""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from fuzzydict._arrays import units, whole_number
-from fuzzydict.embedding.base import Background
 from fuzzydict.errors import OptionError, StoreError, quoted
-from fuzzydict.search.candidates import OtherKeys, Shortlist
-from fuzzydict.search.key_index import Keys, Statistics, WordCounts
-from fuzzydict.search.lookup import MOST, ByShortlist
-from fuzzydict.search.score import COSINE, as_score
+from fuzzydict.search.keys import Keys, Statistics
+from fuzzydict.search.lookup import MOST, ByListing, Listing, Prepared
+from fuzzydict.search.score import COSINE, JudgedScore, as_score
 from fuzzydict.stores.base import Search
-from fuzzydict.text.ngrams import ngram_buckets
+from fuzzydict.text.ngrams import ngrams
+from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.features import Query
     from fuzzydict.search.lookup import Scored
+    from fuzzydict.search.meaning import Meaning
     from fuzzydict.stores.base import Hits, Store
     from fuzzydict.stores.where import Condition
 
 
 #: How many keys stand for all those that a search leaves out.
 SAMPLE = 4096
-_FORMAT = 1
+_FORMAT = 2
 _GROWN = 2  # times as many keys as when a sample was drawn, or as few
+_SPELLED = 96  # keys that share the most n-grams with a query
 _FEW = 16  # keys that are shown of a query that is like none
 _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
 
@@ -47,27 +45,50 @@ class KeySample(NamedTuple):
 
     Attributes:
         size: the number of keys of the store when the sample was drawn.
-        keys: the sample.
+        names: the keys of the sample.
+        vectors: theirs, (m, E); zeros where there are none.
+        keys: those of the sample that have words, with statistics of all keys.
     """
 
     size: int
+    names: list[str]
+    vectors: NDArray[np.float32]
     keys: Keys
 
     @classmethod
-    def drawn(cls, store: Store, embedding: Embedding) -> KeySample:
-        """Return a sample of the keys of a store: the first, in its order, which is like chance."""
-        rows = next(store.pages(SAMPLE, vectors=True), [])
-        vectors = [(row.key, row.vector, row.trust) for row in rows if len(row.ngrams)]
-        if not vectors:
-            return cls.empty(embedding)._replace(size=store.count())
-        return cls(store.count(), keys_of(vectors, embedding))
+    def of(
+        cls, size: int, names: list[str], vectors: NDArray[np.float32], meaning: Meaning
+    ) -> Self:
+        """Return a sample of ``size`` keys.
+
+        The statistics of all keys are its own, times as many. But of the words that are rare in it,
+        some are there by chance, so half a word is taken off before.
+        """
+        told = [place for place, name in enumerate(names) if plain(name)]
+        keys = Keys.of(meaning.table, [names[place] for place in told], vectors[told])
+        count, stems, frequency, background = keys.statistics
+        times = size / max(len(names), 1)
+        estimated = Statistics(
+            round(count * times),
+            {stem: round((one - 0.5) * times + 0.5) for stem, one in stems.items()},
+            np.rint(frequency * times).astype(np.int64),
+            background,
+        )
+        return cls(size, names, vectors, keys.with_statistics(estimated))
 
     @classmethod
-    def empty(cls, embedding: Embedding) -> KeySample:
+    def drawn(cls, store: Store, meaning: Meaning) -> Self:
+        """Return a sample of the keys of a store: the first, in its order, which is like chance."""
+        rows = next(store.pages(SAMPLE, vectors=True), [])
+        size = len(rows) if len(rows) < SAMPLE else store.count()
+        vectors = stacked([row.vector for row in rows])
+        vectors = vectors.astype(np.float16).astype(np.float32)  # as all will read them
+        return cls.of(size, [row.key for row in rows], vectors, meaning)
+
+    @classmethod
+    def empty(cls, meaning: Meaning) -> Self:
         """Return the sample of a store without keys."""
-        return cls(
-            0, keys_of([], embedding, Statistics(Background(0, 1), WordCounts(1, Counter())))
-        )
+        return cls.of(0, [], stacked([]), meaning)
 
     def is_outgrown(self, count: int) -> bool:
         """Tell whether there are so many keys now, or so few, that another should be drawn.
@@ -78,42 +99,35 @@ class KeySample(NamedTuple):
             return count != self.size
         return count != self.size and not self.size / _GROWN < count < self.size * _GROWN
 
-    def as_json(self, embedding: Embedding) -> dict[str, Any]:
+    def as_json(self, meaning: Meaning) -> dict[str, Any]:
         """Return what the meta of a store holds."""
-        background, (counted, words) = self.keys.statistics
         return {
             "format": _FORMAT,
-            "ngrams": ngram_buckets(_PROBE).tolist(),
-            "embedding": embedding.fingerprint(),
+            "ngrams": ngrams(_PROBE),
+            "embedding": meaning.fingerprint(),
             "size": self.size,
-            "background": list(map(float, background)),
-            "words": [counted, dict(words)],
-            "sample": self.keys.names,
-            "vectors": b64encode(self.keys.vectors.astype("<f4").tobytes()).decode(),
-            "trust": self.keys.trust.tolist(),
+            "sample": self.names,
+            "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),
         }
 
     @classmethod
-    def of_json(cls, meta: dict[str, Any], embedding: Embedding, place: str) -> KeySample:
+    def of_json(cls, meta: dict[str, Any], meaning: Meaning, place: str) -> Self:
         """Return what `as_json` wrote.
 
         Raises:
             StoreError: another version of fuzzydict wrote it, or something else.
         """
-        if meta.get("format") != _FORMAT or meta.get("ngrams") != ngram_buckets(_PROBE).tolist():
+        if meta.get("format") != _FORMAT or meta.get("ngrams") != ngrams(_PROBE):
             raise StoreError(
                 f"{place}: another version of fuzzydict wrote it (format "
                 f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
                 f"push the keys again into another place"
             )
         try:
-            names, (counted, words) = meta["sample"], meta["words"]
-            vectors = np.frombuffer(b64decode(meta["vectors"]), "<f4").astype(np.float32)
-            statistics = Statistics(
-                Background(*meta["background"]), WordCounts(counted, Counter(words))
-            )
-            rows = zip(names, vectors.reshape(len(names) or 1, -1), meta["trust"], strict=False)
-            return cls(meta["size"], keys_of(list(rows), embedding, statistics))
+            names = list(map(str, meta["sample"]))
+            vectors = np.frombuffer(b64decode(meta["vectors"]), "<f2").astype(np.float32)
+            vectors = vectors.reshape(len(names), -1) if names else stacked([])
+            return cls.of(int(meta["size"]), names, vectors, meaning)
         except (KeyError, TypeError, ValueError) as error:
             raise StoreError(
                 f"{place}: what it says of its keys is damaged ({error}); push the keys again with "
@@ -121,31 +135,28 @@ class KeySample(NamedTuple):
             ) from error
 
 
-def keys_of(
-    rows: Sequence[tuple[str, NDArray[np.float32] | None, float]],
-    embedding: Embedding,
-    statistics: Statistics | None = None,
-) -> Keys:
-    """Return keys of a store as they are scored, given their vectors, (E,) or None, and trust."""
-    names = [name for name, _, _ in rows]
-    size = next((len(vector) for _, vector, _ in rows if vector is not None), 0)
-    vectors = np.zeros((len(rows), size), np.float32)
-    for place, (_, vector, _) in enumerate(rows):
+def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int = 0) -> NDArray[np.float32]:
+    """Return the vectors of n keys as an array, (n, E), with zeros where there are none.
+
+    ``size`` is E if there are none at all.
+    """
+    size = next((len(vector) for vector in vectors if vector is not None), size)
+    array = np.zeros((len(vectors), size), np.float32)
+    for row, vector in zip(array, vectors, strict=True):
         if vector is not None:
-            vectors[place] = vector
-    trust = np.array([trust for _, _, trust in rows], np.float32)
-    return Keys.of(embedding, names, vectors, trust, statistics)
+            row[:] = vector
+    return array
 
 
 # ---- a query ---------------------------------------------------------------------------------
 
 
-class StoreLookup(ByShortlist):
+class StoreLookup(ByListing):
     """A lookup that scores the keys that a store finds for each query.
 
     Args:
         store: holds the keys.
-        embedding: what encoded them.
+        meaning: what keys and queries are compared by.
         sample: what the store says of all its keys.
         count: how many there are now.
         scorer: what compares queries with keys: None for the default score, or the cosine.
@@ -160,23 +171,23 @@ class StoreLookup(ByShortlist):
     def __init__(
         self,
         store: Store,
-        embedding: Embedding,
+        meaning: Meaning,
         sample: KeySample,
         count: int,
         scorer: ScorerLike | None = None,
         where: Sequence[Condition] = (),
     ) -> None:
-        super().__init__(embedding, scorer)
+        super().__init__(meaning, scorer)
         require_nearness(scorer)
         self._store, self._where = store, where
-        self._sample, self._count = sample, count
-        self._place_of = {name: place for place, name in enumerate(sample.keys.names)}
-        sample.keys.texts.read()  # here, since the threads that use them hold no lock
+        self._sample, self._count = sample.keys, count
+        self._with_words = round(count * sample.keys.count / max(len(sample.names), 1))
+        self._anywhere = units(sample.vectors.sum(axis=0, keepdims=True))[0]
 
     @property
     def count(self) -> int:
         """The number of keys; 0 if none of them has words."""
-        return self._count if self._place_of else 0
+        return self._count if self._sample.count else 0
 
     def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
         """Return the ``topn`` best keys of each query, at most `MOST`.
@@ -187,35 +198,43 @@ class StoreLookup(ByShortlist):
         require_few(topn)
         return super().ranked(asked, topn)
 
-    def _found(self, queries: list[Query], count: int) -> Iterator[Shortlist]:
+    def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
+        vectors = units(self._vectors(prepared, self._sample))
+        spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
+        vectors[~vectors.any(axis=1)] = self._anywhere  # so that some keys are found
         searches = [
-            Search(_unit(query.vector), ngram_buckets(query.text), count, self.score.spelled_alike)
-            for query in queries
+            Search(vector if vector.any() else None, _ngrams(one), count, spelled)
+            for one, vector in zip(prepared, vectors, strict=True)
         ]
         found = self._store.search(searches, self._where)
-        return (self._listed(hits) for hits in found)
+        return (self._listing(hits, vectors.shape[1]) for hits in found)
 
-    def _listed(self, hits: Hits) -> Shortlist:
-        """Return the keys that were found for a query, in the order of their texts."""
-        found = {hit.key: hit for hit in [*hits.near, *hits.spelled]}
-        statistics = self._sample.keys.statistics
-        keys = keys_of([found[name] for name in sorted(found)], self.embedding, statistics)
-        if not found and not self._where:
-            keys = self._sample.keys.some(np.arange(min(_FEW, len(self._place_of))))
-        left = max(0, self._count - keys.count)
-        last = keys.slots[hits.near[-1].key] if hits.near else 0
-        return Shortlist(keys, others=self._others(keys, left), left=left, last=last)
+    def _listing(self, hits: Hits, size: int) -> Listing:
+        """Return the keys that were found for a query, in the order of their texts.
 
-    def _others(self, keys: Keys, left: int) -> OtherKeys | None:
-        """Return what stands for the keys that were not found, if there are some."""
-        places = sorted(self._place_of[name] for name in keys.names if name in self._place_of)
-        if not left or len(places) == len(self._place_of):
-            return None
-        return OtherKeys(keys.count + left, left, self._sample.keys, np.array(places, np.intp))
+        Where no key has a vector, some of the sample are shown of a query that is like none.
+        """
+        sample, found = self._sample, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
+        names = sorted(filter(plain, found))
+        vectors = stacked([found[name].vector for name in names], size)
+        keys = Keys.of(sample.table, names, vectors)
+        of_all, stems = sample.statistics, dict(sample.statistics.stems)
+        for stem, count in keys.statistics.stems.items():  # some of which the sample has not
+            stems[stem] = max(count, stems.get(stem, 0))
+        keys = keys.with_statistics(of_all._replace(stems=stems))
+        if not names and not self._where:
+            few = sorted(range(min(_FEW, len(sample))), key=sample.names.__getitem__)
+            keys = sample.some(np.array(few, np.intp))
+        others = [slot for name, slot in sample.slots.items() if name not in keys.slots]
+        left = max(0, self._with_words - len(keys)) if others else 0
+        return Listing(keys, np.arange(len(keys)), left, (sample, np.array(others, np.intp)))
+
+    def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
+        return super()._scores(one, listing) if len(listing.slots) else np.zeros(0)
 
 
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
-    return units(vector[None])[0] if vector.any() else None
+def _ngrams(one: Prepared) -> NDArray[np.int64]:
+    return np.array(ngrams(one.query.text), np.int64)
 
 
 def require_nearness(scorer: ScorerLike | None) -> None:

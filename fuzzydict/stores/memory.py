@@ -26,7 +26,7 @@ class MemoryStore:
 
     >>> store = MemoryStore()
     >>> store.create(2, {"format": 1})
-    >>> store.write([Row("red", {"hex": "#f00"}, np.array([1, 0], np.float32), 1.0, np.array([7]))])
+    >>> store.write([Row("red", {"hex": "#f00"}, np.array([1, 0], np.float32), np.array([7]))])
     >>> store.rows(["red", "blue"]).values
     {'red': {'hex': '#f00'}}
     """
@@ -162,4 +162,4 @@ def _spelled(rows: Sequence[Row], search: Search) -> list[Hit]:
 
 def _best(found: Sequence[tuple[float, Row]], count: int) -> list[Hit]:
     best = sorted(found, key=lambda one: -one[0])[:count]
-    return [Hit(row.key, row.vector, row.trust) for _, row in best]
+    return [Hit(row.key, row.vector) for _, row in best]

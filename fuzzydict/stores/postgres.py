@@ -264,7 +264,7 @@ class PostgresStore:
         run(
             self._sql(
                 "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, value json NOT NULL,"
-                " vector halfvec({dimensions}), trust real NOT NULL, ngrams bytea NOT NULL,"
+                " vector halfvec({dimensions}), ngrams bytea NOT NULL,"
                 " folded bit({bits}), replaced boolean NOT NULL DEFAULT false)"
                 + " PARTITION BY HASH (id)"
                 * bool(parts),
@@ -362,7 +362,7 @@ class PostgresStore:
         self._call(lambda connection: self._write(connection, rows))
 
     def _write(self, connection: Session, rows: Sequence[Row]) -> None:
-        columns = "id, key, value, vector, trust, ngrams, folded"
+        columns = "id, key, value, vector, ngrams, folded"
         changes = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[1:])
         # In one order, so that of two writers none waits for the other. RETURNING tells those that
         # are new.
@@ -475,17 +475,11 @@ class PostgresStore:
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
         """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None."""
         column = "vector" if vectors else "NULL"
-        query = f"SELECT id, key, value, {column}, trust, ngrams FROM {{keys}}"  # noqa: S608
+        query = f"SELECT id, key, value, {column}, ngrams FROM {{keys}}"  # noqa: S608
         for page in self._paged(query, size):
             yield [
-                Row(
-                    key,
-                    value,
-                    _vector(vector),
-                    trust,
-                    np.frombuffer(ngrams, "<u2").astype(np.int64),
-                )
-                for _, key, value, vector, trust, ngrams in page
+                Row(key, value, _vector(vector), np.frombuffer(ngrams, "<u2").astype(np.int64))
+                for _, key, value, vector, ngrams in page
             ]
 
     def _paged(self, query: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -540,7 +534,7 @@ class PostgresStore:
     ) -> tuple[Composed, list[Any]]:
         vector = None if search.vector is None else _written(search.vector)
         query = (
-            "SELECT key, vector, trust FROM {keys} WHERE vector IS NOT NULL"
+            "SELECT key, vector FROM {keys} WHERE vector IS NOT NULL"
             " AND %s::halfvec IS NOT NULL {condition} ORDER BY vector <=> %s::halfvec LIMIT {n}"
         )
         return self._sql(query, condition=condition, n=search.near), [vector, *values, vector]
@@ -551,7 +545,7 @@ class PostgresStore:
         folded = _folded(search.ngrams)
         bits = "".join(map(str, np.unpackbits(np.frombuffer(folded, np.uint8)))) if folded else None
         query = (
-            "SELECT key, vector, trust, ngrams FROM (SELECT * FROM {keys} WHERE folded IS NOT NULL"
+            "SELECT key, vector, ngrams FROM (SELECT * FROM {keys} WHERE folded IS NOT NULL"
             " AND %s::bit({bits}) IS NOT NULL {condition} ORDER BY folded <%%> %s::bit({bits})"
             " LIMIT {most}) AS alike"
             " ORDER BY bit_count(folded & %s::bit({bits})) / sqrt(length(ngrams)) DESC LIMIT {n}"
@@ -620,7 +614,6 @@ def _binary(rows: Iterable[Row]) -> Iterator[bytes]:
             row.key.encode(),
             _dumped(row.value).encode(),
             None if row.vector is None else _halfvec(row.vector),
-            struct.pack("!f", row.trust),
             row.ngrams.astype("<u2").tobytes(),
             None if folded is None else struct.pack("!i", _BITS) + folded,
         )
@@ -665,7 +658,7 @@ def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
 
 
 def _hits(rows: Iterable[tuple[Any, ...]]) -> list[Hit]:
-    return [Hit(key, _vector(vector), trust) for key, vector, trust in rows]
+    return [Hit(key, _vector(vector)) for key, vector in rows]
 
 
 def _alike(rows: Sequence[tuple[Any, ...]], search: Search) -> list[Hit]:

@@ -59,7 +59,7 @@ class QdrantStore:
     create a payload index in Qdrant before they are written, of the field with "value." before it:
     without one, a search of millions of keys may miss some that satisfy the conditions.
 
-    A key of 574 numbers takes some 2 kB, on disk and in memory. So for 10^8 keys share 200 GB among
+    A key of 256 numbers takes some 1 kB, on disk and in memory. So for 10^8 keys share 100 GB among
     nodes by ``shards``, two or more on each, or leave most of it on disk by ``on_disk``.
 
     Args:
@@ -409,7 +409,7 @@ class _Wanted(NamedTuple):
             using=self.using,
             limit=self.number * times,
             filter=these,
-            with_payload=True if values else ["key", "trust"],
+            with_payload=True if values else ["key"],
             with_vector=[_MEANING],
         )
 
@@ -434,7 +434,7 @@ def _alias_payload(alias: Alias) -> dict[str, Any]:
 def _point(row: Row) -> models.PointStruct:
     from qdrant_client import models
 
-    payload = {"key": row.key, "value": row.value, "trust": float(row.trust)}
+    payload = {"key": row.key, "value": row.value}
     if not _is_exact(row.value):
         payload |= {"value": _with_floats(row.value), "json": json.dumps(row.value)}
     vectors: dict[str, Any] = {}
@@ -465,12 +465,11 @@ def _row(point: models.Record) -> Row:
     spelling = point.vector.get(_SPELLING) if isinstance(point.vector, dict) else None
     indices = sorted(spelling.indices) if isinstance(spelling, models.SparseVector) else []
     ngrams = np.array(indices, np.int64)
-    return Row(payload["key"], _value(payload), _vector(point), payload["trust"], ngrams)
+    return Row(payload["key"], _value(payload), _vector(point), ngrams)
 
 
 def _hit(point: models.ScoredPoint) -> Hit:
-    payload = point.payload or {}
-    return Hit(payload["key"], _vector(point), payload["trust"])
+    return Hit((point.payload or {})["key"], _vector(point))
 
 
 def _vector(point: models.Record | models.ScoredPoint) -> NDArray[np.float32] | None:

@@ -30,12 +30,13 @@ from fuzzydict.options import OPTIONS, unknown_option
 from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY, has_words
 from fuzzydict.search.aliases import checked_aliases, no_such_key
-from fuzzydict.search.key_index import exact_text, plain_texts
+from fuzzydict.search.key_index import exact_text, texts_with_words
+from fuzzydict.search.keys import compared_words
 from fuzzydict.stores.base import Alias, Known, Row
 from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
 from fuzzydict.stores.values import as_json, as_key, is_storable
 from fuzzydict.stores.where import conditions_of, satisfies
-from fuzzydict.text.ngrams import ngram_buckets_of_each
+from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             StoreError: there is nothing, or another version of fuzzydict wrote it.
             OptionError: the keys were encoded by another embedding; the message names both.
         """
-        embedding, store = self._projected_embedding(), self._store
+        meaning, store = self._current_meaning(), self._store
         meta = store.meta()
         if meta is None and not create:
             raise StoreError(
@@ -148,11 +149,11 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"place for them, and `fuzzydict push` fills it"
             )
         if meta is None:
-            size = embedding.encode(["size"]).shape[1]
-            store.create(size, KeySample.empty(embedding).as_json(embedding))
+            size = meaning.of_keys(["size"]).shape[1]
+            store.create(size, KeySample.empty(meaning).as_json(meaning))
             meta = store.meta() or {}
-        sample = KeySample.of_json(meta, embedding, store.place)
-        require_same(meta.get("embedding", {}), embedding, "store")
+        sample = KeySample.of_json(meta, meaning, store.place)
+        require_same(meta.get("embedding", {}), meaning, "store")
         self.__dict__.update(_sample=sample, _lookup=None)
         return self
 
@@ -348,9 +349,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
         That is done by itself whenever the number of keys has doubled or halved.
         """
-        embedding = self._projected_embedding()
-        sample = KeySample.drawn(self._store, embedding)
-        self._store.set_meta(sample.as_json(embedding))
+        meaning = self._current_meaning()
+        sample = KeySample.drawn(self._store, meaning)
+        self._store.set_meta(sample.as_json(meaning))
         with self._lock:
             self.__dict__.update(_sample=sample, _lookup=None)
 
@@ -413,10 +414,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 self.open()
             sample, scorer = cast("KeySample", self._sample), self.scorer
             if self._lookup is None or self._lookup[:2] != (scorer, self._count):
-                embedding = self._projected_embedding()
-                lookup = StoreLookup(
-                    self._store, embedding, sample, self._count, scorer, self._where
-                )
+                meaning = self._current_meaning()
+                lookup = StoreLookup(self._store, meaning, sample, self._count, scorer, self._where)
                 self.__dict__["_lookup"] = (scorer, self._count, lookup)
             return cast("tuple[Any, int, StoreLookup]", self._lookup)[2]
 
@@ -458,16 +457,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
         stored = {as_key(key): as_json(key, value) for key, value in items.items()}
-        names, texts = plain_texts(stored)
-        rows = {key: Row(key, value, None, 0.0, _NO_NGRAMS) for key, value in stored.items()}
-        if names:
-            vectors, trust = self._projected_embedding().encode_with_trust(names)
-            encoded = zip(names, units(vectors), trust.tolist(), strict=True)
-            for (name, unit, sure), ngrams in zip(
-                encoded, ngram_buckets_of_each(texts), strict=True
-            ):
-                vector = unit if unit.any() else None
-                rows[name] = Row(name, stored[name], vector, sure, ngrams)
+        rows = {key: Row(key, value, None, _NO_NGRAMS) for key, value in stored.items()}
+        names = texts_with_words(stored)
+        vectors = units(self._current_meaning().of_keys(names)) if names else ()
+        for name, vector in zip(names, vectors, strict=True):
+            shared = np.array(ngrams(" ".join(compared_words(name))), np.int64)
+            rows[name] = Row(name, stored[name], vector if vector.any() else None, shared)
         return list(rows.values())
 
     def _count_again(self) -> None:

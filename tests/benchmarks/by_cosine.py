@@ -1,9 +1,10 @@
 """Measures word vectors by the cosine alone, without spelling.
 
-    python -m tests.benchmarks.by_cosine VECTORS... --sets FILE...
+    python -m tests.benchmarks.by_cosine [--beside-english] VECTORS... --sets FILE...
 
 For each file of vectors it prints the hit@1 of retrieval sets, over the queries that have a right
-key, and the rank correlation with what people say of WordSim-353 and SimLex-999.
+key, and the rank correlation with what people say of WordSim-353 and SimLex-999. With
+--beside-english each stands beside the table of English words, as Brown's part does by default.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import units
+from fuzzydict.embedding.word_vectors import English, side_by_side
 from fuzzydict.evaluation.datasets import similarity_pairs
 from fuzzydict.evaluation.evaluate import rank_correlation
 
@@ -43,11 +45,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         prog="python -m tests.benchmarks.by_cosine", description="Measure vectors by the cosine."
     )
     parser.add_argument("vectors", metavar="VECTORS", type=Path, nargs="+")
+    parser.add_argument("--beside-english", action="store_true")
     parser.add_argument("--sets", metavar="FILE", type=Path, nargs="+", required=True)
     given = parser.parse_args(argv)
     rows, judged = list[list[Any]](), similarity_pairs()
     for path in given.vectors:
         vectors = WordVectors.load(path)
+        if given.beside_english:
+            vectors = side_by_side(English(), vectors)
         hits = [hit_rate(vectors, one) for one in given.sets]
         correlations = [rank_correlation(vectors, pairs) for pairs in judged.values()]
         rows.append([path.stem, *hits, *correlations])

@@ -4,6 +4,7 @@ The set is a JSON file like a retrieval set, in which a query has a ``kind`` as 
 ``accept`` if no key is right.
 
     python -m tests.benchmarks.everyday [--encoder] everyday.json
+    python -m tests.benchmarks.everyday traps.json
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[Scored]:
 
 
 def _by_dict(keys: list[str], queries: list[str], **options: Any) -> list[Scored]:
-    ranked = FuzzyDict(dict.fromkeys(keys), **options).most_similar(queries, topn=1)
-    return [(best.key, best.score) for (best,) in ranked]
+    d = FuzzyDict(dict.fromkeys(keys), **options)
+    found = d.most_similar(queries, topn=1)  # texts without words have none
+    return [(row[0].key, row[0].score) if row else ("", 0.0) for row in found]
 
 
 def _answers(system: System, dictionaries: list[dict[str, Any]]) -> Iterator[Answer]:

@@ -3,7 +3,8 @@
 Examples are drawn from the queries of a dict, and the others are asked before and after, at the
 default cutoff or another. Small dicts are joined until there are twice as many queries as examples.
 
-    python -m tests.benchmarks.fit_harm [--examples 5 12 30] [--draws 20] [--cutoff C] SET.json...
+    python -m tests.benchmarks.fit_harm [--examples 5 12 30] [--draws 20] [--cutoff C]
+        [--validation SHARE] SET.json...
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--examples", type=int, nargs="+", default=[5, 12, 30])
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--cutoff", type=float, help="by default that of the dict")
+    parser.add_argument("--validation", type=float, help="as fit takes it; 0 learns from a few")
     given = parser.parse_args(argv)
     print_report(
         "Queries that were not among the examples, before and after fit",
@@ -78,12 +80,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             row
             for path in given.paths
             for count in given.examples
-            for row in _rows(path, count, given.draws, given.cutoff)
+            for row in _rows(path, count, given)
         ],
     )
 
 
-def _rows(path: Path, count: int, draws: int, cutoff: float | None) -> Iterator[list[object]]:
+def _rows(path: Path, count: int, given: argparse.Namespace) -> Iterator[list[object]]:
+    draws = given.draws
     dictionaries = json.loads(path.read_text("utf-8"))["dictionaries"]
     before, after, asked, kept, seconds = Side(), Side(), 0, 0, 0.0
     for draw in range(draws):
@@ -91,10 +94,11 @@ def _rows(path: Path, count: int, draws: int, cutoff: float | None) -> Iterator[
         order = list(queries)
         random.Random(draw).shuffle(order)
         shown, others = ({q: queries[q] for q in part} for part in (order[:count], order[count:]))
-        d = FuzzyDict(keys, score_cutoff=cutoff)
+        d = FuzzyDict(keys, score_cutoff=given.cutoff)
         before = before.plus(d, others, shown)
         start = time.perf_counter()
-        kept += d.fit({query: sorted(right) or None for query, right in shown.items()}).kept
+        examples = {query: sorted(right) or None for query, right in shown.items()}
+        kept += d.fit(examples, validation=given.validation).kept
         seconds += time.perf_counter() - start
         after, asked = after.plus(d, others, shown), asked + len(shown)
     for when, (counts, as_shown) in (("before", before), ("after", after)):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fuzzydict._arrays import Array
-from fuzzydict.learning.projections import Settings, fit_retrieval
+from fuzzydict.learning.train import Settings, fit_retrieval
 
 PAIRS, KEYS, SIZE = 19_000, 13_000, 300
 CANDIDATES = 4096  # keys that a query is told apart from in a step; in the second line all
@@ -80,7 +80,7 @@ def by_torch(torch: Any, queries: Array, keys: Array, right: Any, settings: Sett
     random = np.random.default_rng(0)
     x, y, wanted = (torch.from_numpy(array) for array in (queries, keys, right))
     q, k = (torch.nn.Parameter(torch.eye(x.shape[1])) for _ in range(2))
-    log_temperature = torch.nn.Parameter(torch.tensor(float(np.log(settings.first_temperature))))
+    log_temperature = torch.nn.Parameter(torch.tensor(float(np.log(settings.start_temperature))))
     matrices = torch.optim.Adam([q, k], lr=settings.learning_rate * x.shape[1] ** -0.5)
     number = torch.optim.Adam([log_temperature], lr=settings.learning_rate)
     total = 0.0

@@ -127,7 +127,8 @@ def _asked(d: FuzzyDict[int], query: str) -> bool:
     _require(d[query] == d.get(query) == match.value == dict.__getitem__(d, match.key))
     if plain(query):
         best = d.most_similar(query, topn=1)[0]
-        _require(query in d or best == match)  # an equal key is certain, whatever its score
+        alike = best.key == match.key and abs(best.score - match.score) < 1e-5
+        _require(query in d or alike)  # an equal key is certain, whatever its score
         _require(abs(d.attend(query).weights.sum() - 1) < 1e-5)
     return True
 

@@ -21,7 +21,7 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDict, FuzzyDictError, NoMatchError
 from fuzzydict.evaluation.datasets import Dictionary, RetrievalSet, read_sets
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.search.score import DefaultScore
+from fuzzydict.search.score import JudgedScore
 
 from .report import print_report
 
@@ -64,11 +64,11 @@ def main(argv: Sequence[str] | None = None, *, keys: int = _KEYS) -> None:
 def _report_weights(seeds: int, keys: int) -> None:
     words = Brown().words
     draws = [random.Random(seed).sample(words, min(keys, len(words))) for seed in range(seeds)]
-    temperatures = sorted({*_TEMPERATURES, DefaultScore.temperature})
+    temperatures = sorted({*_TEMPERATURES, JudgedScore.temperature})
     weights = np.hstack([_own_weights(draw, temperatures) for draw in draws])
     rows = [
         [
-            _marked(temperature, DefaultScore.temperature),
+            _marked(temperature, JudgedScore.temperature),
             *(float(np.quantile(row, share)) for share in (0, 0.01, 0.5)),
             float((row >= 0.9).mean()),
         ]
@@ -102,12 +102,12 @@ def _report_cutoffs(sets: Sequence[RetrievalSet]) -> None:
     noise = _scores_of_noise(dictionary for one in sets for dictionary in one.dictionaries)
     rows = [
         [
-            _marked(cutoff, DefaultScore.score_cutoff),
+            _marked(cutoff, JudgedScore.score_cutoff),
             *(_below(cutoff, scores) for scores in right),
             _below(cutoff, np.concatenate(right)),
             _below(cutoff, noise),
         ]
-        for cutoff in sorted({*_CUTOFFS, DefaultScore.score_cutoff})
+        for cutoff in sorted({*_CUTOFFS, JudgedScore.score_cutoff})
     ]
     lost = [f"{one.name} ({len(scores)})" for one, scores in zip(sets, right, strict=True)]
     print_report(

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzydict import WordVectors
-from fuzzydict.embedding.word2vec import POWER, Model, Trained, combine, train
-from fuzzydict.embedding.word_vectors import brown_sentences
+from fuzzydict.embedding.word2vec import POWER, Model, Trained, brown_sentences, combine, train
 from fuzzydict.text.words import words
 
 __all__ = ["Corpus", "Part", "Timed", "Trainer", "brown_corpus", "join"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzydict.learning.projections import Settings, fit_retrieval
+from fuzzydict.learning.train import Settings, fit_retrieval
 
 from . import fitting_speed, turns
 from .speed_data import Sizes

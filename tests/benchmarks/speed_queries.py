@@ -35,8 +35,8 @@ __all__ = [
 T = TypeVar("T")
 Kind = Callable[[Sequence[str]], Iterator[str]]  # of keys; gives queries
 
-#: A word that the Brown corpus has so often, or more often, is frequent: one in five of its words.
-FREQUENT = 20
+#: A word with such a count, or a larger one, is frequent: twenty in a million.
+FREQUENT = 20_000
 _SHORTEST = 4  # letters of a word that slips are made in
 
 _ONSETS = [*"bdfghjklmnprstvwz", "bl", "br", "ch", "pl", "qu", "sh", "st", "tr"]
@@ -127,7 +127,7 @@ def any_slips(keys: Sequence[str], which: Iterable[str] = tuple(SLIPS)) -> Itera
 
 
 def known(keys: Sequence[str], count: int) -> Iterator[str]:
-    """Yield texts of ``count`` words of the Brown corpus that are no keys, as long as there are."""
+    """Yield texts of ``count`` words of the table that are no keys, as long as there are."""
     chance, words = random.Random(f"known {count}"), _words()
     if count == 1:
         return _fresh(chance.sample(words, len(words)), keys)

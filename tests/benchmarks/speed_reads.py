@@ -22,7 +22,7 @@ from .turns import Case, Run, each
 __all__ = ["exact", "first", "millions", "phrases", "pooling", "several", "similar"]
 
 _WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
-_DICTS = 50  # of ten keys, and fewer of more: ten keys alone have too few different slips
+_DICTS = 100  # of ten keys, and fewer of more: ten keys alone have too few different slips
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
 
 _EXTRACT = "rapidfuzz extractOne"

@@ -163,15 +163,15 @@ def two_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluate_module, "PEERS", few)
 
 
-def test_the_vectors_alone_are_another_row() -> None:
-    result = evaluate("--identity", "--no-peers", "--format", "markdown", SPELLING)
+def test_the_free_vectors_are_another_row() -> None:
+    result = evaluate("--english", "--no-peers", "--format", "markdown", SPELLING)
     assert result.exit_code == 0, result.stderr
     found = rows(result.stdout)
-    alone = "FuzzyDict, the vectors alone"
+    alone = "FuzzyDict, english"
     assert [row["system"] for row in found if row.get("set") == "spelling"] == ["FuzzyDict", alone]
     judged = {row["system"]: row["Spearman"] for row in found if "Spearman" in row}
     assert judged["FuzzyDict"] != judged[alone]
-    assert "--identity" in result.stdout  # in the command that makes it again
+    assert "--english" in result.stdout  # in the command that makes it again
 
 
 @pytest.mark.usefixtures("two_missing")

@@ -94,7 +94,7 @@ def test_a_list_with_queries_that_match_nothing_names_them_all() -> None:
     assert [match and match.key for match in found] == ["color", *[None] * 4, "color", None]
     assert found.unmatched == ("qwzzt", None, "", "car", "qwzzt")
     with pytest.raises(NoMatchError, match="2 of the queries: 'qwzzt', 'wxyzz'; leave them out"):
-        d.pool(["colour", "qwzzt", "wxyzz"])
+        d.pool(["colour", "qwzzt", "wxyzz"], score_cutoff=0.5)
     with pytest.raises(NoMatchError, match="'qwzzt': the nearest is"):  # that alone
         d.nearest(["colour", "qwzzt"])
     assert d.nearest("qwzzt", default="none") == "none"
@@ -112,10 +112,11 @@ def test_a_message_does_not_name_thousands() -> None:
 @pytest.mark.parametrize("scorer", [None, "cosine", "spelling"])
 def test_a_cutoff_may_be_given_to_a_single_read(scorer: Any) -> None:
     d = car(scorer=scorer)
-    match = d.most_similar("colr")[0]
-    above = match.score + 1e-6
+    match = d.nearest("colr", score_cutoff=0)
+    above = match.score + 1e-5
     exact: Any = Decimal(0)
-    for cutoff in (match.score, 0, exact, -math.inf):
+    assert d.get("colr", score_cutoff=match.score) == d.nearest("colr").value == 0.0
+    for cutoff in (match.score - 1e-5, 0, exact, -math.inf):
         assert d.get("colr", score_cutoff=cutoff) == 0.0
         assert d.get_many(["colr"], score_cutoff=cutoff) == [0.0]
         assert d.nearest("colr", score_cutoff=cutoff) == match

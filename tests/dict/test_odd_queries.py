@@ -104,7 +104,49 @@ def test_what_cannot_be_hashed_is_a_type_error_as_of_a_dict(query: Any) -> None:
                     read(query)
 
 
-@pytest.mark.parametrize("query", ["", "?!", None, 5, 10**5000], ids=quoted)
+@pytest.mark.parametrize("options", [{}, {"scorer": "spelling"}, {"scorer": "cosine"}], ids=str)
+@pytest.mark.parametrize("query", ["", "?!", " ", np.str_("\u00a0")], ids=repr)
+def test_a_text_without_words_in_a_list_has_an_empty_answer(query: Any, options: Any) -> None:
+    d: FuzzyDict[float] = FuzzyDict(ITEMS, **options)
+    for queries in ([query], ["color", query, "brand"]):
+        place = queries.index(query)
+        similar, explained, attended = (
+            d.most_similar(queries),
+            d.explain(queries),
+            d.attend(queries),
+        )
+        assert [len(some) for some in similar] == [0 if one is query else 3 for one in queries]
+        assert similar[place]._repr_html_() == "<p>no matches</p>"
+        assert [one.query for one in explained] == queries == [one.text for one in attended]
+        why, found = explained[place], attended[place]
+        assert (why.best, why.runner_up, why.matches, why.margin) == (None, None, False, None)
+        assert "no letters or digits" in str(why)
+        assert (found.names, found.top(), found.effective_keys) == ([], [], 0)
+        assert found.query.shape == found.keys.shape[1:] == attended[0].query.shape
+        assert why.none == found.none == (None if options.get("scorer") == "cosine" else 1.0)
+        with pytest.raises(NoMatchError):
+            _ = found.output
+        for shown in (similar, explained, attended):
+            assert shown._repr_html_().startswith("<")
+            assert all(one._repr_html_() and str(one) and repr(one) for one in shown)
+        with pytest.raises(NoMatchError):
+            d.pool(queries)
+    for read in (d.most_similar, d.explain, d.attend, d.pool):
+        with pytest.raises(NoMatchError, match="no letters or digits"):
+            read(query)
+
+
+def test_a_key_without_words_is_found_in_a_list() -> None:
+    d: FuzzyDict[float] = FuzzyDict({**ITEMS, "?!": 4.0})
+    d.aliases = {"hue": "?!"}
+    queries = ["hue", "!!", "?!"]
+    similar = d.most_similar(queries)
+    assert [[one.key for one in some] for some in similar] == [["?!"], [], ["?!"]]
+    assert [one.best and one.best.key for one in d.explain(queries)] == ["?!", None, "?!"]
+    assert [one.names for one in d.attend(queries)] == [[], [], []]
+
+
+@pytest.mark.parametrize("query", [None, 5, 10**5000], ids=quoted)
 def test_an_error_names_the_place_of_a_query_that_has_nothing_to_compare(query: Any) -> None:
     d = FuzzyDict(ITEMS)
     for read in (d.most_similar, d.explain, d.attend, d.pool):

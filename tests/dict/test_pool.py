@@ -18,6 +18,7 @@ def encode(texts: list[str]) -> Any:
     return [np.sin(np.arange(1, 7) * sum(map(ord, text))) for text in texts]
 
 
+@pytest.mark.filterwarnings("ignore:pool")
 def test_values_are_converted_once_until_a_write() -> None:
     asked: list[str] = []
 

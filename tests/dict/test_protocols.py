@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import concurrent.futures
 import contextlib
 import copy
 import gc
@@ -147,28 +146,38 @@ def test_keywords_are_exact() -> None:
         "{colour}".format(**car())
 
 
-# In pool mode, too, though some of them read each d[key].
+# In pool mode, too, whatever the scorer.
 COPIED_IN_POOL_MODE: dict[str, Callable[[Any], Any]] = {
     "dict": dict,
     "{**d}": lambda d: {**d},
     "copy": lambda d: dict(d.copy()),
-    "UserDict": lambda d: collections.UserDict(d).data,
+    "|": lambda d: {} | d,
+    "update": lambda d: [new := {}, new.update(d)][0],
+    "pickle": lambda d: dict(pickle.loads(pickle.dumps(d))),
+    "Counter": collections.Counter,
     "UserDict |=": lambda d: ior(collections.UserDict(), d).data,
+    "defaultdict": lambda d: collections.defaultdict(int, d),
+    "items": lambda d: dict(d.items()),
+    "items of a proxy": lambda d: dict(types.MappingProxyType(d).items()),
+    "json": lambda d: json.loads(json.dumps(d)),
+}
+# These read each d[key], which a named scorer pools.
+READ_IN_POOL_MODE: dict[str, Callable[[Any], Any]] = {
+    "UserDict": lambda d: collections.UserDict(d).data,
     "OrderedDict": collections.OrderedDict,
-    "OrderedDict with more": lambda d: dict(collections.OrderedDict(d, brand=3.0)),
     "OrderedDict |=": lambda d: ior(collections.OrderedDict(), d),
     "OrderedDict |": lambda d: collections.OrderedDict() | d,
-    "Counter": collections.Counter,
-    "defaultdict": lambda d: collections.defaultdict(int, d),
     "dict of a proxy": lambda d: dict(types.MappingProxyType(d)),
     "** of a proxy": lambda d: {**types.MappingProxyType(d)},
-    "items of a proxy": lambda d: dict(types.MappingProxyType(d).items()),
     "items of a chain": lambda d: dict(collections.ChainMap({}, d).items()),
     "items of a chain of chains": lambda d: dict(
         collections.ChainMap({}, collections.ChainMap(d)).items()
     ),
     "values of a chain": lambda d: dict(zip(d, collections.ChainMap(d).values(), strict=True)),
-    "json": lambda d: json.loads(json.dumps(d)),
+    "a loop": lambda d: {key: d[key] for key in d},
+    "itemgetter": lambda d: dict(zip(d, operator.itemgetter(*d)(d), strict=True)),
+    "get": lambda d: {key: d.get(key) for key in d},
+    "get_many": lambda d: dict(zip(d, d.get_many(list(d)), strict=True)),
 }
 PRICES = {"color": 1.0, "brand": 3.0}
 
@@ -177,51 +186,29 @@ def pooling(**options: Any) -> FuzzyDict[Any]:
     return FuzzyDict(PRICES, mode="pool", temperature=9.0, embedding=VECTORS, **options)
 
 
+@pytest.mark.parametrize("scorer", [None, "spelling", "cosine"])
 @pytest.mark.parametrize("way", COPIED_IN_POOL_MODE)
-def test_these_take_the_items_of_a_dict_in_pool_mode(way: str) -> None:
-    d = pooling()
-    for _ in range(2):
-        assert dict(COPIED_IN_POOL_MODE[way](d)) == PRICES
-        assert 1.0 < d["color"] < d["brand"] < 3.0  # what reads by d[key] pools
+def test_these_take_the_items_of_a_dict_in_pool_mode(way: str, scorer: str | None) -> None:
+    assert dict(COPIED_IN_POOL_MODE[way](pooling(scorer=scorer))) == PRICES
 
 
-POOLED: dict[str, Callable[[Any], Any]] = {
-    "a loop": lambda d: {key: d[key] for key in d},
-    "a loop over keys": lambda d: {key: d[key] for key in d.keys()},  # noqa: SIM118
-    "map": lambda d: dict(zip(d, map(d.__getitem__, d.keys()), strict=True)),
-    "itemgetter": lambda d: dict(zip(d, operator.itemgetter(*d.keys())(d), strict=True)),
-    "a chain": lambda d: {key: collections.ChainMap({}, d)[key] for key in d},
-    "dict of a chain": lambda d: dict(collections.ChainMap({}, d)),
-}
+@pytest.mark.parametrize("way", READ_IN_POOL_MODE)
+def test_what_reads_each_key_takes_the_items_too_unless_a_named_scorer_pools(way: str) -> None:
+    assert dict(READ_IN_POOL_MODE[way](pooling())) == PRICES
+    d = pooling(scorer="cosine")
+    assert 1.0 < d["color"] < d["brand"] < 3.0
+    assert dict(READ_IN_POOL_MODE[way](d)) == {"color": d["color"], "brand": d["brand"]}
 
 
-@pytest.mark.parametrize("way", POOLED)
-def test_these_pool_in_pool_mode(way: str) -> None:
-    d = pooling()
-    assert POOLED[way](d) == {"color": d["color"], "brand": d["brand"]} != PRICES
-
-
-def test_one_step_of_a_program_copies_and_then_pools() -> None:
-    d = pooling()
-    pooled = [d["color"], d["brand"]]
-    ways: list[Any] = [collections.OrderedDict, operator.itemgetter("color", "brand")] * 3
-    for copied, read in zip(*[iter([way(d) for way in ways])] * 2, strict=True):
-        assert (copied, list(read)) == (PRICES, pooled)
-
-
-def test_one_step_that_asks_for_keys_and_reads_one_is_no_copy() -> None:
-    """As where a server calls the methods that it is asked for."""
-    d = pooling()
-    calls = ((d.keys, ()), (d.__getitem__, ("brand",)), (d.__getitem__, ("color",)))
-    answers = [method(*arguments) for method, arguments in calls]
-    assert answers[1:] == [d["brand"], d["color"]]
-
-
-def test_copies_in_several_threads_are_exact_each() -> None:
-    d = FuzzyDict({f"key {i}": float(i) for i in range(30)}, mode="pool", scorer="spelling")
-    with concurrent.futures.ThreadPoolExecutor(4) as threads:
-        copies: list[Any] = list(threads.map(collections.OrderedDict, [d] * 16))
-    assert all(copied == dict(d) for copied in copies)
+def test_in_pool_mode_a_key_has_its_own_value_as_it_is_by_the_default_score() -> None:
+    d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128), "name": "no number"}, mode="pool")
+    d.aliases = {"scarlet": "red"}
+    assert d["red"] == d["scarlet"] == d.get("red") == (255, 0, 0)
+    assert d.get_many(["red", "scarlet", "name"]) == [(255, 0, 0), (255, 0, 0), "no number"]
+    del d["name"]
+    for temperature in (0.1, 1.0, 50.0):
+        d.temperature = temperature
+        np.testing.assert_allclose(d.pool(["red", "navy"]), [(255, 0, 0), (0, 0, 128)], atol=1e-6)
 
 
 def test_names_in_sql_are_read_fuzzily() -> None:

@@ -81,7 +81,6 @@ def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen()
     assert (mine.name, mine.over(["red", "blue"]).best("scarlet")) == ("mine", "red")
     assert mine.never_seen is not None
     assert (mine.never_seen("Red blue"), mine.never_seen("red green")) == (False, True)
-    assert fuzzy_dict().encoder.embedding.vocabulary.row("smartphone") is not None  # of the table
     assert fuzzy_dict("counted", Counted()).never_seen is None
     assert all(system.is_probability for system in (mine, fuzzy_dict()))
 

@@ -209,7 +209,7 @@ def test_weights_are_attention_times_the_probability_that_a_key_is_right() -> No
 def test_a_text_unlike_all_keys_has_nearly_zeros() -> None:
     weights = FuzzyKeyEncoder(JOBS, output="weights").fit(JOBS).transform([*JOBS, "qwzzt", None])
     np.testing.assert_allclose(weights[:3], np.eye(3), atol=1e-3)
-    assert weights[3].sum() < 0.1
+    assert weights[3].sum() < 0.5
     assert weights[4].tolist() == [0, 0, 0]
 
 

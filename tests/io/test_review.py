@@ -24,7 +24,7 @@ from tests.support.properties import examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 QUERIES = TEXTS.filter(lambda text: bool(text.strip()))
-COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Great Britain": "GB"}, score_cutoff=0.2)
+COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Great Britain": "GB"}, score_cutoff=0.35)
 
 
 def table_of(folder: Path, cells: list[str], name: str = "t.jsonl") -> Path:

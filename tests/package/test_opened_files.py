@@ -24,7 +24,7 @@ import json
 print(json.dumps(opened))
 """
 _SLOW = pytest.mark.slow("it starts a process, much as the others do")
-_BROWN = {"brown.vectors", "wordnet.projections"}
+_BROWN = {"brown.vectors"}
 _ENGLISH = {"english.vectors"}
 
 
@@ -32,8 +32,6 @@ _ENGLISH = {"english.vectors"}
     ("options", "expected"),
     [
         ("{}", _BROWN | _ENGLISH),
-        pytest.param("{'projections': 'wordnet'}", _BROWN, marks=_SLOW),
-        pytest.param("{'projections': 'identity'}", {"brown.vectors"}, marks=_SLOW),
         ("{'embedding': 'english'}", _ENGLISH),
         ("{'embedding': lambda texts: [[len(t), 1.0] for t in texts]}", _ENGLISH),
         pytest.param("{'embedding': axes}", set(), marks=_SLOW),

@@ -184,7 +184,7 @@ def test_nothing_is_written_of_no_rows(store: Store) -> None:
 
 def test_a_key_that_is_written_again_is_replaced(store: Store) -> None:
     store.write([row("red", {"old": 1}), row("blue", 2)])
-    new = Row("red", ["new"], row("green").vector, 0.25, row("green").ngrams)
+    new = Row("red", ["new"], row("green").vector, row("green").ngrams)
     store.write([new])
     assert store.count() == 2
     check_same(all_rows(store).values(), [new, row("blue", 2)])
@@ -276,12 +276,6 @@ def test_nothing_is_shared_with_the_caller(store: Store) -> None:
     check_same(all_rows(store).values(), [kept])
     store.rows(["red"]).values["red"]["list"].append(2)
     check_same(all_rows(store).values(), [kept])
-
-
-def test_trust_is_kept(store: Store) -> None:
-    rows = [row(f"key {i}", trust=i / 7) for i in range(8)]
-    store.write(rows)
-    check_same(all_rows(store).values(), rows)
 
 
 def test_a_vector_of_another_length_is_refused_and_nothing_is_written(store: Store) -> None:

@@ -154,7 +154,7 @@ class Answers:
     def _read(self, explanation: Explanation, attention: Attention) -> dict[str, Any]:
         """Return the verdict on a read that pools, whose cutoff is another."""
         query, best, cutoff = quoted(explanation.query), explanation.best, self._cutoff
-        if best.score < cutoff and not explanation.equal:
+        if best is not None and best.score < cutoff and not explanation.equal:
             verdict = f"{query} finds nothing: the best, {quoted(best.key)}, has {best.score:.3f}"
             below = f"below the cutoff {cutoff:.3f}"
             return {"verdict": f"{verdict}, {below}", "matches": False, "doubtful": False}
@@ -228,10 +228,10 @@ class Answers:
     # ---- several queries ------------------------------------------------------------------
 
     def heat(self, queries: Any, temperature: float | None = None) -> dict[str, Any]:
-        """Return the weights of several queries for the best keys of each.
+        """Return the weights of several queries for the best keys of each; zeros without words.
 
         Raises:
-            OptionError: there is no query, or too many; or one has nothing to attend to.
+            OptionError: there is no query, or too many; or none has anything to attend to.
             ArgumentTypeError: a query is no text.
         """
         if not isinstance(queries, list) or not 1 <= len(queries) <= _MOST_QUERIES:
@@ -245,9 +245,14 @@ class Answers:
             row[place] for place in range(_MOST_COLUMNS) for row in ranked if place < len(row)
         )
         keys = list(islice(_different(in_turn), _MOST_COLUMNS))
+        if not keys:
+            raise OptionError("queries: none of them has letters or digits to attend by")
         shares = [dict(zip(one.names, one.weights.tolist(), strict=True)) for one in rows]
         weights = [[share.get(key, 0.0) for key in keys] for share in shares]
-        others = [max(0.0, 1.0 - sum(row)) for row in weights]
+        others = [
+            max(0.0, sum(share.values()) - sum(row))
+            for share, row in zip(shares, weights, strict=True)
+        ]
         return {"queries": queries, "keys": keys, "weights": weights, "others": others}
 
     # ---- the map --------------------------------------------------------------------------

@@ -10,19 +10,22 @@ from fuzzydict.errors import quoted
 from fuzzydict.text.words import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fuzzydict.results.explanation import Explanation, Word
-    from fuzzydict.search.score import Parts
+    from fuzzydict.search.judge import Parts
 
 _MOST = 6  # words
-_STAND_INS = 3  # of a word
 _WIDE = 40  # characters of a key or word
-_LEAST = 0.0005  # probability that is told
-_BECAUSE = {
-    "spelling": "it is spelled alike",
-    "meaning": "it means much the same",
-    "words": "its words match one by one",
+_LEAST = 0.05  # log-odds that are told
+#: What each part of the log-odds says of a key: for it, and against it.
+_SAY = {
+    "spelling": ("it is spelled alike", "it is spelled otherwise"),
+    "meaning": ("it means much the same", "it means something else"),
+    "words": ("its words are matched", "its words are not matched"),
+    "against": ("little sets them apart", "something sets them apart"),
+    "rivals": ("no other key competes", "other keys compete"),
+    "base": ("a key is often meant", "a key is seldom meant"),
 }
 
 
@@ -30,12 +33,9 @@ def reasons(explanation: Explanation) -> list[str]:
     """Return sentences that say why a query finds its key, or none.
 
     >>> from fuzzydict import FuzzyDict
-    >>> for line in reasons(FuzzyDict({"price": 1, "brand": 2}).explain("cost")):
-    ...     print(line)
-    Known words: cost.
-    'price' has 0.992, because it means much the same.
-    The next key, 'brand', has 0.000.
-    The probability that no key is right is 0.008.
+    >>> told = reasons(FuzzyDict({"price": 1, "brand": 2}).explain("cost"))
+    >>> told[0], told[1][:11], told[2][:6]
+    ('Known words: cost.', "'price' has", 'For it')
     """
     if explanation.taught:  # then the key is compared with itself
         return ["What was taught comes before all that is only similar."]
@@ -44,9 +44,6 @@ def reasons(explanation: Explanation) -> list[str]:
 
 def _of_words(explanation: Explanation) -> Iterator[str]:
     words = explanation.words[:_MOST]
-    if words and not explanation.tells_words:
-        yield "The encoder does not tell which words it knows."
-        return
     known = [shortened(word.text, _WIDE) for word in words if word.known]
     if known:
         yield f"Known words: {', '.join(known)}."
@@ -55,15 +52,15 @@ def _of_words(explanation: Explanation) -> Iterator[str]:
             yield _unknown(word)
     if len(explanation.words) > _MOST:
         yield f"It has {len(explanation.words) - _MOST} more words."
+    if words and not explanation.tells_words:
+        yield "The encoder compares the text as a whole, and these words are compared beside it."
 
 
 def _unknown(word: Word) -> str:
     name = quoted(word.text, _WIDE)
-    if not word.stand_ins:
+    if word.stand_in is None:
         return f"{name} is not known, and no known word is like it."
-    similar = [shortened(text, _WIDE) for text, _ in word.stand_ins[:_STAND_INS]]
-    verb = "stands" if len(similar) == 1 else "stand"
-    return f"{name} is not known; {_joined(similar)} {verb} in for it."
+    return f"{name} is not known; it is taken for {shortened(word.stand_in, _WIDE)}."
 
 
 def _of_keys(explanation: Explanation) -> Iterator[str]:
@@ -71,31 +68,32 @@ def _of_keys(explanation: Explanation) -> Iterator[str]:
         yield "An equal key always comes first."
         return
     best, next_best = explanation.best, explanation.runner_up
-    if best.score == -np.inf:
+    if best is None or best.score == -np.inf:
         return
-    yield f"{_named(best.key)} has {best.score:.3f}{_because(explanation.best_parts)}."
+    yield f"{_named(best.key)} has {best.score:.3f}."
+    yield from _of_parts(explanation.best_parts)
     if next_best is not None and next_best.score > -np.inf:
         yield f"The next key, {_named(next_best.key)}, has {next_best.score:.3f}."
     if explanation.none is not None:
         yield f"The probability that no key is right is {explanation.none:.3f}."
 
 
-def _because(parts: Parts | None) -> str:
-    """Return the parts of a probability, the largest first; nothing of other scores."""
+def _of_parts(parts: Parts | None) -> Iterator[str]:
+    """Tell what speaks for and against a key, the largest first; nothing of other scores."""
     if parts is None:
-        return ""
-    shares = {reason: getattr(parts, part) for part, reason in _BECAUSE.items()}
-    ranked = sorted(shares.items(), key=lambda item: -item[1])
-    told = [(reason, share) for reason, share in ranked if share >= _LEAST]
-    if len(told) == 1:
-        return f", because {told[0][0]}"
-    several = ", ".join(f"{share:.3f} because {reason}" for reason, share in told)
-    return f": {several}" if told else ""
+        return
+    shares = {name: getattr(parts, name) for name in _SAY}
+    ranked = sorted(shares, key=lambda name: -abs(shares[name]))
+    told = [name for name in ranked if abs(shares[name]) >= _LEAST]
+    for title, against in (("For it", False), ("Against it", True)):
+        said = [
+            f"{_SAY[name][against]} ({shares[name]:+.1f})"
+            for name in told
+            if (shares[name] < 0) is against
+        ]
+        if said:
+            yield f"{title}: {', '.join(said)}."
 
 
 def _named(key: Any) -> str:
     return quoted(key, _WIDE)
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)

@@ -137,11 +137,11 @@ def test_a_query_that_is_too_long_is_refused() -> None:
 
 
 def test_the_verdict_of_a_dict_that_pools_is_on_the_pooled_value() -> None:
-    d = FuzzyDict(COLORS, mode="pool")
+    assert Answers(FuzzyDict(COLORS, mode="pool")).about()["cutoff"] == 0.02
+    d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.2)
     answers = Answers(d)
-    assert answers.about()["cutoff"] == 0.02
-    for query, pools in {"violet": True, "navvy": True, "q": True, "qwzzt": False}.items():
-        told = answers.answer(query)  # "q" would be warned of elsewhere; the page shows how unsure
+    for query, pools in {"scarlet": True, "navvy": True, "qwzzt": False}.items():
+        told = answers.answer(query)  # a doubtful one is warned of elsewhere
         assert told["pools"] == pools
         assert told["pools"] == ("gives the pooled value" in told["verdict"])
     with pytest.raises(NoMatchError):
@@ -309,11 +309,16 @@ def test_a_heat_map_has_the_best_keys_of_each_query() -> None:
 
 
 @pytest.mark.parametrize(
-    "queries", [[], ["a"] * 21, "text", None, [1], [None], {"a": 1}, ["navy", "?!"], ["a" * 501]]
+    "queries", [[], ["a"] * 21, "text", None, [1], [None], {"a": 1}, ["?!"], ["a" * 501]]
 )
 def test_queries_of_a_heat_map_are_texts(queries: Any) -> None:
     with pytest.raises(fuzzydict.FuzzyDictError):
         Answers(FuzzyDict(COLORS)).heat(queries)
+
+
+def test_a_query_without_words_has_an_empty_row_in_a_heat_map() -> None:
+    heat = Answers(FuzzyDict(COLORS)).heat(["navy", "?!"])
+    assert (sum(heat["weights"][1]), heat["others"][1]) == (0, 0)
 
 
 def test_keys_to_choose_begin_with_a_text_then_contain_it_then_are_like_it() -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import pytest
 
 from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.reasons import reasons
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
+_TITLES = ("For it: ", "Against it: ")
+_NUMBER = re.compile(r"[+-]\d+\.\d")
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("colour", "'color' has 1.000, because it is spelled alike."),
-        ("qwzzt", "'qwzzt' is not known; "),
+        ("colour", "'color' has 0.9"),
+        ("qwzzt", "'qwzzt' is not known, "),
+        ("colorr", "'colorr' is not known; it is taken for color."),
         ("top velocity", "Known words: top, velocity."),
         ("brand", "An equal key always comes first."),
         ("what it costs", "What was taught comes before all that is only similar."),
@@ -27,15 +33,21 @@ def test_a_reason_is_a_sentence(query: str, said: str) -> None:
     assert any(line.startswith(said) for line in reasons(d.explain(query)))
 
 
-def test_the_largest_part_of_a_score_comes_first_and_the_parts_sum_to_it() -> None:
+def test_what_speaks_for_a_key_and_against_it_adds_up_to_its_log_odds() -> None:
     explanation = FuzzyDict(CAR).explain("highest speed")
-    line = next(line for line in reasons(explanation) if line.startswith("'top speed' has"))
-    score, *parts = [
-        float(word) for word in line.replace(":", "").split() if word[:2] in {"0.", "1."}
-    ]
-    assert parts == sorted(parts, reverse=True)
-    assert len(parts) > 1
-    assert sum(parts) == pytest.approx(score, abs=0.003)
+    said = {title: line for line in reasons(explanation) for title in _TITLES if title in line}
+    parts = {title: [float(part) for part in _NUMBER.findall(line)] for title, line in said.items()}
+    assert "its words are matched" in said["For it: "]
+    assert "other keys compete" in said["Against it: "]
+    assert parts["For it: "] == sorted(parts["For it: "], reverse=True)
+    assert parts["Against it: "] == sorted(parts["Against it: "])
+    score = explanation.best.score
+    assert sum(map(sum, parts.values())) == pytest.approx(math.log(score / (1 - score)), abs=0.5)
+
+
+def test_an_opposite_speaks_against_a_key() -> None:
+    said = reasons(FuzzyDict({"max speed": 1, "weight": 2}).explain("min speed"))
+    assert any(line.startswith("Against it: ") and "sets them apart" in line for line in said)
 
 
 def test_a_scorer_without_probabilities_has_scores_alone() -> None:

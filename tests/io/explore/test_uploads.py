@@ -92,9 +92,9 @@ def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
 
 def test_what_is_to_be_decided_comes_first() -> None:
     keys = ["color", "top speed", "price", "brand", "engine power"]
-    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0.01)
+    d = FuzzyDict(dict.fromkeys(keys, 1), score_cutoff=0.1)
     d.aliases["zip"] = None
-    lines = b"price\ncolour\nzip\nqwzzt\nzzz\nzzz\npower\ntopspeed\nmaker\npower"
+    lines = b"price\ncolour\nzip\nqwzzt\nzzz\nzzz\npower\ntopspeed\nmarque\nmarque"
     found = uploads.column(d, "a.txt", lines, None)["cells"]
     kinds = [
         "doubtful" if one["doubtful"] else "sure" if one["matches"] or one["taught"] else "none"
