@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from fuzzydict._arrays import Rows
-from fuzzydict.search.keys import MOST_WORDS, Keys, Texts, Words, compared_words, is_plain
+from fuzzydict.search.keys import (
+    MOST_WORDS,
+    Arrays,
+    Keys,
+    Known,
+    Texts,
+    Words,
+    compared_words,
+    is_plain,
+)
 from fuzzydict.text.lexicon import look_up
 from fuzzydict.text.ngrams import ngrams_of_each
 from fuzzydict.text.words import LONGEST, plain
@@ -108,20 +117,29 @@ class Columns:
         self.slots: dict[str, int] = {}  # of the names whose text tells whether they are equal
         self.has_others = False  # names of a class with its own `__eq__` or `__hash__`
         self.words = Words(meaning.table)
-        self.vectors = Rows(np.zeros((0, 0), np.float32))
-        self.columns = Rows(np.zeros((0, MOST_WORDS), np.int32))
+        columns = np.zeros((0, MOST_WORDS), np.int32)
+        none = Arrays.of(np.zeros((0, 0), np.float32), columns, self.words)
+        self.arrays = [Rows(array) for array in none]
         self.texts = Texts(self.words, self.columns)
         self.ngrams = Rows(np.zeros(0, np.uint16))
-        self.counts = Rows(np.zeros(0, np.int64))
+        self.counts = Rows(np.zeros(0, np.int64))  # of the n-grams
+        self.known = Known()
 
     def __copy__(self) -> Self:
         """Return independent columns."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
-        for name in ("names", "slots", "words", "vectors", "columns", "ngrams", "counts"):
+        for name in ("names", "slots", "words", "ngrams", "counts"):
             setattr(new, name, copy(getattr(self, name)))
+        new.arrays = list(map(copy, self.arrays))
         new.texts = Texts(new.words, new.columns)
+        new.known = Known()
         return new
+
+    @property
+    def columns(self) -> Rows:
+        """The numbers of the words of each key, (n, W)."""
+        return self.arrays[Arrays._fields.index("columns")]
 
     def append(self, keys: EncodedKeys) -> None:
         """Append keys."""
@@ -134,8 +152,9 @@ class Columns:
         else:
             columns = keys.split.columns(self.words)
             ngrams, counts = keys.split.ngrams, keys.split.ngram_counts
-        self.vectors.extend(keys.vectors)
-        self.columns.extend(columns)
+        new = Arrays.of(keys.vectors, columns, self.words)
+        for i, rows in enumerate(self.arrays):
+            rows.extend(new[i])
         self.ngrams.extend(ngrams)
         self.counts.extend(counts)
         slots = _slots(keys.names, first)
@@ -146,18 +165,19 @@ class Columns:
 
     def keys(self, alive: NDArray[np.bool_]) -> Keys:
         """Return the keys as they are now, with those that are alive, (n,)."""
-        vectors = self.vectors.rows.view()
+        arrays = Arrays(*(rows.rows for rows in self.arrays))
+        vectors = arrays.vectors.view()
         vectors.flags.writeable = False  # scorers and answers are shown them, not a copy
         return Keys(
             self.names,
-            vectors,
             self.words,
-            self.columns.rows,
+            arrays._replace(vectors=vectors),
             self.texts,
             (self.ngrams.rows, self.counts.rows),
             alive,
             self.slots,
             self.generation,
+            self.known,
         )
 
     def packed(self, keys: Keys, alive: NDArray[np.bool_]) -> Columns:

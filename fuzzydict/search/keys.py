@@ -18,7 +18,7 @@ import numpy as np
 from fuzzydict._arrays import Rows, inverse_lengths, make_room
 from fuzzydict.embedding.base import Background, background_of
 from fuzzydict.text.lexicon import Entry, is_short_form, look_up, words_of
-from fuzzydict.text.ngrams import Postings, ngrams_of_each
+from fuzzydict.text.ngrams import Growing, Postings, ngrams_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -275,6 +275,59 @@ class Texts(dict[int, str]):
         return text
 
 
+class Arrays(NamedTuple):
+    """What is kept of n keys, a row of each array a key.
+
+    Attributes:
+        vectors: of the whole texts, (n, E).
+        inverse_lengths: one by the length of each vector, (n,); 0 for the zero vector.
+        columns: the numbers of the words of each, (n, W); 0 for no word.
+        counts: how many words each has, (n,).
+        hashes: a number of each, (n,); those of the least numbers are a sample of all keys.
+    """
+
+    vectors: NDArray[np.float32]
+    inverse_lengths: NDArray[np.float32]
+    columns: NDArray[np.int32]
+    counts: NDArray[np.intp]  # of words
+    hashes: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32], columns: NDArray[np.int32], words: Words) -> Arrays:
+        """Return the arrays of keys, given their vectors, (n, E), and words, (n, W)."""
+        counts = np.count_nonzero(columns, axis=1)
+        of_words, mixed = words.hashes.rows, np.zeros(len(columns), np.uint32)
+        for place in range(int(counts.max(initial=0))):
+            factor = np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
+            mixed += of_words[columns[:, place]] * factor
+        hashes = mixed ^ (mixed >> np.uint32(15))
+        return cls(vectors, inverse_lengths(vectors), columns, counts, hashes)
+
+    def some(self, slots: NDArray[np.intp]) -> Arrays:
+        """Return the arrays of some of the keys."""
+        return Arrays._make(array[slots] for array in self)
+
+
+class Known:
+    """What was computed of keys, and may be used again when some are appended.
+
+    Attributes:
+        growing: their n-grams, inverted.
+        background: that of the sample of some slots.
+    """
+
+    def __init__(self) -> None:
+        self.growing = Growing()
+        self._background: tuple[NDArray[np.intp], Background] | None = None
+
+    def background(self, arrays: Arrays, sample: NDArray[np.intp]) -> Background:
+        """Return the cosines to expect of two keys, given the slots of a sample of them."""
+        known = self._background
+        if known is None or not np.array_equal(known[0], sample):
+            known = self._background = sample, usual_of(arrays.vectors[sample])
+        return known[1]
+
+
 class Keys:
     """The text keys of a dict as arrays: n slots, in the dict's order. They never change.
 
@@ -284,14 +337,14 @@ class Keys:
 
     Args:
         names: the keys as written, the first n.
-        vectors: of the whole texts, (n, E), read-only.
         words: the different words.
-        columns: the numbers of the words of each key, (n, W), and maybe of more keys.
+        arrays: what is kept of each key; the vectors are read-only.
         texts: the words of each key in the first spelling, joined by blanks.
         ngrams: the n-grams of all texts, (N,), and how many each has, (n,).
         alive: which slots hold a key of the dict, (n,).
         slots: the slot of each key, for `slot_of`.
         generation: changes when the slots are numbered anew.
+        known: what was computed of the first of these keys.
 
     Attributes:
         count: the number of living slots.
@@ -301,21 +354,22 @@ class Keys:
     def __init__(
         self,
         names: list[str],
-        vectors: NDArray[np.float32],
         words: Words,
-        columns: NDArray[np.int32],
+        arrays: Arrays,
         texts: Texts,
         ngrams: tuple[NDArray[np.uint16], NDArray[np.int64]],
         alive: NDArray[np.bool_],
         slots: dict[str, int],
         generation: object = None,
+        known: Known | None = None,
     ) -> None:
-        self.names, self.texts, self.slots = names, texts, slots
-        self.vectors, self.words, self.columns, self.alive = vectors, words, columns, alive
-        self.strings, self.table = words.strings, words.table
+        self.names, self.texts, self.slots, self.alive = names, texts, slots, alive
+        self.words, self.strings, self.table = words, words.strings, words.table
         self.facts, self.word_units = words.facts.rows, words.units.rows
-        self._word_hashes = words.hashes.rows
+        self.arrays = arrays
+        self.vectors, self.inverse_lengths, self.columns, self.counts, self.hashes = arrays
         self.ngrams, self.generation = ngrams, generation
+        self._known = known or Known()
         self.count = int(np.count_nonzero(alive))
         some_are_dead = self.count < len(alive)
         self.dead = np.flatnonzero(~alive) if some_are_dead else np.zeros(0, np.intp)
@@ -340,7 +394,8 @@ class Keys:
         slots = {name: slot for slot, name in enumerate(names)}
         of_each = ngrams_of_each(list(map(" ".join, split)))
         texts = Texts(words, Rows(columns))
-        keys = cls(list(names), vectors, words, columns, texts, of_each, alive, slots)
+        arrays = Arrays.of(vectors, columns, words)
+        keys = cls(list(names), words, arrays, texts, of_each, alive, slots)
         return keys if statistics is None else keys.with_statistics(statistics)
 
     def __len__(self) -> int:
@@ -374,14 +429,9 @@ class Keys:
         of_stems = {names[i]: n for i, n in enumerate(self._stem_counts.tolist()) if n}
         return Statistics(self.count, of_stems, self.postings.frequency, self.background)
 
-    @property
-    def _filled_columns(self) -> NDArray[np.int32]:
-        """The columns in which a key has a word: the first ones."""
-        return self.columns[:, : np.count_nonzero(self.columns.any(axis=0))]
-
     @cached_property
     def _stem_counts(self) -> NDArray[np.int64]:
-        columns = self._filled_columns
+        columns = self.columns[:, : self.most_words]
         columns = columns[self.alive] if len(self.dead) else columns
         of_words = np.bincount(columns.ravel(), minlength=len(self.facts))[1 : len(self.facts)]
         stems = self.facts["stem"][1:]
@@ -400,9 +450,11 @@ class Keys:
     def with_vectors(self, vectors: NDArray[np.float32]) -> Keys:
         """Return the same keys, with other vectors of the whole texts, (n, E)."""
         new = copy(self)
-        for name in ("statistics", "background", "inverse_lengths", "to_standard"):
+        for name in ("statistics", "background", "to_standard"):
             new.__dict__.pop(name, None)
-        new.vectors = vectors
+        new.vectors, new.inverse_lengths = vectors, inverse_lengths(vectors)
+        new.arrays = self.arrays._replace(vectors=vectors, inverse_lengths=new.inverse_lengths)
+        new._known = Known()
         return new
 
     @property
@@ -443,12 +495,6 @@ class Keys:
         }
 
     @cached_property
-    def counts(self) -> NDArray[np.intp]:
-        """How many words each key has, (n,)."""
-        counts: NDArray[np.intp] = np.count_nonzero(self.columns, axis=1)
-        return counts
-
-    @cached_property
     def most_words(self) -> int:
         """How many words a key has at most."""
         return int(self.counts.max(initial=0))
@@ -469,12 +515,7 @@ class Keys:
     def postings(self) -> Postings:
         """Which keys have each n-gram."""
         of_all = None if self._given is None else (self._given.ngrams, self._given.count)
-        return Postings(*self.ngrams, self.alive, of_all)
-
-    @cached_property
-    def inverse_lengths(self) -> NDArray[np.float32]:
-        """One by the length of each vector, (n,); 0 for the zero vector."""
-        return inverse_lengths(self.vectors)
+        return Postings(*self.ngrams, self.alive, of_all, self._known.growing)
 
     @cached_property
     def to_standard(self) -> tuple[NDArray[np.float32], float]:
@@ -487,7 +528,7 @@ class Keys:
         """The cosines to expect of two keys, from those of a sample."""
         if self._given is not None:
             return self._given.background
-        return usual_of(self.vectors[self.sample(USUAL)])
+        return self._known.background(self.arrays, self.sample(USUAL))
 
     def sample(self, count: int) -> NDArray[np.intp]:
         """Return the slots of some living keys, the same whatever the order of the keys."""
@@ -496,14 +537,6 @@ class Keys:
             return slots
         hashes = self.hashes[slots]
         return np.sort(slots[np.argpartition(hashes, count)[:count]])
-
-    @cached_property
-    def hashes(self) -> NDArray[np.uint32]:
-        """A number of each key, (n,); those of the least numbers are a sample of all keys."""
-        mixed = np.zeros(len(self), np.uint32)
-        for place, column in enumerate(self._filled_columns.T):
-            mixed += self._word_hashes[column] * np.uint32((2 * place + 1) * _MIXING & 0xFFFFFFFF)
-        return mixed ^ (mixed >> np.uint32(15))
 
     def initials(self, slots: Sequence[int]) -> list[str]:
         """Return the first letters of the words of some keys."""
@@ -518,13 +551,12 @@ class Keys:
     def some(self, slots: NDArray[np.intp]) -> Keys:
         """Return the keys of c living slots, rising, as keys of their own."""
         places = slots.tolist()
-        names, columns = [self.names[i] for i in places], self.columns[slots]
+        names, arrays = [self.names[i] for i in places], self.arrays.some(slots)
         few = Keys(
             names,
-            self.vectors[slots],
             self.words,
-            columns,
-            Texts(self.words, Rows(columns)),
+            arrays,
+            Texts(self.words, Rows(arrays.columns)),
             ngrams_of_each([self.texts[i] for i in places]),
             np.ones(len(places), np.bool_),
             {name: slot for slot, name in enumerate(names)},

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,67 @@ def _ngrams_of_some(texts: Sequence[str]) -> tuple[NDArray[np.uint16], NDArray[n
     return (found & 0xFFFF).astype(np.uint16), counts
 
 
+class Inverted(NamedTuple):
+    """Which of some texts have each n-gram.
+
+    Attributes:
+        present: the n-grams that a text has, (P,), rising.
+        starts: where the texts of each of these begin, (P + 1,).
+        owners: the texts that have it, one n-gram after the other, (N,).
+        size: the number of the last text, plus one.
+    """
+
+    present: NDArray[np.uint16]
+    starts: NDArray[np.int64]
+    owners: NDArray[np.int32]
+    size: int
+
+    @classmethod
+    def of(cls, flat: NDArray[np.uint16], counts: NDArray[np.int64], first: int = 0) -> Inverted:
+        """Invert the n-grams of texts, as of `ngrams_of_each`.
+
+        Args:
+            flat: of all texts, one after the other, (N,).
+            counts: how many each has, (n,).
+            first: the number of the first text.
+        """
+        order = np.argsort(flat, kind="stable")
+        ordered, end = flat[order], first + len(counts)
+        is_first = np.ones(len(flat), np.bool_)
+        is_first[1:] = ordered[1:] != ordered[:-1]
+        starts = np.flatnonzero(is_first)
+        owners = np.repeat(np.arange(first, end, dtype=np.int32), counts)[order]
+        return cls(ordered[starts], np.append(starts, len(flat)), owners, end)
+
+    def texts(self, ngram: int) -> NDArray[np.int32]:
+        """Return the texts that have an n-gram, rising."""
+        place = int(np.searchsorted(self.present, ngram))
+        is_here = place < len(self.present) and self.present[place] == ngram
+        return self.owners[slice(*self.starts[place : place + 2])] if is_here else self.owners[:0]
+
+
+class Growing:
+    """Inverts the n-grams of texts that only grow: most of them once, the last ones each time."""
+
+    def __init__(self) -> None:
+        self._most: Inverted | None = None
+
+    def parts(self, flat: NDArray[np.uint16], counts: NDArray[np.int64]) -> list[Inverted]:
+        """Return the n-grams of the first n texts, inverted, in one part or two."""
+        most, count = self._most, len(counts)
+        if most is None or not 0 <= count - most.size <= max(_LAST, most.size // _LAST):
+            most = Inverted.of(flat, counts)
+            if self._most is None or self._most.size < count:
+                self._most = most
+        if most.size == count:
+            return [most]
+        start = int(counts[: most.size].sum())
+        return [most, Inverted.of(flat[start:], counts[most.size :], most.size)]
+
+
+_LAST = 64  # as many texts, or one in as many, are inverted again when others are appended
+
+
 class Postings:
     """Which of n texts have each n-gram. The rarer an n-gram is among them, the more it weighs.
 
@@ -73,10 +135,11 @@ class Postings:
 
     Args:
         flat: the n-grams of the texts one after the other, as of `ngrams_of_each`, (N,).
-        counts: how many each text has, (n,).
+        counts: how many each text has, one or more, (n,).
         alive: which texts count, (n,); the others are like nothing. By default all.
         of_all: if these are some of more texts, how many of those have each n-gram, (65536,), and
             how many there are.
+        growing: what has inverted the first of these texts before.
 
     >>> postings = Postings(*ngrams_of_each(["color", "brand", "model"]))
     >>> [round(float(one), 2) for one in postings.likeness(ngrams("colour"))]
@@ -89,25 +152,29 @@ class Postings:
         counts: NDArray[np.int64],
         alive: NDArray[np.bool_] | None = None,
         of_all: tuple[NDArray[np.int64], int] | None = None,
+        growing: Growing | None = None,
     ) -> None:
-        self.size = len(counts)
-        total = self.size
-        if alive is not None and not alive.all():
-            flat, counts = flat[np.repeat(alive, counts)], np.where(alive, counts, 0)
-            total = int(np.count_nonzero(alive))
-        here = np.bincount(flat, minlength=BUCKETS)
-        present = np.flatnonzero(here)  # a small dict has few of them
-        counts_here = here[present]
-        self._present, self._starts = present, np.append(0, np.cumsum(counts_here))
+        self.size = total = len(counts)
+        self._parts = (growing or Growing()).parts(flat, counts)
+        self._present = reduce(np.union1d, [part.present for part in self._parts])
+        self._here = np.zeros(len(self._present), np.int64)
+        for part in self._parts:
+            self._here[np.searchsorted(self._present, part.present)] += np.diff(part.starts)
+        dead = None if alive is None or alive.all() else ~alive
+        if dead is not None:
+            gone = np.bincount(flat[np.repeat(dead, counts)], minlength=BUCKETS)
+            self._here -= gone[self._present]
+            total -= int(np.count_nonzero(dead))
         self._of_all: NDArray[np.int64] | None = None if of_all is None else of_all[0]
         self._total: int = total if of_all is None else of_all[1]
-        frequency = counts_here if self._of_all is None else self._of_all[present]
-        self._squares = _squared_weights(frequency, self._total)
-        places = np.zeros(BUCKETS, np.uint16)
-        places[present] = np.arange(len(present))
-        free = self._starts[:-1].copy()
-        self._owners, self._shares = _inverted(places[flat], counts, self._squares, free)
-        self._seen: dict[int, tuple[float, NDArray[np.int32], NDArray[np.float32]]] = {}
+        self._squares = self._squared_weights(self._present, self._here)
+        squares = np.zeros(BUCKETS, np.float32)
+        squares[self._present] = self._squares
+        lengths = np.sqrt(np.add.reduceat(squares[flat], np.cumsum(counts) - counts))
+        self._scale = 1 / np.maximum(lengths, 1e-30)
+        if dead is not None:
+            self._scale[dead] = 0
+        self._seen: dict[int, tuple[float, NDArray[np.int32]]] = {}
 
     @property
     def frequency(self) -> NDArray[np.int64]:
@@ -115,66 +182,36 @@ class Postings:
         if self._of_all is not None:
             return self._of_all
         frequency = np.zeros(BUCKETS, np.int64)
-        frequency[self._present] = np.diff(self._starts)
+        frequency[self._present] = self._here
         return frequency
 
     def likeness(self, asked: Sequence[int]) -> NDArray[np.float64]:
         """Return the likeness of each text to a query, given the n-grams of this, (n,)."""
         seen = self._seen
         found = [seen.get(one) or self._of(one) for one in asked]
-        squares, owners, shares = zip(*found, strict=True)
+        squares, owners = zip(*found, strict=True)
         texts = np.concatenate(owners)
         if not len(texts):
             return np.zeros(self.size)
-        sums: NDArray[Any] = np.bincount(texts, np.concatenate(shares), self.size)
-        sums /= math.sqrt(sum(squares))
+        sums: NDArray[Any] = np.bincount(texts, np.repeat(squares, [*map(len, owners)]), self.size)
+        sums *= self._scale
+        sums /= math.sqrt(max(sum(squares), 1e-30))  # 0 if all texts are dead
         return sums
 
-    def _of(self, ngram: int) -> tuple[float, NDArray[np.int32], NDArray[np.float32]]:
-        """Return the squared weight of an n-gram, the texts that have it, and its shares."""
+    def _of(self, ngram: int) -> tuple[float, NDArray[np.int32]]:
+        """Return the squared weight of an n-gram, and the texts that have it."""
+        owners = [part.texts(ngram) for part in self._parts]
+        texts = owners[0] if len(owners) == 1 else np.concatenate(owners)
         place = int(np.searchsorted(self._present, ngram))
-        if place < len(self._present) and self._present[place] == ngram:
-            some, square = slice(*self._starts[place : place + 2]), self._squares[place]
+        if len(texts):
+            square = self._squares[place]
         else:
-            some, count = slice(0), 0 if self._of_all is None else self._of_all[ngram]
-            square = _squared_weights(np.asarray(count), self._total)
-        found = self._seen[ngram] = float(square), self._owners[some], self._shares[some]
+            square = self._squared_weights(np.array(ngram), np.array(0))
+        found = self._seen[ngram] = float(square), texts
         return found
 
-
-def _squared_weights(frequency: NDArray[np.int64], total: int) -> NDArray[np.float64]:
-    weights: NDArray[np.float64] = np.log1p(total / np.maximum(frequency, 1))
-    return weights * weights
-
-
-def _inverted(
-    flat: NDArray[np.uint16],
-    counts: NDArray[np.int64],
-    squares: NDArray[np.float64],
-    free: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return which texts have each n-gram, (N,), and the n-gram's share in each of them, (N,).
-
-    Some texts are sorted at a time, so that little memory is used beside the result.
-
-    Args:
-        flat: the places of the n-grams of n texts among these P, (N,).
-        counts: how many each text has, (n,).
-        squares: the squared weight of each of P n-grams, (P,).
-        free: where the texts of each n-gram begin, (P,); it is changed.
-    """
-    owners, shares = np.empty(len(flat), np.int32), np.empty(len(flat), np.float32)
-    ends = np.append(0, np.cumsum(counts))
-    for some in slices(len(counts), _TEXTS):
-        part = flat[ends[some.start] : ends[some.start + len(counts[some])]]
-        own = np.repeat(np.arange(len(counts[some])), counts[some])
-        of_each = squares[part]
-        lengths = np.sqrt(np.bincount(own, of_each, len(counts[some])))
-        order = np.argsort(part, kind="stable")
-        ordered, own = part[order], own[order]
-        sizes = np.bincount(part, minlength=len(free))
-        places = np.arange(len(part)) + (free - (np.cumsum(sizes) - sizes))[ordered]
-        owners[places] = own + some.start
-        shares[places] = of_each[order] / lengths[own]
-        free += sizes
-    return owners, shares
+    def _squared_weights(self, ngrams: NDArray[Any], here: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the squared weights of n-grams, given how many of these texts have each."""
+        frequency = here if self._of_all is None else self._of_all[ngrams]
+        weights: NDArray[np.float64] = np.log1p(self._total / np.maximum(frequency, 1))
+        return weights * weights

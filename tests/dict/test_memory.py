@@ -58,7 +58,7 @@ def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
         d[f"new {i}"] = i
         d.get(f"query {i}")
         assert d._index is not None
-        buffers.add(len(d._index._columns.vectors._buffer))
+        buffers.add(len(d._index._columns.columns._buffer))
     assert work.encoded == 2 * 150
     assert work.indexed == 150
     assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
