@@ -303,14 +303,16 @@ _ALIKE = {
     *("firms", "titles", "codes", "closed"),
 }
 _OF_ALIKE = 1.3  # how much such a query counts
+_OF_OTHERS = 0.4  # and another without a key, which is refused easily
 
 
 def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
     """Return how much a question counts in a dict of a field."""
     if kind.encode is not None and (field, asked.kind) in _LEARNED:
         return _OF_LEARNED
-    is_alike = field in _ALIKE or asked.kind == "misleading"
-    return _OF_ALIKE if is_alike and not asked.right else 1.0
+    if asked.right:
+        return 1.0
+    return _OF_ALIKE if field in _ALIKE or asked.kind == "misleading" else _OF_OTHERS
 
 
 _FOREIGN = 50  # what is added to the seed for dicts whose words only the encoder knows
@@ -425,8 +427,16 @@ def learned_pair(
     return learned_logistic(phi, truth, weight.astype(np.float32))
 
 
+def _absent(keys: int) -> float:
+    """Return how much a question counts that is asked again without its key.
+
+    Of few keys people ask mostly for what is there, of a thousand as often for what is not.
+    """
+    return min(max(keys / 200, 0.15), 1.0)
+
+
 def lists_of(
-    dicts: Sequence[Prepared], kind: Kind, weights: dict[str, NDArray[np.float32]], absent: float
+    dicts: Sequence[Prepared], kind: Kind, weights: dict[str, NDArray[np.float32]]
 ) -> Lists:
     """Return the lists of candidates of all queries, and of the same without their right keys."""
     rows = Rows([], [], [], [], [], [])
@@ -443,7 +453,7 @@ def lists_of(
 
             asked = [(np.ones(len(is_right), np.bool_), one.weights[row])]
             if right and (~is_right).any():
-                asked.append((~is_right, absent * one.weights[row]))
+                asked.append((~is_right, _absent(len(one.keys)) * one.weights[row]))
             for which, weight in asked:
                 rows.X.append(X[row][which])
                 rows.right.append(is_right[which])
@@ -572,9 +582,8 @@ def _rounded(array: NDArray[Any]) -> Any:
 
 # ---- the command ---------------------------------------------------------------------------------
 
-_DICTS = {"words": 1300, "encoder": 500, "spelling": 1000}
+_DICTS = {"words": 1600, "encoder": 600, "spelling": 1200}
 _SEEDS = 3
-_ABSENT = 0.15  # how much a question counts that is asked again without its key
 _HELD_OUT = 1000  # the seed of the questions by which seeds are compared
 _STEPS = 250
 
@@ -587,7 +596,7 @@ def learned_for(kind: Kind, count: int, seed: int, exclude: set[tuple[str, str]]
     if kind.encode is not None:  # in another language the encoder alone knows the words
         foreign = questions(count // 2, seed + _FOREIGN, exclude=exclude)
         dicts += prepared(with_small(foreign), kind._replace(table=WordTable(None)))
-    return learned(lists_of(dicts, kind, weights, _ABSENT), weights, seed, _STEPS)
+    return learned(lists_of(dicts, kind, weights), weights, seed, _STEPS)
 
 
 def loss_of(judge: Judge, kind: Kind, exclude: set[tuple[str, str]]) -> float:

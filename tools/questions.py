@@ -28,20 +28,20 @@ __all__ = ["SHARES", "Asked", "Questions", "excluded", "questions"]
 
 #: The share of the dicts that each kind has.
 SHARES: Mapping[str, float] = {
-    "terms": 30,
-    "everyday": 25,
-    "singles": 5,
+    "terms": 32,
+    "everyday": 30,
+    "singles": 9,
     "spellings": 2,
     "nested": 5,
-    "shared words": 6,
-    "negated": 4,
-    "codes": 4,
-    "order": 3,
-    "closed": 3,
-    "firms": 3,
+    "shared words": 9,
+    "negated": 6,
+    "codes": 7,
+    "order": 5,
+    "closed": 5,
+    "firms": 5,
     "titles": 7,
     "noise": 2,
-    "options": 3,
+    "options": 5,
 }
 _EVERYDAY = Path(__file__).parent / "everyday_questions.json"
 
@@ -210,9 +210,9 @@ def _terms(rng: Random) -> _Made:
     by_name = {term.name: term for term in reversed(under)}
     style = _style(rng)
     keys, asked = {name: style(name) for name in by_name}, []
-    for name in rng.sample(sorted(by_name), min(len(by_name), rng.randint(6, 14))):
-        query, kind = _other_words(by_name[name], rng)
-        asked.append(Asked(query, frozenset([keys[name]]), kind))
+    for term in rng.sample(sorted(by_name.values()), min(len(by_name), rng.randint(8, 14))):
+        query, kind = _other_words(term, rng)
+        asked.append(Asked(query, frozenset([keys[term.name]]), kind))
     lower = {name.lower() for name in keys}
     for term in [*gone[: rng.randint(1, 4)], *rng.sample(terms().frequent(), rng.randint(0, 2))]:
         query = term.name if rng.random() < 0.6 else _other_words(term, rng)[0]
@@ -231,9 +231,9 @@ def _pool(rng: Random, size: int) -> list[Term]:
 def _other_words(term: Term, rng: Random) -> tuple[str, str]:
     """Return what else somebody may ask for a term, and the kind of it."""
     chance = rng.random()
-    if chance < 0.52 or (chance < 0.8 and not term.others):
+    if chance < 0.25 or (chance < 0.65 and not term.others):
         return _rewritten(term.name, rng, (20, 18, 15))
-    if chance < 0.8:
+    if chance < 0.65:
         known = [name for name, n in zip(term.names[1:], term.counts[1:], strict=True) if n]
         other = rng.choice(known if known and rng.random() < 0.6 else term.others)
         return (slip(other, rng) if rng.random() < 0.15 else other), "synonym"
@@ -280,13 +280,15 @@ def _singles(rng: Random) -> _Made:
     for term in rng.sample(frequent, count):
         keys.setdefault(rng.choice(term.names).lower(), term)
     texts = set(keys)
-    for key in rng.sample(sorted(keys), 30):
+    shuffled = rng.sample(sorted(keys), len(keys))
+    for key in shuffled[:24]:
         others = [name.lower() for name in keys[key].names if name.lower() != key]
         if others and (query := rng.choice(others)) not in texts:
             right = {key, *(terms_named(query) & texts)}
             asked.append(Asked(query, frozenset(right), "synonym"))
-        if rng.random() < 0.3:
-            asked.append(Asked(slip(key, rng), frozenset([key]), "slip"))
+    for key in shuffled[-16:]:
+        query, kind = _rewritten(key, rng, (4, 1, 0))
+        asked.append(Asked(query, frozenset([key]), kind))
     others = [term.name.lower() for term in rng.sample(frequent, 6)]
     return list(keys), asked + _absent(name for name in others if _is_another(name, texts))
 

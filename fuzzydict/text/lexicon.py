@@ -69,6 +69,7 @@ def _by_first(lines: Iterable[list[str]]) -> dict[str, set[str]]:
 # ---- forms, classes and opposites ---------------------------------------------------------------
 
 _VOWEL = re.compile(r"[aeiouy]")
+_ORDINAL = re.compile(r"[0-9]+(?=(?:st|nd|rd|th)$)")
 
 
 @cache
@@ -109,8 +110,14 @@ def _stem(word: str) -> str:
 
 
 def without_ending(word: str) -> str:
-    """Return what a word is a form of by the longest of the listed endings that it has."""
+    """Return what a word is a form of by the longest of the listed endings that it has.
+
+    >>> without_ending("payments"), without_ending("9th")
+    ('payment', '9')
+    """
     endings = _table("endings")
+    if ordinal := _ORDINAL.match(word):
+        return ordinal[0]
     for start in range(2, len(word)):
         if (base := endings.get(word[start:])) is not None:
             return word[:start] + "".join(base) if _VOWEL.search(word, 0, start) else word

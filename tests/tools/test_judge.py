@@ -137,7 +137,7 @@ def learned() -> Judge:
     dicts = list(judge.prepared(slips(), kind))
     weights = {"glance": judge.learned_glance(dicts, kind, 0)}
     weights["pair"] = judge.learned_pair(dicts, kind, weights["glance"])
-    return judge.learned(judge.lists_of(dicts, kind, weights, 0.3), weights, seed=0, steps=30)
+    return judge.learned(judge.lists_of(dicts, kind, weights), weights, seed=0, steps=30)
 
 
 def test_what_is_learned_of_a_few_slips_finds_them(learned: Judge) -> None:
