@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict, indexed
+from fuzzydict import Brown, FuzzyDict, reads
 from fuzzydict.embedding import word_vectors
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search import key_index, keys, lookup
@@ -57,8 +57,8 @@ def test_writes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
     for i in range(150):
         d[f"new {i}"] = i
         d.get(f"query {i}")
-        assert d._index is not None
-        buffers.add(len(d._index._columns.vectors._buffer))
+        assert d._kept.index is not None
+        buffers.add(len(d._kept.index._columns.vectors._buffer))
     assert work.encoded == 2 * 150
     assert work.indexed == 150
     assert len(buffers) <= 6  # the matrix is moved each time it has grown by an eighth
@@ -72,8 +72,8 @@ def test_deletes_and_reads_in_turn_cost_what_changed(monkeypatch: Any) -> None:
     for i in range(180):
         del d[f"key {i}"]
         d.get(f"query {i}")
-        assert d._index is not None
-        assert len(d._index) <= 2 * len(d) + 1
+        assert d._kept.index is not None
+        assert len(d._kept.index) <= 2 * len(d) + 1
     assert work.encoded == 180  # the queries
     # The keys that are left when half are dead: 100 + 50 + ...
     assert work.indexed <= 200
@@ -88,11 +88,11 @@ def test_a_key_removed_and_added_again_is_encoded_again_and_stands_last() -> Non
 
     d = FuzzyDict({"color": 1, "brand": 2}, embedding=recorded)
     d.get("x1")
-    d["color"] = 3  # a new value: nothing to encode
+    d["color"] = 3  # a new value: nothing to encode, and the key of a query is still known
     d.get("x1")
     d["color"] = d.pop("color")
     assert d.attend("x1").names == ["brand", "color"]
-    assert calls == [["color", "brand"], ["x1"], ["x1"], ["color"], ["x1"]]
+    assert calls == [["color", "brand"], ["x1"], ["color"], ["x1"]]
 
 
 # ---- memory -----------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def caches() -> list[Any]:
 @pytest.mark.usefixtures("_tracing_ends")
 def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
     """Beside the caches of functions, which are bounded, those of the dict, made small here."""
-    monkeypatch.setattr(indexed, "_REMEMBERED_KEYS", 16)
+    monkeypatch.setattr(reads, "_REMEMBERED_KEYS", 16)
     monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
     monkeypatch.setattr(keys, "_KEPT", 16)
     monkeypatch.setattr(word_vectors, "_KEPT", 16)
@@ -178,8 +178,8 @@ def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) ->
         cache.cache_clear()
     gc.collect()
     assert memory.traced() * 1e6 < 500 * QUERIES  # a vector alone takes twice as much
-    assert d._index is not None
-    assert len(d._index) == 60
+    assert d._kept.index is not None
+    assert len(d._kept.index) == 60
 
 
 def test_every_cache_is_bounded() -> None:

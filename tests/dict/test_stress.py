@@ -220,7 +220,7 @@ def test_a_random_actor_finds_no_difference_to_a_new_dict(seed: int) -> None:
 def test_invariants_that_do_not_hold_are_noticed() -> None:
     d = FuzzyDict({"color": 1, "brand": 2, "speed": 3}, embedding=by_letters)
     d.get("colour")
-    index: Any = d._index
+    index: Any = d._kept.index
     keys, columns = index._keys, index._columns
     spoilers: list[tuple[Any, str, Any]] = [
         (keys, "names", ["color", "brand", "sped"]),

@@ -15,7 +15,7 @@ from tests.support.sources import LIBRARY, MODULES, imports, syntax
 ORDER = (
     *("errors", "_arrays", "_files", "_values"),
     *("text", "nn", "embedding", "search", "results"),
-    *("options", "indexed", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
+    *("options", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
     *("evaluation", "__init__", "data", "cli", "__main__"),
 )
 MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 21, 90, 800, 60
