@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fuzzydict import _files
 from fuzzydict._files import read_arrays, replacing, write_arrays
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from tests.support.interrupting import at_line
@@ -429,54 +428,3 @@ def test_nobody_else_may_open_a_file_while_it_is_written(tmp_path: Path, is_new:
     assert seen[0] == 0o600
     assert seen == sorted(seen)
     assert path.stat().st_mode & 0o777 == seen[-1] == 0o644
-
-
-# ---- large arrays, which have a sum ----------------------------------------------------------
-
-
-@pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with an array that counts as large: some blocks, and the beginning of one."""
-    monkeypatch.setattr(_files, "_LARGE", 0)
-    monkeypatch.setattr(_files, "_SPAN", 3)
-    monkeypatch.setattr(_files, "_AT_ONCE", 2)
-    write_arrays(tmp_path / "large", "test", {}, {"a": np.arange(8_000, dtype=np.float32)})
-    return tmp_path / "large"
-
-
-def test_every_number_of_a_large_array_is_looked_at_once(large: Path) -> None:
-    (unchecked,) = read_arrays(large, "test", later=["a"]).unchecked.values()
-    seen: list[float] = []
-    unchecked.checked(lambda start, end: seen.extend(unchecked.array[start:end].tolist()))
-    assert sorted(seen) == list(range(8_000))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: data.__setitem__(-1, data[-1] ^ 1),
-        lambda data: data.__setitem__(-20_000, data[-20_000] ^ 128),
-        lambda data: data.__setitem__(slice(-8_192, -4_096), bytes(4_096)),
-        lambda data: data.__setitem__(slice(-32_000, -23_808), data[-27_904:-23_808] * 2),
-        lambda data: data.__setitem__(
-            slice(-32_000, -23_808), data[-27_904:-23_808] + data[-32_000:-27_904]
-        ),
-    ],
-    ids=["the last byte", "a bit", "a block of zeros", "a block twice", "two blocks swapped"],
-)
-def test_a_large_array_that_was_damaged_is_refused(
-    large: Path, change: Callable[[bytearray], None]
-) -> None:
-    data = bytearray(large.read_bytes())
-    change(data)
-    large.write_bytes(data)
-    with pytest.raises(FileFormatError, match=r"array 'a' of .* does not match its checksum"):
-        read_arrays(large, "test")
-
-
-def test_a_large_array_without_a_sum_is_checked_by_its_crc(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_arrays(tmp_path / "old", "test", {}, {"a": np.arange(8_000)})
-    monkeypatch.setattr(_files, "_LARGE", 0)
-    assert read_arrays(tmp_path / "old", "test").arrays["a"].sum() == 8_000 * 7_999 // 2

@@ -13,7 +13,7 @@ from tests.support.sources import LIBRARY, MODULES, imports, syntax
 
 #: Each part may import those before it, and a package its own modules, in a circle never.
 ORDER = (
-    *("errors", "_arrays", "_files", "_values"),
+    *("errors", "_arrays", "_files"),
     *("text", "nn", "embedding", "search", "results"),
     *("options", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
     *("evaluation", "__init__", "data", "cli", "__main__"),
