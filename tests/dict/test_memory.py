@@ -192,14 +192,3 @@ def test_every_cache_is_bounded() -> None:
         assert sizes.pop(name, None) is None  # one result for each name that ships
     assert len(sizes) > 4
     assert [name for name, size in sizes.items() if size is None] == []
-
-
-@pytest.mark.slow("it measures memory")
-@pytest.mark.usefixtures("_tracing_ends")
-def test_the_tables_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    memory.main(["--part", "resident", "--keys", "500"])
-    memory.main(["--part", "queries", "--queries", "20"])
-    out = capsys.readouterr().out
-    assert "| after the first read |" in out
-    assert "\n| 20 |" in out
-    assert "a million would leave" in out

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import struct
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -319,32 +317,6 @@ def test_an_exception_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
         outcomes.add(whole(path))
     assert places > 50
     assert outcomes == {OLD, NEW}
-
-
-@posix
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the file that is being opened
-def test_a_signal_at_any_time_leaves_one_whole_file(tmp_path: Path) -> None:
-    def interrupt(*_: object) -> None:
-        raise Interrupted
-
-    path, random = tmp_path / "file", np.random.default_rng(0)
-    contents = [np.arange(3.0), np.arange(3.0, 7.0)]
-    write_arrays(path, "test", {}, {"a": contents[0]})
-    start = monotonic()
-    write_arrays(path, "test", {}, {"a": contents[1]})
-    usual, before = monotonic() - start, signal.signal(signal.SIGALRM, interrupt)
-    try:
-        for turn in range(100):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, max(1e-6, random.uniform(0, 1.2 * usual)))
-                write_arrays(path, "test", {}, {"a": contents[turn % 2]})
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except Interrupted:
-                pass
-            assert whole(path) in (OLD, NEW)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 # ---- links, devices, permissions -------------------------------------------------------------

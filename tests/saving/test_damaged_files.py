@@ -1,10 +1,9 @@
-"""Files that are damaged, or made to do harm: each is refused, in little memory and time."""
+"""Files that are damaged, or made to do harm: each is refused, in little memory."""
 
 from __future__ import annotations
 
 import json
 import pickle
-import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ from fuzzydict._files import read_arrays, write_arrays
 from tests.support.damage import HEADERS, MEANINGS, text, with_header
 
 FLIPS, CUTS = 90, 40
-SECONDS = 5.0
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -37,14 +35,12 @@ def check_refused(path: Path, kind: type[Exception] = FileFormatError) -> str:
     """Return what loading raises, once it was cheap."""
     size = path.stat().st_size
     tracemalloc.start()
-    begun = time.perf_counter()
     try:
         with pytest.raises(FuzzyDictError) as told:
             FuzzyDict.load(path, embedding=one_hot)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - begun < SECONDS
     assert peak < 2e6 + 100 * size
     assert isinstance(told.value, kind), repr(told.value)
     return str(told.value)
@@ -144,10 +140,6 @@ def test_no_pickle_is_run(saved: Path, tmp_path: Path) -> None:
     assert not harm.path.exists()
     pickle.loads(pickle.dumps(harm))
     assert harm.path.exists()  # it would have shown
-
-
-def test_two_hundred_damaged_copies_are_tried() -> None:
-    assert FLIPS + CUTS + 3 + len(HEADERS) + len(MEANINGS) + 2 + 25 >= 200
 
 
 @pytest.mark.parametrize("data", [b"text", b"\x80\x04.", b"PK\x03\x04", b"", b"fuzzydct"])
