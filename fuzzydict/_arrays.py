@@ -302,8 +302,9 @@ def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     >>> inverse_lengths(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [0.25, 0.0]
     """
-    squares = np.einsum("ne,ne->n", vectors, vectors)  # without a copy of the squares
-    lengths = np.sqrt(squares, out=squares)
+    # In place, without a copy of the squares.
+    lengths: NDArray[np.float32] = np.einsum("ne,ne->n", vectors, vectors)
+    np.sqrt(lengths, out=lengths)
     if np.isinf(lengths).any():  # the squares overflow 32 bits
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
     inverse = np.divide(1, lengths, where=lengths > 0, out=lengths)

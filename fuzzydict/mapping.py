@@ -65,6 +65,10 @@ _DERIVED = {"_lock", "_kept", "_adapted", "_meaning"}
 _ALIASES = "_aliases"  # their name in a pickle
 _LET_IN = 1e-4  # seconds, in which a thread that waits wakes up
 _GONE: Any = object()
+_ENCODING = (
+    "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
+    "a read, or give encode a plain copy: dict(d)"
+)
 
 
 class _Kept:
@@ -619,16 +623,13 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 return reader
             try:
                 return self._made_reader()
-            except RecursionError as error:
-                raise RuntimeError(
-                    "embedding: its encode reads or writes the dict whose keys it encodes; do so "
-                    "before or after a read, or give encode a plain copy: dict(d)"
-                ) from error
+            except RecursionError as error:  # it reads
+                raise RuntimeError(_ENCODING) from error
 
     def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
         return reader is not None and reader.size == len(self) and reader.has_options_of(self)
 
-    def _made_reader(self) -> Reader:
+    def _made_reader(self, *, is_again: bool = False) -> Reader:
         """Return a new snapshot; the caller holds the lock."""
         self._tell()
         kept, meaning = self._kept, self._current_meaning()
@@ -643,8 +644,11 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             return reader
         encoded = index.encoded(changes)
         self._tell()  # of what the embedding wrote
-        index.take(changes, encoded, are_all=index.changes(self) == changes)
-        return self._made_reader()
+        are_all = index.changes(self) == changes
+        index.take(changes, encoded, are_all=are_all)
+        if is_again and not are_all:
+            raise RuntimeError(_ENCODING)
+        return self._made_reader(is_again=True)
 
     def _tell(self) -> None:
         """Tell the index of the new keys, which are the last ones of the dict.
@@ -766,9 +770,6 @@ def _slots_of(d: Any) -> dict[str, Any]:
     return state[1] if isinstance(state, tuple) else {}
 
 
-# ---- forks ------------------------------------------------------------------------------------
-
-_PACKAGE = "fuzzydict."
 #: All dicts, which are not hashable, by their ids.
 _dicts: WeakValueDictionary[int, FuzzyDict[Any]] = WeakValueDictionary()
 
@@ -778,10 +779,7 @@ def _after_fork() -> None:
 
     What another thread was changing is compared with the keys by the next read.
     """
-    for reference in _dicts.valuerefs():
-        d = reference()
-        if d is None:
-            continue
+    for d in list(_dicts.values()):
         was_free = d._lock.acquire(blocking=False)
         d.__dict__["_lock"] = lock = RLock()
         if d._kept.aliases is not None:
@@ -789,7 +787,7 @@ def _after_fork() -> None:
         if not was_free:
             d._doubt()
             d._kept.neighbours = None
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(_PACKAGE)]
+    modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for attribute in [attribute for one in classes for attribute in vars(one).values()]:
         if isinstance(attribute, cached_property) and hasattr(attribute, "lock"):

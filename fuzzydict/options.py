@@ -80,6 +80,9 @@ DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
 LEARNED = tuple(name for name, option in OPTIONS.items() if option.is_learned)
 
 
+_UNSET: Any = object()
+
+
 class Configured:
     """The options of a dict: attributes, class attributes of a subclass, and arguments alike.
 
@@ -95,7 +98,7 @@ class Configured:
     index: str
 
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
-    _adapted: tuple[Any, Any] = DEFAULTS, None  # an embedding as given, and what it stands for
+    _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
     _meaning: tuple[Any, Any, Meaning] | None = None  # and the embedding and projections of it
     _learned: LearnedOptions | None = None
 
