@@ -211,12 +211,11 @@ def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> d
         LookupError, TypeError, ValueError: it wrote no such thing.
         FileFormatError: it makes too many comparisons.
     """
-    aliases = dict(json_of(array))
+    pairs = json_of(array)
+    aliases = dict(pairs)
     places = [place for place in aliases.values() if place is not None]
-    if len(aliases) < len(json_of(array)) or not all(type(one) is int for one in places):
+    if len(aliases) < len(pairs) or not all(type(one) is int and one >= 0 for one in places):
         raise ValueError("it holds an alias twice, or one of no key")
-    if min(places, default=0) < 0:
-        raise ValueError("it holds an alias of no key")
     reader.count([keys[place] for place in places] * _ALIAS_LOOKUPS, among=keys)
     of_keys = {text: None if place is None else keys[place] for text, place in aliases.items()}
     return checked_aliases(lambda _alias, _key: None, of_keys)
@@ -453,7 +452,7 @@ def _graph_of(
 # ---- keys and values: JSON, with the numpy arrays among them stacked beside it ---------------
 
 _PLAIN = (str, int, float, bool, type(None))  # types that JSON writes as they are
-_DEEPEST_VALUE = 100  # nested containers: few enough to be read under any recursion limit
+_DEEPEST = 100  # nested containers: few enough to be read under any recursion limit
 _MOST_AXES = 31  # of an array: numpy before 2.0 stacks no more
 _LONG = 1 << 64  # an integer that may have more digits than Python writes
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -498,8 +497,8 @@ class _Writer:
                 deeply.
             ValueError: it has a number of too many digits.
         """
-        if depth > _DEEPEST_VALUE:
-            raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST_VALUE} deep")
+        if depth > _DEEPEST:
+            raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
         kind = type(value)
         if kind is int and not -_LONG < value < _LONG:
             str(value)  # or raise
@@ -558,7 +557,7 @@ class _Reader:
     def __init__(
         self, groups: list[NDArray[Any]], path: str | os.PathLike[str], *, is_trusted: bool
     ) -> None:
-        self._groups, self.path, self._is_trusted = groups, path, is_trusted
+        self._groups, self._path, self._is_trusted = groups, path, is_trusted
         self._taken, self._compared = [0] * len(groups), 0
 
     @property
@@ -581,8 +580,8 @@ class _Reader:
         """
         if type(value) in _PLAIN:
             return value
-        if depth > _DEEPEST_VALUE:
-            raise FileFormatError(f"its containers are nested more than {_DEEPEST_VALUE} deep")
+        if depth > _DEEPEST:
+            raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
         match value:
             case ["list", *items]:
                 return [self.decode(item, depth + 1) for item in items]
@@ -627,7 +626,7 @@ class _Reader:
                 self._compared += others * _numbers_in(key)
             if self._compared > _MOST_COMPARED:
                 raise FileFormatError(
-                    f"{self.path} has many keys that are no texts: to compare each with all of "
+                    f"{self._path} has many keys that are no texts: to compare each with all of "
                     f"its dict takes over {_MOST_COMPARED:,} comparisons, which a stranger can "
                     f"cause; if you trust who wrote it, use FuzzyDict.load(path, trust=True)"
                 )

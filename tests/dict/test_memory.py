@@ -5,21 +5,16 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
-import os
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict, reads
-from fuzzydict.embedding import word_vectors
-from fuzzydict.embedding.word_vectors import English
-from fuzzydict.search import key_index, keys, lookup
+from fuzzydict import Brown, FuzzyDict
+from fuzzydict.search import key_index, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
-
-QUERIES = 5000 if os.environ.get("FUZZYDICT_SLOW") else 120
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -104,15 +99,6 @@ def _tracing_ends() -> Any:
     tracemalloc.stop()
 
 
-@pytest.mark.slow("it measures memory")
-@pytest.mark.usefixtures("_tracing_ends")
-def test_a_dict_takes_little_more_than_its_matrix() -> None:
-    rows = memory.keys_measured(10_000, traces=True)
-    size = len(FuzzyDict({"color": 1}).attend("colour").query)
-    assert [row.matrix for row in rows] == [10_000 * size * 4 / 1e6] * 2
-    assert all(1 < row.ratio <= memory.BOUND for row in rows)
-
-
 @pytest.mark.usefixtures("_tracing_ends")
 def test_a_small_dict_takes_little() -> None:
     warm = FuzzyDict({"color": 1}, embedding=one_hot)
@@ -154,32 +140,6 @@ def caches() -> list[Any]:
     gc.collect()
     gc.freeze()
     return [cache for cache in found if cache.__module__.startswith("fuzzydict.")]
-
-
-@pytest.mark.slow("it measures memory")
-@pytest.mark.usefixtures("_tracing_ends")
-def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) -> None:
-    """Beside the caches of functions, which are bounded, those of the dict, made small here."""
-    monkeypatch.setattr(reads, "_REMEMBERED_KEYS", 16)
-    monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
-    monkeypatch.setattr(keys, "_KEPT", 16)
-    monkeypatch.setattr(word_vectors, "_KEPT", 16)
-    d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
-    queries = memory.query_texts()
-    for i in range(5000):
-        English().vocabulary.row(f"asked {i}")  # after so many, all words are in memory
-    for _ in range(500):  # which reads the lists of words
-        d.get(next(queries))
-    bounded = [cache for cache in caches() if cache.cache_parameters()["maxsize"] is not None]
-    tracemalloc.start()
-    for _ in range(QUERIES):
-        d.get(next(queries))
-    for cache in [*bounded, English().vocabulary._stand_in]:
-        cache.cache_clear()
-    gc.collect()
-    assert memory.traced() * 1e6 < 500 * QUERIES  # a vector alone takes twice as much
-    assert d._kept.index is not None
-    assert len(d._kept.index) == 60
 
 
 def test_every_cache_is_bounded() -> None:

@@ -18,7 +18,7 @@ ORDER = (
     *("options", "saving", "learning", "reads", "mapping", "frames", "io", "stores"),
     *("evaluation", "__init__", "data", "cli", "__main__"),
 )
-MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 21, 90, 800, 60
+MOST_ENTRIES, MOST_MODULES, MOST_LINES, LONGEST_FUNCTION = 19, 90, 800, 60
 #: Private by their names, but offered to all by Python itself.
 OFFERED = {"_asdict", "_fields", "_make", "_replace"}
 
