@@ -18,6 +18,7 @@ from fuzzydict import (
     FuzzyDict,
     ShapeError,
     WordVectors,
+    saving,
 )
 from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import read_arrays, write_arrays
@@ -152,6 +153,29 @@ def test_so_many_integers_are_read(tmp_path: Path) -> None:
     keys = of_one_hash(MOST)
     opened: FuzzyDict[Any] = FuzzyDict.load(crafted(tmp_path / "d", keys))
     assert list(opened) == keys
+
+
+class Meeting:
+    """A key that meets all others; it counts how often it is hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Meeting.hashed += 1
+        return 1
+
+
+def test_what_is_refused_is_not_even_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "_MOST_COMPARED", 10_000)
+    keys: list[Any] = [Meeting() for _ in range(101)]
+    with pytest.raises(FileFormatError, match=r"^a file has .* over 10,000 comparisons"):
+        saving._Reader([], "a file", is_trusted=False).filled(keys, keys)
+    assert Meeting.hashed == 0
+    few = keys[:70]  # those of all dicts of a file count together
+    reader = saving._Reader([], "a file", is_trusted=False)
+    assert list(reader.filled(few, few)) == list(reader.filled(few, few)) == few
+    with pytest.raises(FileFormatError, match="trust=True"):
+        reader.filled(few, few)
 
 
 # ---- shapes -------------------------------------------------------------------------------
