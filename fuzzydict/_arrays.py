@@ -163,27 +163,19 @@ def real_number(name: str, number: Any, expected: str = "a number") -> float:
     return value
 
 
-def finite_number(name: str, number: Any, expected: str = "a finite number") -> float:
-    """Return a `real_number` that is not infinite."""
-    value = real_number(name, number, expected)
-    if math.isinf(value):
-        raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
-    return value
-
-
 def positive(name: str, number: Any, most: float = math.inf) -> float:
-    """Return a `finite_number` above 0, ``most`` at most."""
+    """Return a finite `real_number` above 0, ``most`` at most."""
     expected = "a finite number above 0" + (f", {most:g} at most" if most < math.inf else "")
-    value = finite_number(name, number, expected)
-    if not 0 < value <= most:
+    value = real_number(name, number, expected)
+    if not 0 < value <= most or math.isinf(value):
         raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
     return value
 
 
 def share(name: str, number: Any, most: float = 1.0) -> float:
-    """Return a `finite_number` from 0 to ``most``."""
+    """Return a `real_number` from 0 to ``most``."""
     expected = f"a share from 0 to {most:g}"
-    value = finite_number(name, number, expected)
+    value = real_number(name, number, expected)
     if not 0 <= value <= most:
         raise OptionError(f"{name} must be {expected}, got {quoted(number)}")
     return value
@@ -304,21 +296,15 @@ def units_and_lengths(vectors: NDArray[_Float]) -> tuple[NDArray[_Float], NDArra
     return scaled, lengths
 
 
-def inverse_lengths(
-    vectors: NDArray[np.float32], squares: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
+def inverse_lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return one by the length of each vector (n, E), (n,); 0 for the zero vector.
-
-    Args:
-        vectors: (n, E).
-        squares: of their lengths, (n,), if they are known; overwritten.
 
     >>> inverse_lengths(np.array([[0.0, -4.0], [0.0, 0.0]], np.float32)).tolist()
     [0.25, 0.0]
     """
-    if squares is None:
-        squares = np.einsum("ne,ne->n", vectors, vectors)  # without a copy of the squares
-    lengths = np.sqrt(squares, out=squares)
+    # In place, without a copy of the squares.
+    lengths: NDArray[np.float32] = np.einsum("ne,ne->n", vectors, vectors)
+    np.sqrt(lengths, out=lengths)
     if np.isinf(lengths).any():  # the squares overflow 32 bits
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
     inverse = np.divide(1, lengths, where=lengths > 0, out=lengths)

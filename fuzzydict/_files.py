@@ -6,15 +6,11 @@ A file of arrays is versioned, checked and memory-mapped. Its layout, all number
     4 bytes     format version
     4 bytes     CRC-32 of the header
     8 bytes     length of the header
-    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32, sum64}}}
+    header      JSON: {"kind", "meta", "arrays": {name: {dtype, shape, crc32}}}
     arrays      raw, in the header's order, each starting at a multiple of 64 bytes
 
 A checksum tells of damage, not of harm: anybody can compute one. What a file says is trusted only
 once `json_of` and `array_of` took it, in time and memory that its size bounds.
-
-Arrays of over 64 MB have ``sum64``, too, which is checked in a third of the time of the CRC-32: the
-sum of their bytes as numbers of 64 bits, each block of 4096 bytes times an odd number of its own.
-It does not see numbers that changed places within a block. Their CRC-32 is for older releases.
 """
 
 from __future__ import annotations
@@ -24,21 +20,19 @@ import io
 import json
 import math
 import os
-import re
 import stat
 import struct
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -51,18 +45,7 @@ DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", 
 _VERSION = 1
 _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
-_LARGE = 1 << 26  # bytes of an array that is checked by its sum
-_BLOCK = 4096  # bytes of a block of it
-_THREADS = 4  # that sum it
-_SPAN = 1 << 14  # blocks that a thread sums
-_AT_ONCE = 1 << 8  # blocks summed at a time, which stay in the processor's cache
-_DEEPEST = 400  # containers of JSON in each other: fewer than Python's stack takes
-_NO_BRACKETS = re.compile(rb'"[^"]*+"?|[^"\[\]{}]++')  # strings, and what is between brackets
 _EMPTY = 1 << 20  # rows that the arrays without numbers may have in all, beside one a byte
-
-
-#: Is called while a piece of an array is in the processor's cache, with where it begins and ends.
-Look: TypeAlias = "Callable[[int, int], None]"
 
 
 class Unchecked(NamedTuple):
@@ -70,30 +53,19 @@ class Unchecked(NamedTuple):
 
     array: NDArray[Any]
     crc32: int
-    sum64: int | None  # None if only the CRC-32 was written
     name: str  # of the array and its file, for messages
 
-    def checked(self, look: Look | None = None) -> NDArray[Any]:
-        """Read all bytes of the array, and return it.
-
-        Args:
-            look: is called with the places of all numbers, from one to another, piece by piece, in
-                any order and by several threads, and may raise.
-
-        Raises:
-            FileFormatError: the bytes do not match the checksum.
-        """
-        if self.sum64 is None:
-            is_whole = zlib.crc32(self.array.data if self.array.size else b"") == self.crc32
-            if is_whole and look is not None:
-                look(0, self.array.size)
-        else:
-            is_whole = _sum64(self.array, look) == self.sum64
-        if not is_whole:
+    def checked(self) -> NDArray[Any]:
+        """Read all bytes of the array, and return it; raise FileFormatError if they are wrong."""
+        if _crc32(self.array) != self.crc32:
             raise _damaged(self.name, "it does not match its checksum")
         if self.array.dtype == np.bool_ and self.array.view(np.uint8).max(initial=0) > 1:
             raise _damaged(self.name, "it has bytes that are neither true nor false")
         return self.array
+
+
+def _crc32(array: NDArray[Any]) -> int:
+    return zlib.crc32(array.data) if array.size else 0
 
 
 class Stored(NamedTuple):
@@ -124,7 +96,11 @@ def write_arrays(
         raise ArgumentTypeError(
             f"arrays without numbers, of {rows} rows in all, cannot be stored; leave them out"
         )
-    header = _header(kind, meta, raw)
+    entries = {
+        name: {"dtype": array.dtype.str, "shape": list(array.shape), "crc32": _crc32(array)}
+        for name, array in raw.items()
+    }
+    header = json.dumps({"kind": kind, "meta": dict(meta), "arrays": entries}).encode("ascii")
     with replacing(path) as file:
         file.write(_PREFIX.pack(MAGIC, _VERSION, zlib.crc32(header), len(header)))
         file.write(header)
@@ -145,19 +121,6 @@ def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
             f"expected one of {', '.join(DTYPES)}"
         )
     return array
-
-
-def _header(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    entries = {
-        name: {
-            "dtype": array.dtype.str,
-            "shape": list(array.shape),
-            "crc32": zlib.crc32(array.data) if array.size else 0,
-            **({"sum64": _sum64(array)} if array.nbytes > _LARGE else {}),
-        }
-        for name, array in arrays.items()
-    }
-    return json.dumps({"kind": kind, "meta": dict(meta), "arrays": entries}).encode("ascii")
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str, later: Collection[str] = ()) -> Stored:
@@ -229,13 +192,10 @@ def _read_header(data: NDArray[np.uint8], path: object, kind: str) -> tuple[dict
     if len(text) != length or zlib.crc32(text) != checksum:
         raise _damaged(path, "its header does not match its checksum")
     try:
-        header = parsed_json(text)
-    except ValueError as error:
-        raise _damaged(path, f"its header is not JSON ({error})") from error
-    try:
+        header = _parsed_json(text)
         found = header["kind"]
-    except (KeyError, TypeError) as error:
-        raise _damaged(path, f"its header is not of this format ({error!r})") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, f"its header is not JSON of this format ({error!r})") from error
     if found != kind:
         raise FileFormatError(f"{path} holds {found}, where {kind} was expected")
     return header, end
@@ -260,7 +220,7 @@ def _map_array(
         array = data[start:stop].view(dtype).reshape(shape)
     except (OverflowError, ValueError) as error:  # no elements, but too many or too long axes
         raise _damaged(name, f"{shape} is not a shape") from error
-    return Unchecked(array, entry["crc32"], entry.get("sum64"), name), stop
+    return Unchecked(array, entry["crc32"], name), stop
 
 
 def _empty_rows(shapes: Iterable[tuple[int, ...]]) -> int:
@@ -268,72 +228,16 @@ def _empty_rows(shapes: Iterable[tuple[int, ...]]) -> int:
     return sum(math.prod(side or 1 for side in shape) for shape in shapes if 0 in shape)
 
 
-def _sum64(array: NDArray[Any], look: Look | None = None) -> int:
-    """Return a checksum of the bytes of an array, from 0 to 2**64 - 1; ``look`` sees each piece."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    data, a_block = array.reshape(-1).view(np.uint8), _BLOCK // array.itemsize
-    blocks = data[: len(data) - len(data) % _BLOCK].view("<u8").reshape(-1, _BLOCK // 8)
-    rest = data[blocks.nbytes :]
-    if look is not None:
-        look(blocks.nbytes // array.itemsize, array.size)
-
-    def summed(span: slice) -> int:
-        total = 0
-        for first in range(span.start, span.stop, _AT_ONCE):
-            some = blocks[first : min(first + _AT_ONCE, span.stop)]
-            if look is not None:
-                look(first * a_block, (first + len(some)) * a_block)
-            weights = np.arange(first, first + len(some), dtype=np.uint64) * np.uint64(2)
-            sums = some.sum(axis=1, dtype=np.uint64) * (weights + np.uint64(1))
-            total += int(sums.sum(dtype=np.uint64))
-        return total
-
-    spans = slices(len(blocks), _SPAN)
-    if len(spans) == 1:
-        total = summed(spans[0])
-    else:
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as threads:
-            total = sum(threads.map(summed, spans))
-    return (zlib.crc32(rest.tobytes()) + total) % 2**64
-
-
 # ---- what a file says -------------------------------------------------------------------------
 
 
-def parsed_json(text: bytes) -> Any:
-    """Return JSON in UTF-8, in which lone surrogates pass, as Python values.
-
-    Raises:
-        ValueError: it is not JSON, has a name twice in an object, or is nested too deeply.
-    """
-    if text.count(b"[") + text.count(b"{") > _DEEPEST:
-        _require_shallow(text)
+def _parsed_json(text: bytes) -> Any:
+    """Return JSON in UTF-8, in which lone surrogates pass, as Python values."""
     try:
-        return json.loads(
-            text.decode("utf-8", "surrogatepass"),
-            # Each NaN becomes an object of its own, as it was: NaNs may be keys.
-            parse_constant=float,
-            object_pairs_hook=_object,
-        )
-    except RecursionError as error:  # the stack was nearly full before
+        # Each NaN becomes an object of its own, as it was: NaNs may be keys.
+        return json.loads(text.decode("utf-8", "surrogatepass"), parse_constant=float)
+    except RecursionError as error:
         raise ValueError("its containers are nested too deeply") from error
-
-
-def _require_shallow(text: bytes) -> None:
-    """Raise ValueError if containers are nested so deeply that to read them overflows the stack."""
-    unescaped = text.replace(rb"\\", b"").replace(rb"\"", b"")
-    brackets = np.frombuffer(_NO_BRACKETS.sub(b"", unescaped), np.uint8)
-    steps = np.where(brackets & 2, 1, -1)  # the codes of "[" and "{" have this bit
-    if np.cumsum(steps).max(initial=0) > _DEEPEST:
-        raise ValueError(f"its containers are nested more than {_DEEPEST} deep")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name comes twice in one object")
-    return found
 
 
 def json_of(array: NDArray[Any]) -> list[Any]:
@@ -344,7 +248,7 @@ def json_of(array: NDArray[Any]) -> list[Any]:
     """
     if array.dtype != np.uint8 or array.ndim != 1:
         raise ValueError(f"it has an array of {array.dtype} where JSON was expected")
-    found = parsed_json(array.tobytes())
+    found = _parsed_json(array.tobytes())
     if not isinstance(found, list):
         raise ValueError("it has JSON that is no list")
     return found
@@ -526,19 +430,12 @@ class _Reading(io.FileIO):
     """A file whose errors name it, also those of reading."""
 
     def readinto(self, buffer: Any) -> int | None:
-        with self._naming():
+        with _errors_naming(self.name, self.name):
             return super().readinto(buffer)
 
     def readall(self) -> bytes:
-        with self._naming():
+        with _errors_naming(self.name, self.name):
             return super().readall()
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, self.name) from error
 
 
 def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
@@ -550,20 +447,12 @@ def open_to_read(path: str | os.PathLike[str]) -> io.BufferedReader:
             and the empty device are read.
     """
     file = _Reading(os.fspath(path))
-    if _may_be_endless(file):
+    status = os.fstat(file.fileno())
+    is_device = stat.S_ISCHR(status.st_mode) and not file.isatty()
+    if is_device and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
         file.close()
         raise FileFormatError(f"{path}: is a device; expected a file or a pipe")
     return io.BufferedReader(file)
-
-
-def _may_be_endless(file: io.FileIO) -> bool:
-    """Tell whether an open file is a device, but for terminals and the empty device."""
-    from pathlib import Path
-
-    status = os.fstat(file.fileno())
-    if not stat.S_ISCHR(status.st_mode) or file.isatty():
-        return False
-    return not os.path.samestat(status, Path(os.devnull).stat())
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:

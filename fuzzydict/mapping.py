@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import fields
+from functools import cached_property, partial
+from itertools import islice, repeat
+from operator import is_
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, cast
+from threading import RLock
+from time import sleep
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeGuard, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from fuzzydict._arrays import as_array, as_bool
+from fuzzydict._arrays import as_array, as_bool, slices
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, OptionError, ShapeError, quoted
-from fuzzydict.indexed import IndexedDict, Reader
 from fuzzydict.options import (
+    DEFAULTS,
     LEARNED,
+    MODES,
     OPTIONS,
     as_cutoff,
+    class_of_mode,
     declared_class,
     empty_of,
     unknown_option,
 )
-from fuzzydict.reads import NOT_GIVEN, AttnMask, Reads
+from fuzzydict.reads import NOT_GIVEN, AttnMask, GoneError, Reader, Reads
 from fuzzydict.results.answers import (
     NO_KEY,
     has_words,
@@ -30,23 +41,50 @@ from fuzzydict.results.answers import (
     require_key,
     require_texts,
 )
+from fuzzydict.results.tables import dict_html
 from fuzzydict.saving import read_saved, write_saved
-from fuzzydict.search.key_index import KeyIndex
-from fuzzydict.search.lookup import Lookup, Scored
+from fuzzydict.search.aliases import Aliases
+from fuzzydict.search.key_index import KeyIndex, exact_text
+from fuzzydict.search.lookup import lookup_by
 from fuzzydict.search.score import is_probability, is_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fuzzydict.embedding.base import Embedding
     from fuzzydict.learning.candidate import DictState
-    from fuzzydict.learning.fit import Plan
     from fuzzydict.learning.report import FitReport
+    from fuzzydict.search.lookup import Approximate, Exact, Scored
+    from fuzzydict.search.neighbours import Neighbours
 
 
+T = TypeVar("T")
 V = TypeVar("V")
+#: Attributes that are not pickled: they can be made again.
+_DERIVED = {"_lock", "_kept", "_adapted", "_meaning"}
+_ALIASES = "_aliases"  # their name in a pickle
+_LET_IN = 1e-4  # seconds, in which a thread that waits wakes up
+_GONE: Any = object()
+_ENCODING = (
+    "embedding: its encode reads or writes the dict whose keys it encodes; do so before or after "
+    "a read, or give encode a plain copy: dict(d)"
+)
 
 
-class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
+class _Kept:
+    """What a dict keeps beside its items and options."""
+
+    __slots__ = ("aliases", "index", "neighbours", "reader", "told")
+
+    def __init__(self) -> None:
+        self.index: KeyIndex | None = None  # the text keys as arrays, once a read needed them
+        self.told = 0  # the number of keys that the index was told of: the first ones
+        self.neighbours: Neighbours | None = None  # the engine that finds keys, if one is asked
+        self.reader: Reader | None = None  # the last snapshot
+        self.aliases: Aliases | None = None  # what was taught, if anything was
+
+
+class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     """A dict that also answers queries that are not its keys.
 
     Reads by query are fuzzy; membership, writes and iteration are those of a plain dict.
@@ -86,6 +124,24 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
     ('black', False)
     """
 
+    _kept: _Kept
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
+            # In nearest mode the plain dict's own, so that an equal key is found at its speed.
+            reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
+            type.__setattr__(cls, "__getitem__", reader)
+
+    def __new__(cls, /, *_: Any, mode: Any = None, **__: Any) -> Self:
+        """Return an empty dict; one in another mode than its class is of a derived class."""
+        if isinstance(mode, str) and mode in MODES:
+            cls = class_of_mode(cls, mode)
+        self = super().__new__(cls)
+        self.__dict__.update(_lock=RLock(), _kept=_Kept())
+        _dicts[id(self)] = self
+        return self
+
     def __init__(
         self,
         data: Mapping[Any, V] | Iterable[tuple[Any, V]] = (),
@@ -103,7 +159,16 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         given = locals()
         for name in unknown:
             raise unknown_option(type(self), name, is_keyword=True)
-        self._configure({name: given[name] for name in OPTIONS})
+        if mode is not None:
+            OPTIONS["mode"].check(mode)
+            if mode != self.mode:  # a subclass hands it on, when the dict is made already
+                raise OptionError(
+                    f"mode: a dict of {type(self).__name__} is made in mode {self.mode!r} before "
+                    f"__init__ asks for {mode!r}; set it in the class: mode = {mode!r}"
+                )
+        for name in OPTIONS.keys() - {"mode"}:
+            if given[name] is not None:
+                setattr(self, name, given[name])
         self.update(data)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -119,20 +184,22 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
     def _nearest_value(self, query: Any, score_cutoff: float | None, default: Any = NOT_GIVEN) -> V:
         """Return the value of the nearest key to a query that is none; or the default, if any."""
         with self._lock:
-            name = self._read_as(query) if self._aliases else query
+            name = self._read_as(query)
             if name is not query:  # it was taught
                 return dict.__getitem__(self, require_key(query, name))
-            reader = self._reader
+            reader = self._kept.reader
             if type(query) is str and score_cutoff is None and self._is_current(reader):
-                found = reader.found.get(query, NOT_GIVEN)
-                if found is not NOT_GIVEN:
-                    return self._value_of(query, found, reader.lookup, None, default)
+                found = reader.found.get(query)
+                if found is not None:
+                    return self._value_of(query, found, reader, None, default)
 
         def find(asked: list[str], reader: Reader) -> list[V]:
-            found = self._find(asked[0], self._cutoff(reader.lookup, score_cutoff), reader)
+            (best,) = reader.lookup.nearest(asked)
+            cutoff = self._cutoff(reader.lookup, score_cutoff)
+            found = best.name if is_match(asked[0], *best, cutoff) else best
             if score_cutoff is None:
                 reader.remember(asked[0], found)
-            return [self._value_of(query, found, reader.lookup, score_cutoff, default)]
+            return [self._value_of(query, found, reader, score_cutoff, default)]
 
         return self._of_block(require_texts([query]), find)[0]
 
@@ -140,22 +207,17 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         self,
         query: Any,
         found: str | Scored,
-        lookup: Lookup,
+        reader: Reader,
         score_cutoff: float | None,
         default: Any,
     ) -> V:
         """Return the value of the key that was found; if none matches, the default, or raise."""
         if isinstance(found, str):
-            value = dict.get(self, found, NOT_GIVEN)
-            return self._values([found])[0] if value is NOT_GIVEN else cast("V", value)
+            value = dict.get(self, found, _GONE)
+            return self._values([found])[0] if value is _GONE else cast("V", value)
         if default is NOT_GIVEN:
-            raise no_match(query, *found, self._cutoff(lookup, score_cutoff))
+            raise no_match(query, *found, self._cutoff(reader.lookup, score_cutoff))
         return cast("V", default)
-
-    def _find(self, query: str, cutoff: float, reader: Reader) -> str | Scored:
-        """Return the nearest key; if it does not match, with its score."""
-        (found,) = reader.lookup.nearest([query])
-        return found.name if is_match(query, *found, cutoff) else found
 
     def _pooled_item(self, query: Any, score_cutoff: float | None = None) -> Any:
         with self._lock:
@@ -163,7 +225,7 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             is_own = dict.__contains__(self, name) and is_probability(self.scorer)
             if is_own or not (name is NO_KEY or has_words(name)):
                 return dict.__getitem__(self, name)
-        return self._pool(query, score_cutoff=score_cutoff)
+        return Reads.pool(self, query, score_cutoff=score_cutoff)
 
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
         """Return ``d[query]``, or ``default`` where that raises `NoMatchError`.
@@ -174,44 +236,197 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         try:
             if score_cutoff is not None and self.mode == "pool":
                 return self._pooled_item(query, score_cutoff)
-            if dict.__contains__(self, query) or (score_cutoff is None and not self._reads_own()):
+            ways = type(self).__missing__, type(self).__getitem__  # a subclass may have its own
+            is_ours = ways == (FuzzyDict.__missing__, dict.__getitem__)
+            if dict.__contains__(self, query) or (score_cutoff is None and not is_ours):
                 return self[query]
             return self._nearest_value(query, score_cutoff, default)
         except NoMatchError:
             return default
 
-    def _reads_own(self) -> bool:
-        """Tell whether ``self[query]`` is read by this class, not by a subclass."""
-        cls = type(self)
-        return cls.__missing__ is FuzzyDict.__missing__ and cls.__getitem__ is dict.__getitem__
+    # ---- what was taught --------------------------------------------------------------------
 
-    # ---- what reads ask ----------------------------------------------------------------------
+    @property
+    def aliases(self) -> Aliases:
+        """What was taught: texts, and the key that each is read as, or None if no key matches it.
 
-    def _is_key(self, name: Any, reader: Reader | None = None) -> bool:  # noqa: ARG002
-        return dict.__contains__(self, name)  # a subclass may define another `in`
-
-    def _is_alone(self, name: Any, reader: Reader) -> bool:
-        return self._is_certain(name, reader) and name not in reader.lookup.keys.slots
-
-    def _allowed(self, attn_mask: AttnMask, reader: Reader) -> NDArray[np.bool_]:
-        names = reader.lookup.keys.living()
-        if callable(attn_mask):
-            return np.array([as_bool("attn_mask", attn_mask(name)) for name in names])
-        mask = as_array("attn_mask", attn_mask)
-        if mask.dtype != np.bool_:
-            raise ArgumentTypeError(
-                f"attn_mask: expected bools (True = attend) or a function of the key, "
-                f"got {type(attn_mask).__name__} of dtype {mask.dtype}"
-            )
+        >>> d = FuzzyDict({"zip": "10115", "city": "Berlin"})
+        >>> d.aliases = {"postal code": "zip", "country": None}
+        >>> d.aliases["Postal-Code"], len(d)
+        ('zip', 2)
+        """
         with self._lock:
-            if mask.shape != (len(self),):
-                raise ShapeError(
-                    f"attn_mask: expected a bool for each of the {len(self)} keys, "
-                    f"got shape {mask.shape}"
-                )
-            by_key = dict(zip(self, mask.tolist(), strict=True))
-            self._values(names)  # which are in the dict, or this begins anew
-        return np.array([by_key[name] for name in names])
+            aliases = self._kept.aliases
+            if aliases is None:
+                aliases = self._kept.aliases = Aliases(self, self._lock)
+        return aliases
+
+    @aliases.setter
+    def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        self.aliases.replace(aliases)
+
+    # ---- writes: exact, and noted for the index -----------------------------------------------
+
+    def __setitem__(self, key: Any, value: V) -> None:
+        with self._lock:
+            self._tell()
+            super().__setitem__(key, value)
+
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """Return the value of an equal key, or insert ``default``."""
+        with self._lock:
+            self._tell()
+            return super().setdefault(key, default)
+
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
+        """Insert what ``dict.update`` would, and the aliases of another `FuzzyDict`."""
+        with self._lock:
+            self._tell()
+            super().update(*args, **kwargs)
+            if args and isinstance(args[0], FuzzyDict) and args[0]._kept.aliases:
+                self.aliases.update(args[0]._kept.aliases)
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override]
+        self.update(other)
+        return self
+
+    def __delitem__(self, key: Any) -> None:
+        self._remove(key)
+
+    def pop(self, key: Any, /, *default: Any) -> Any:
+        """Remove an equal key and return its value, or ``default`` if there is none."""
+        return self._remove(key, *default)
+
+    def popitem(self) -> tuple[Any, V]:
+        """Remove and return the last item."""
+        with self._lock:
+            if not len(self):
+                return super().popitem()  # which tells that it is empty
+            key = next(dict.__reversed__(self))
+            return key, self._remove(key)
+
+    def clear(self) -> None:
+        """Remove every item."""
+        with self._lock:
+            size, kept = len(self), self._kept
+            try:
+                super().clear()
+                kept.index = kept.neighbours = kept.reader = None
+                self._forget_aliases(size)
+            except BaseException:
+                self._forget_aliases(size)
+                raise
+
+    def _remove(self, key: Any, *default: Any) -> Any:
+        with self._lock:
+            self._tell()
+            size, kept = len(self), self._kept
+            try:
+                value = super().pop(key, *default)
+                if len(self) != size:
+                    kept.reader = None
+                    if kept.index is not None and len(self) == kept.told - 1:
+                        kept.index.discard(key)
+                        kept.told -= 1
+                    else:  # the __eq__ of a key wrote meanwhile
+                        self._doubt()
+                self._forget_aliases(size)
+            except BaseException:
+                self._forget_aliases(size)
+                raise
+        return value
+
+    def _forget_aliases(self, size: int) -> None:
+        """Forget the aliases of keys that are gone, if the dict had more keys than now."""
+        if self._kept.aliases and len(self) < size:
+            self._kept.aliases.forget_gone()
+
+    # ---- copies -----------------------------------------------------------------------------
+
+    def copy(self) -> Self:
+        """Return a shallow copy with the same options; its keys are not encoded again."""
+        new = self._empty()
+        with self._lock:
+            self._tell()
+            new.update(self)
+            kept = self._kept
+            if kept.index is not None and all(map(is_, new, self)):
+                new._kept.index, new._kept.neighbours = copy(kept.index), copy(kept.neighbours)
+                new._kept.told = kept.told
+        return new
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        new = memo[id(self)] = self._empty()
+        for name in new.__dict__.keys() - OPTIONS.keys() - _DERIVED:
+            new.__dict__[name] = deepcopy(new.__dict__[name], memo)
+        for name, value in _slots_of(self).items():
+            object.__setattr__(new, name, deepcopy(value, memo))
+        with self._lock:  # another thread may be writing
+            items, aliases = list(self.items()), dict(self._kept.aliases or {})
+        for key, value in items:
+            new[deepcopy(key, memo)] = deepcopy(value, memo)
+        if aliases:
+            new.aliases = {alias: deepcopy(key, memo) for alias, key in aliases.items()}
+        return new
+
+    def __or__(self, other: Any) -> Self:  # type: ignore[override]
+        if not isinstance(other, dict):
+            return NotImplemented
+        new = self.copy()
+        new.update(other)
+        return new
+
+    def __ror__(self, other: Any) -> Self:  # type: ignore[override]
+        if not isinstance(other, dict):
+            return NotImplemented
+        new = self._empty()
+        new.update(other)
+        new.update(self)
+        return new
+
+    def __getstate__(self) -> Any:
+        state, slots = self._settings(), _slots_of(self)
+        if self._kept.aliases:
+            state[_ALIASES] = dict(self._kept.aliases)
+        return (state, slots) if slots else state  # as Python has it
+
+    def __setstate__(self, state: Any) -> None:
+        state, slots = state if isinstance(state, tuple) else (state, {})
+        for name, value in slots.items():
+            object.__setattr__(self, name, value)
+        aliases = state.pop(_ALIASES, None)
+        self.__dict__.update(state)
+        if aliases:  # the items are here: a pickle has them before the state
+            self.aliases = aliases
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        reduced: Any = super().__reduce_ex__(max(protocol, 2))
+        with self._lock:  # another thread may be writing
+            items = iter(list(self.items()))
+        return empty_of, (declared_class(type(self)), self.mode), *reduced[2:4], items
+
+    def _empty(self) -> Self:
+        """Return an empty dict of the same kind, whatever its constructor takes."""
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self._settings(), _adapted=self._adapted, _meaning=self._meaning)
+        for name, value in _slots_of(self).items():
+            object.__setattr__(new, name, value)
+        return new
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the attributes of a copy that is empty: options, and what a user has set."""
+        # Copied at once first: another thread may be setting an option.
+        return {n: v for n, v in self.__dict__.copy().items() if n not in _DERIVED}
+
+    def _repr_html_(self) -> str:
+        with self._lock:
+            return dict_html(self, DEFAULTS, self._kept.aliases or {})
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # IPython would read d[key], which pools in pool mode.
+        printer.text("{...}") if cycle else printer.pretty(dict(dict.items(self)))
 
     # ---- learning ---------------------------------------------------------------------------
 
@@ -270,20 +485,14 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         (3, 'black', 'Porsche')
         """
         given = locals()
-        from fuzzydict.learning.fit import Plan
+        from fuzzydict.learning.fit import Plan, learn_from
 
-        return self._learn(queries, targets, Plan(**{f.name: given[f.name] for f in fields(Plan)}))
-
-    def _learn(self, queries: Any, targets: Any, plan: Plan) -> FitReport:
-        """Learn as planned, set the options that are kept, and remember the examples."""
-        from fuzzydict.learning.fit import learn_from
-
-        state = self._state(warm_start=plan.warm_start)
-        report, aliases = learn_from(state, queries, targets, plan)
+        plan = Plan(**{field.name: given[field.name] for field in fields(Plan)})
+        report, aliases = learn_from(self._state(warm_start=warm_start), queries, targets, plan)
         with self._lock:
             self.aliases.update(aliases)  # or raise, before anything is set
             if report.kept:
-                restored = {} if plan.warm_start else self._options_before_fit()
+                restored = {} if warm_start else self._options_before_fit()
                 self._set_learned(restored | report.options)
         return report
 
@@ -291,8 +500,8 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
         """Return the dict as it learns: as it is, or as it was before it was fitted."""
         from fuzzydict.learning.candidate import DictState
 
-        with self._reading() as reader:
-            keys = reader.lookup.keys
+        with self._lock:
+            keys = self._current_reader().lookup.keys
             names = keys.living()
             if not names:
                 raise OptionError("fit: no key of the dict is a text with letters or digits")
@@ -320,12 +529,10 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
                 array, and the message names the key; or the scorer is a function.
         """
-        with self._reading() as reader:
-            lookup = reader.lookup
+        with self._lock:
+            lookup, neighbours = self._current_reader().lookup, self._kept.neighbours
             options = {name: getattr(self, name) for name in OPTIONS}
-            write_saved(
-                path, self, self.aliases, options, lookup.meaning, lookup.keys, self._neighbours
-            )
+            write_saved(path, self, self.aliases, options, lookup.meaning, lookup.keys, neighbours)
 
     @classmethod
     def load(
@@ -355,19 +562,195 @@ class FuzzyDict(IndexedDict[V], Reads[V, Reader]):
             OptionError: the embedding is another one; the message names both.
         """
         saved = read_saved(path, mapped=as_bool("mapped", mapped), trust=as_bool("trust", trust))
-        options, keys = saved.options, saved.keys
+        options = saved.options
         new: Self = empty_of(declared_class(cls), options.pop("mode"))
-        new._configure(options if embedding is None else {**options, "embedding": embedding})
+        if embedding is not None:
+            options["embedding"] = embedding
         for name, value in options.items():
-            if value is None and getattr(new, name) is not None:  # as a class attribute has it
-                setattr(new, name, None)
+            if value is not None or getattr(new, name) is not None:  # as a class attribute has it
+                setattr(new, name, value)
         dict.update(new, saved.items)
         if saved.aliases:
             new.aliases = saved.aliases
-        index = KeyIndex(new._current_meaning())
-        neighbours = keys.restore(index, new.index)
-        new.__dict__.update(_index=index, _told=len(new), _neighbours=neighbours)
+        kept = new._kept
+        kept.index, kept.told = KeyIndex(new._current_meaning()), len(new)
+        kept.neighbours = saved.keys.restore(kept.index, new.index)
         return new
+
+    # ---- snapshots --------------------------------------------------------------------------
+
+    def _of_blocks(
+        self,
+        queries: list[Any],
+        read: Callable[[list[Any], Reader], list[T]],
+        *,
+        at_once: bool = False,
+    ) -> list[T]:
+        found, lookup = list[T](), self._current_reader().lookup
+        for some in slices(len(queries), max(len(queries), 1) if at_once else lookup.at_once):
+            if some.start and lookup.needs_lock:
+                sleep(_LET_IN)
+            found += self._of_block(queries[some], read)
+        return found
+
+    def _of_block(
+        self, queries: list[Any], read: Callable[[list[Any], Reader], list[T]]
+    ) -> list[T]:
+        """Return what is read of queries from a snapshot, without the lock.
+
+        What an engine finds is read with the lock; and so is what was read in vain, since a key
+        that was found is gone or an option has changed meanwhile.
+        """
+        reader = self._current_reader()
+        if not reader.lookup.needs_lock:
+            try:
+                found = read(queries, reader)
+                if reader.has_options_of(self):
+                    return found
+            except GoneError:
+                pass
+        with self._lock:
+            return read(queries, self._current_reader())
+
+    def _current_reader(self) -> Reader:
+        """Return a snapshot of the keys and options as they are; new keys are encoded in it."""
+        reader = self._kept.reader
+        if self._is_current(reader):
+            return reader
+        with self._lock:  # one thread encodes what several need
+            reader = self._kept.reader
+            if self._is_current(reader):
+                return reader
+            try:
+                return self._made_reader()
+            except RecursionError as error:  # it reads
+                raise RuntimeError(_ENCODING) from error
+
+    def _is_current(self, reader: Reader | None) -> TypeGuard[Reader]:
+        return reader is not None and reader.size == len(self) and reader.has_options_of(self)
+
+    def _made_reader(self, *, is_again: bool = False) -> Reader:
+        """Return a new snapshot; the caller holds the lock."""
+        self._tell()
+        kept, meaning = self._kept, self._current_meaning()
+        index = kept.index
+        if index is None or index.meaning is not meaning:
+            index = kept.index = KeyIndex(meaning)
+            self._doubt()
+        changes = index.changes(self)
+        if changes is None:
+            lookup, kept.neighbours = lookup_by(self.index, index, self.scorer, kept.neighbours)
+            kept.reader = reader = Reader(self, lookup)
+            return reader
+        encoded = index.encoded(changes)
+        self._tell()  # of what the embedding wrote
+        are_all = index.changes(self) == changes
+        index.take(changes, encoded, are_all=are_all)
+        if is_again and not are_all:
+            raise RuntimeError(_ENCODING)
+        return self._made_reader(is_again=True)
+
+    def _tell(self) -> None:
+        """Tell the index of the new keys, which are the last ones of the dict.
+
+        It is asked before each write and each snapshot. What was interrupted, or written by the
+        methods of `dict` itself, is noticed here, too, if it changed the number of keys.
+        """
+        kept = self._kept
+        index, new = kept.index, len(self) - kept.told
+        if index is None or new == 0:
+            return
+        if new < 0:
+            self._doubt()
+            return
+        for key in reversed(list(islice(reversed(self), new))):
+            if isinstance(key, str):
+                index.add(key)
+        kept.told += new
+
+    def _doubt(self) -> None:
+        """Let the next snapshot compare the index with the keys."""
+        kept = self._kept
+        if kept.index is not None:
+            kept.index.in_doubt = True
+        kept.told, kept.reader = len(self), None
+
+    def _check(self) -> None:
+        """Assert that the index is that of the keys, whatever was written."""
+        with self._lock:
+            self._tell()
+            kept = self._kept
+            if kept.index is not None:
+                assert kept.told == len(self)
+                kept.index.check([key for key in self if isinstance(key, str)])
+            if kept.aliases is not None:
+                kept.aliases.check()
+
+    # ---- what reads ask ---------------------------------------------------------------------
+
+    def _read_as(self, query: Any, reader: Reader | None = None) -> Any:  # noqa: ARG002
+        """Return the key of which a query is an alias, `NO_KEY` if of none, or the query."""
+        aliases = self._kept.aliases
+        if not aliases or not isinstance(query, str) or dict.__contains__(self, query):
+            return query
+        key = aliases.find(exact_text(query), query)
+        return NO_KEY if key is None else key
+
+    def _values(self, names: list[Any], reader: Reader | None = None) -> list[V]:  # noqa: ARG002
+        """Return the values of keys, all as they are at one moment.
+
+        Raises:
+            GoneError: a key is gone.
+        """
+        with self._lock:
+            values = list(map(partial(dict.get, self), names, repeat(_GONE)))
+            if not any(map(is_, values, repeat(_GONE))):
+                return cast("list[V]", values)
+            if self._is_current(self._kept.reader):  # so that it was not told
+                self._doubt()
+        gone = names[next(i for i, value in enumerate(values) if value is _GONE)]
+        raise GoneError(gone)
+
+    def _is_key(self, name: Any, reader: Reader | None = None) -> bool:  # noqa: ARG002
+        return dict.__contains__(self, name)  # a subclass may define another `in`
+
+    def _is_alone(self, name: Any, reader: Reader) -> bool:
+        return self._is_certain(name, reader) and name not in reader.lookup.keys.slots
+
+    def _allowed(self, attn_mask: AttnMask, reader: Reader) -> NDArray[np.bool_]:
+        names = reader.lookup.keys.living()
+        if callable(attn_mask):
+            return np.array([as_bool("attn_mask", attn_mask(name)) for name in names])
+        mask = as_array("attn_mask", attn_mask)
+        if mask.dtype != np.bool_:
+            raise ArgumentTypeError(
+                f"attn_mask: expected bools (True = attend) or a function of the key, "
+                f"got {type(attn_mask).__name__} of dtype {mask.dtype}"
+            )
+        with self._lock:
+            if mask.shape != (len(self),):
+                raise ShapeError(
+                    f"attn_mask: expected a bool for each of the {len(self)} keys, "
+                    f"got shape {mask.shape}"
+                )
+            by_key = dict(zip(self, mask.tolist(), strict=True))
+            self._values(names)  # which are in the dict, or this begins anew
+        return np.array([by_key[name] for name in names])
+
+
+class Items(NamedTuple):
+    """The keys of a dict that can be compared, and their values, as they are at one moment."""
+
+    lookup: Exact | Approximate  # finds keys, S of them
+    values: list[Any]  # theirs, S
+    embedding: Embedding  # without projections, for values that are texts
+
+
+def items_of(d: FuzzyDict[Any]) -> Items:
+    """Return the keys and values of a dict."""
+    with d._lock:
+        lookup = d._current_reader().lookup
+        return Items(lookup, d._values(lookup.keys.living()), d._adapted_embedding())
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
@@ -379,3 +762,37 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     known = FuzzyDict({one: one for one in names}, scorer="spelling")
     found = known.get(name)
     return "" if found is None else f" (did you mean {quoted(found)}?)"
+
+
+def _slots_of(d: Any) -> dict[str, Any]:
+    """Return the attributes that a subclass keeps in ``__slots__``, as far as they are set."""
+    state = object.__getstate__(d)
+    return state[1] if isinstance(state, tuple) else {}
+
+
+#: All dicts, which are not hashable, by their ids.
+_dicts: WeakValueDictionary[int, FuzzyDict[Any]] = WeakValueDictionary()
+
+
+def _after_fork() -> None:
+    """Make new locks in a forked process, where the threads that held them are gone.
+
+    What another thread was changing is compared with the keys by the next read.
+    """
+    for d in list(_dicts.values()):
+        was_free = d._lock.acquire(blocking=False)
+        d.__dict__["_lock"] = lock = RLock()
+        if d._kept.aliases is not None:
+            d._kept.aliases.use(lock)
+        if not was_free:
+            d._doubt()
+            d._kept.neighbours = None
+    modules = [one for name, one in list(sys.modules.items()) if name.startswith("fuzzydict.")]
+    classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    for attribute in [attribute for one in classes for attribute in vars(one).values()]:
+        if isinstance(attribute, cached_property) and hasattr(attribute, "lock"):
+            attribute.lock = RLock()  # each has one until Python 3.12
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

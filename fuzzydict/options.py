@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projections import Projections, as_projections, with_projections
-from fuzzydict.errors import (
-    OptionError,
-    ReadOnlyError,
-    UnknownOptionError,
-    quoted,
-)
+from fuzzydict.errors import OptionError, ReadOnlyError, UnknownOptionError, quoted
 from fuzzydict.search.backends import EXACT, check_engine
 from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.score import as_score, is_spelling
@@ -52,10 +46,6 @@ def _check_mode(mode: Any) -> None:
         )
 
 
-def _check_scorer(scorer: Any) -> None:
-    as_score(scorer)
-
-
 def as_temperature(temperature: Any) -> float | None:
     """Return a temperature as a float, or None; raise if it is no finite number above 0."""
     return None if temperature is None else positive("temperature", temperature)
@@ -77,7 +67,7 @@ def as_cutoff(cutoff: Any) -> float | None:
 OPTIONS: Mapping[str, Option] = {
     "mode": Option("nearest", _check_mode),
     "embedding": Option(None, as_embedding),
-    "scorer": Option(None, _check_scorer, is_learned=True),
+    "scorer": Option(None, as_score, is_learned=True),
     "temperature": Option(None, as_temperature, is_learned=True, is_number=True),
     "score_cutoff": Option(None, as_cutoff, is_learned=True, is_number=True),
     "projections": Option(None, as_projections, is_learned=True),
@@ -90,12 +80,13 @@ DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
 LEARNED = tuple(name for name, option in OPTIONS.items() if option.is_learned)
 
 
+_UNSET: Any = object()
+
+
 class Configured:
     """The options of a dict: attributes, class attributes of a subclass, and arguments alike.
 
-    ``mode`` is fixed once the dict is made, since it decides what ``d[query]`` runs: in nearest
-    mode it must be the plain dict's own lookup. A dict in another mode than its class is of a
-    derived class.
+    They are no descriptors, which ``FuzzyDict.embedding = "english"`` would replace.
     """
 
     mode: str
@@ -106,9 +97,10 @@ class Configured:
     projections: Any
     index: str
 
-    #: What ``d[query]`` runs in pool mode.
-    _pooled_item: Any
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
+    _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
+    _meaning: tuple[Any, Any, Meaning] | None = None  # and the embedding and projections of it
+    _learned: LearnedOptions | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -119,21 +111,6 @@ class Configured:
                 setattr(cls, name, checked)
             if isinstance(value, FunctionType):  # an option, not a method of the dict
                 setattr(cls, name, staticmethod(value))
-        if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
-            reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
-            type.__setattr__(cls, "__getitem__", reader)
-
-    def _configure(self, options: Mapping[str, Any]) -> None:
-        """Set the options that are not None."""
-        for name, value in options.items():
-            if value is None:
-                continue
-            if name == "mode":
-                _check_mode(value)
-                cls: Any = type(self)
-                object.__setattr__(self, "__class__", _class_of_mode(cls, value))
-            else:
-                setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "mode":
@@ -141,29 +118,25 @@ class Configured:
                 f"mode: fixed once the dict is made, got {quoted(value)}; make another one, "
                 f"{type(self).__name__}(d, mode={quoted(value)})"
             )
-        checked = OPTIONS[name].check(value) if name in OPTIONS else None
-        if name in OPTIONS and OPTIONS[name].is_number:
-            value = checked
-        with self._lock:
+        option = OPTIONS.get(name)
+        if option is None:
             super().__setattr__(name, value)
+            return
+        checked = option.check(value)
+        with self._lock:
+            super().__setattr__(name, checked if option.is_number else value)
             if name in ("embedding", "projections"):  # the same object may have changed, too
-                self.__dict__.pop("_meaning", None)
+                super().__setattr__("_meaning", None)
             if name == "embedding":
-                self.__dict__["_adapted"] = (value, checked)
-            self.__dict__["_reader"] = None
+                super().__setattr__("_adapted", (value, checked))
 
     def _adapted_embedding(self) -> Unprojected:
         """Return the embedding that the option stands for; it is made once."""
-        adapted: Unprojected | None
-        given, adapted = self.__dict__.get("_adapted", (None, None))
-        if adapted is None or given is not self.embedding:
+        with self._lock:  # of several threads one makes it for all
             given = self.embedding
-            made = as_embedding(given)
-            with self._lock:  # of several threads one makes it for all
-                of, adapted = self.__dict__.get("_adapted", (None, None))
-                if adapted is None or of is not given:
-                    adapted = made
-                    self.__dict__["_adapted"] = (given, adapted)
+            if self._adapted[0] is not given:
+                super().__setattr__("_adapted", (given, as_embedding(given)))
+            adapted: Unprojected = self._adapted[1]
         return adapted
 
     def _current_meaning(self) -> Meaning:
@@ -172,27 +145,23 @@ class Configured:
         Raises:
             OptionError: the projections were learned for another embedding.
         """
-        adapted, projections = None, None
-        if not is_spelling(self.scorer):
-            adapted, projections = self._adapted_embedding(), self.projections
-        meaning: Meaning | None
-        of, by, meaning = self.__dict__.get("_meaning", (None, None, None))
-        if meaning is None or of is not adapted or by is not projections:
-            learned = as_projections(projections)
-            if adapted is not None:
-                with_projections(adapted, learned)  # or raise
-            is_learned = learned is not None and not learned.is_identity
-            made = Meaning(adapted, learned if is_learned else None)
-            with self._lock:
-                of, by, meaning = self.__dict__.get("_meaning", (None, None, None))
-                if meaning is None or of is not adapted or by is not projections:
-                    meaning = made
-                    self.__dict__["_meaning"] = (adapted, projections, meaning)
-        return meaning
+        with self._lock:
+            adapted, projections = None, None
+            if not is_spelling(self.scorer):
+                adapted, projections = self._adapted_embedding(), self.projections
+            made = self._meaning
+            if made is None or made[0] is not adapted or made[1] is not projections:
+                learned = as_projections(projections)
+                if adapted is not None:
+                    with_projections(adapted, learned)  # or raise
+                is_learned = learned is not None and not learned.is_identity
+                meaning = Meaning(adapted, learned if is_learned else None)
+                made = adapted, projections, meaning
+                super().__setattr__("_meaning", made)
+        return made[2]
 
     def _options_before_fit(self) -> dict[str, Any]:
-        options = {name: getattr(self, name) for name in LEARNED}
-        return before_fit(options, self.__dict__.get("_learned"))
+        return before_fit({name: getattr(self, name) for name in LEARNED}, self._learned)
 
     def _set_learned(self, options: Mapping[str, Any]) -> None:
         """Set options, and remember what they were; the caller holds the lock."""
@@ -203,14 +172,11 @@ class Configured:
             if value is not getattr(self, name):  # otherwise the keys would be encoded again
                 setattr(self, name, value)
         after = {name: getattr(self, name) for name in LEARNED}
-        self.__dict__["_learned"] = LearnedOptions(before, after)
+        super().__setattr__("_learned", LearnedOptions(before, after))
 
 
 for _name, _option in OPTIONS.items():
     setattr(Configured, _name, _option.default)
-
-
-# ---- what fit sets ----------------------------------------------------------------------------
 
 
 class LearnedOptions(NamedTuple):
@@ -249,39 +215,27 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, str | float | int) and a == b)
 
 
-# ---- classes of either mode -------------------------------------------------------------------
-
-_making_classes = Lock()
-
-
-def after_fork() -> None:
-    """Make a new lock in a child process: the thread that held it is gone."""
-    global _making_classes
-    _making_classes = Lock()
-
-
 def declared_class(cls: Any) -> Any:
     """Return the class that was declared, of which ``cls`` may be the other mode's."""
     return cls.__dict__.get("_declared", cls)
 
 
-def _class_of_mode(cls: Any, mode: str) -> Any:
+def class_of_mode(cls: Any, mode: str) -> Any:
     """Return the declared class, or its derived class whose dicts are of ``mode``."""
     declared = declared_class(cls)
     if declared.mode == mode:
         return declared
-    with _making_classes:  # one class, whichever thread asks for it first
-        if "_of_other_mode" not in declared.__dict__:
-            names = ("__doc__", "__module__", "__qualname__")
-            namespace = {name: getattr(declared, name) for name in names}
-            namespace |= {"mode": mode, "_declared": declared}
-            declared._of_other_mode = type(declared.__name__, (declared,), namespace)
+    if "_of_other_mode" not in declared.__dict__:
+        names = ("__doc__", "__module__", "__qualname__")
+        namespace = {name: getattr(declared, name) for name in names}
+        namespace |= {"mode": mode, "_declared": declared}
+        declared._of_other_mode = type(declared.__name__, (declared,), namespace)
     return declared._of_other_mode
 
 
 def empty_of(declared: Any, mode: str) -> Any:
     """Return an empty dict of a declared class, in this mode."""
-    cls = _class_of_mode(declared, mode)
+    cls = class_of_mode(declared, mode)
     return cls.__new__(cls)
 
 

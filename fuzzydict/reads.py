@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from fuzzydict._arrays import as_bool, whole_number
+from fuzzydict._arrays import as_bool, make_room, whole_number
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, NoMatchError, quoted
 from fuzzydict.options import Configured, as_cutoff, as_temperature
@@ -48,9 +50,7 @@ from fuzzydict.search.score import JudgedScore, is_probability
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fuzzydict.embedding.base import Embedding
-    from fuzzydict.embedding.projections import Projections
-    from fuzzydict.search.lookup import Attended, Explained, Lookup
+    from fuzzydict.search.lookup import Approximate, Attended, Exact, Explained, Lookup
 
 
 T = TypeVar("T")
@@ -59,6 +59,11 @@ AttnMask = Sequence[bool] | Callable[[str], bool]
 
 #: What stands for an argument that was not given.
 NOT_GIVEN: Any = object()
+_REMEMBERED_KEYS = 1024  # queries whose keys are remembered
+_SHORT = 64  # characters of a query that is remembered
+_options = attrgetter(
+    *("_meaning", "embedding", "index", "projections", "score_cutoff", "scorer", "temperature")
+)
 
 
 class BlockReader(Protocol):
@@ -80,48 +85,58 @@ class BlockReader(Protocol):
 ReaderT = TypeVar("ReaderT", bound=BlockReader)
 
 
-class AttendedBlock(NamedTuple, Generic[V]):
-    """What some queries attend to.
+class GoneError(RuntimeError):
+    """A key that a read found is gone."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(
+            f"the key {quoted(key)} was removed by a method of dict itself, of which the vectors "
+            f"were not told, or by what the read called; remove keys by del d[key] or d.pop(key), "
+            f"before or after a read, and read again"
+        )
+
+
+class Reader:
+    """A snapshot of a dict in memory, which reads use until a key or an option changes.
+
+    Args:
+        d: the dict, with its options as they are now.
+        lookup: finds keys.
 
     Attributes:
-        queries: the queries.
-        empty: which of them have nothing to compare.
-        groups: the scores of the others, some together, and the values of their keys.
-        lookup: what found the keys.
+        size: the number of items of the dict.
+        lookup: finds keys.
+        found: the keys that the last queries found; of a query that matches none, the best key and
+            its score. Values are read from the dict each time.
+        stacked: the values as one array, if `pool` was asked.
     """
 
-    queries: list[Any]
-    empty: list[bool]
-    groups: list[tuple[Attended, list[V]]]
-    lookup: Lookup
+    __slots__ = ("_is_fixed", "_options", "found", "lookup", "size", "stacked")
 
-    def attentions(
-        self, embedding: Embedding, projections: Projections | None
-    ) -> Iterator[Attention]:
-        """Yield the attention of each query, whose values are pooled by these."""
-        pooling, rows = (embedding, projections), self._rows()
-        keys = self.lookup.meaning.of_texts([]) if any(self.empty) else np.zeros((0, 0), np.float32)
-        none = 1.0 if isinstance(self.lookup.score, JudgedScore) else None
-        told: tuple[Any, ...]
-        for query, is_empty in zip(self.queries, self.empty, strict=True):
-            if is_empty:
-                nothing = np.zeros(0)
-                vector = np.zeros(keys.shape[1], np.float32)
-                scores = nothing.astype(np.float32)
-                yield Attention(query, [], vector, keys, [], scores, nothing, *pooling, 0.0, none)
-            else:
-                some, held, vector, scores, weights, *sure = next(rows)
-                told = held, scores, weights, *pooling, *sure
-                yield Attention(query, some.names, vector, some.keys, *told)
+    def __init__(self, d: Any, lookup: Exact | Approximate) -> None:
+        self.size, self._options, self.lookup = len(d), _options(d), lookup
+        self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
+        self.found: dict[object, str | Scored] = {}
+        self.stacked: StackedValues | None = None
 
-    def _rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the group of each query that has something to compare, and its row of all else."""
-        for some, held in self.groups:
-            weights = [row for rows in weights_of(some.scores, some.temperature) for row in rows]
-            rows = zip(
-                some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True
-            )
-            yield from ((some, held, *row) for row in rows)
+    def has_options_of(self, d: Any) -> bool:
+        """Tell whether the dict has the very options; a class may have set another one."""
+        meaning, embedding, index, projections, score_cutoff, scorer, temperature = self._options
+        return (
+            meaning is d._meaning
+            and embedding is d.embedding
+            and index is d.index
+            and projections is d.projections
+            and score_cutoff is d.score_cutoff
+            and scorer is d.scorer
+            and temperature is d.temperature
+        )
+
+    def remember(self, query: str, found: str | Scored) -> None:
+        """Remember the key of a short query, or that none matches."""
+        if self._is_fixed and len(query) <= _SHORT:
+            make_room(self.found, _REMEMBERED_KEYS)
+            self.found[query] = found
 
 
 class Reads(Configured, Generic[V, ReaderT]):
@@ -167,7 +182,7 @@ class Reads(Configured, Generic[V, ReaderT]):
                 return self._pooled_or(default, some, found, reader)
             return [one.value if isinstance(one, Match) else default for one in found]
 
-        return self._of_different(asked, get, finds_equal=not pools)
+        return self._of_different(asked, get)
 
     def nearest(
         self, query: Any, *, default: Any = NOT_GIVEN, score_cutoff: float | None = None
@@ -196,7 +211,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         def nearest(some: list[Any], reader: ReaderT) -> list[Match | NoMatchError]:
             return self._nearest(some, reader, self._cutoff(reader.lookup, score_cutoff))
 
-        found = self._of_different(queries, nearest, finds_equal=True)
+        found = self._of_different(queries, nearest)
         errors = [one for one in found if isinstance(one, NoMatchError)]
         if errors and default is NOT_GIVEN:
             raise no_matches(errors, "nearest(..., default=None) gives None for them")
@@ -375,19 +390,43 @@ class Reads(Configured, Generic[V, ReaderT]):
         if not queries:
             return []
 
-        def attend(some: list[Any], reader: ReaderT) -> list[AttendedBlock[V]]:
+        def attend(some: list[Any], reader: ReaderT) -> list[Attention]:
             names = [self._read_as(one, reader) for one in some]
             asked = compared_texts(some, names, [False] * len(names), is_list=is_list)
             texts = [one for one in asked if one is not None]
-            attended = self._attended(reader, texts, attn_mask, topn) if texts else []
-            groups = [(group, self._values(group.names, reader)) for group in attended]
-            return [AttendedBlock(some, [one is None for one in asked], groups, reader.lookup)]
+            groups = self._attended(reader, texts, attn_mask, topn) if texts else []
+            pooling = self._adapted_embedding(), as_projections(self.projections)
+            told = iter(self._attention_fields(groups, reader, pooling))
+            nothing = self._nothing_attended(reader, pooling) if None in asked else ()
+            return [
+                Attention(one, *(nothing if text is None else next(told)))
+                for one, text in zip(some, asked, strict=True)
+            ]
 
         with naming_the_place(queries):
-            read = self._of_blocks(queries, attend, at_once=attn_mask is not None)
-        pooling = self._adapted_embedding(), as_projections(self.projections)
-        found = [attention for block in read for attention in block.attentions(*pooling)]
+            found = self._of_blocks(queries, attend, at_once=attn_mask is not None)
         return Attentions(found) if is_list else found[0]
+
+    def _attention_fields(
+        self, groups: list[Attended], reader: ReaderT, pooling: tuple[Any, ...]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the fields of the `Attention` of each query but for its text."""
+        for some in groups:
+            values = self._values(some.names, reader)
+            weights = chain.from_iterable(weights_of(some.scores, some.temperature))
+            rows = zip(
+                some.query, some.scores, weights, some.left_out.tolist(), some.none, strict=True
+            )
+            for vector, scores, weight, left_out, none in rows:
+                told = values, scores, weight, *pooling, left_out, none
+                yield some.names, vector, some.keys, *told
+
+    def _nothing_attended(self, reader: ReaderT, pooling: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the fields of the `Attention` of a query that has nothing to compare."""
+        keys, nothing = reader.lookup.meaning.of_texts([]), np.zeros(0)
+        vector, scores = np.zeros(keys.shape[1], np.float32), np.zeros(0, np.float32)
+        none = 1.0 if isinstance(reader.lookup.score, JudgedScore) else None
+        return [], vector, keys, [], scores, nothing, *pooling, 0.0, none
 
     def pool(
         self,
@@ -415,13 +454,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         >>> d.pool("red").round().tolist()
         [255.0, 0.0, 0.0]
         """
-        return self._pool(query, attn_mask, score_cutoff)
-
-    def _pool(
-        self, query: Any, attn_mask: AttnMask | None = None, score_cutoff: float | None = None
-    ) -> Any:
-        queries = as_queries(query)
-        score_cutoff = as_cutoff(score_cutoff)
+        queries, score_cutoff = as_queries(query), as_cutoff(score_cutoff)
 
         def pool(some: list[Any], reader: ReaderT) -> list[PooledBlock]:
             names = [self._read_as(one, reader) for one in some]
@@ -561,13 +594,11 @@ class Reads(Configured, Generic[V, ReaderT]):
         self,
         queries: list[Any],
         read: Callable[[list[Any], ReaderT], list[T]],
-        *,
-        finds_equal: bool = False,
     ) -> list[T]:
         """Return what is read of each query, of equal texts once; see `_of_blocks`."""
         ids = [query if type(query) is str else id(query) for query in queries]
         different = dict(zip(ids, queries, strict=True))
-        found = self._of_blocks(list(different.values()), read, finds_equal=finds_equal)
+        found = self._of_blocks(list(different.values()), read)
         of_ids = dict(zip(different, found, strict=True))
         return [of_ids[one] for one in ids]
 
@@ -580,7 +611,6 @@ class Reads(Configured, Generic[V, ReaderT]):
         read: Callable[[list[Any], ReaderT], list[T]],
         *,
         at_once: bool = False,
-        finds_equal: bool = False,
     ) -> list[T]:
         """Return what is read of some of the queries at a time.
 
@@ -588,7 +618,6 @@ class Reads(Configured, Generic[V, ReaderT]):
             queries: the queries.
             read: reads some of them.
             at_once: whether all are one block.
-            finds_equal: whether a query that is a key is not compared, if keys are probable.
         """
 
     @abstractmethod

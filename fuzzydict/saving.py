@@ -3,7 +3,7 @@
 The file holds JSON for the options and the embedding's fingerprint, and these arrays, for a dict
 of K items, S of whose keys have vectors:
 
-    keys, values    JSON: lists of K, as `ValueWriter` writes them
+    keys, values    JSON: lists of K, as `_Writer` writes them
     values 0, ...   the numpy arrays among the values
     aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
     vectors         (S, E)
@@ -14,8 +14,8 @@ of K items, S of whose keys have vectors:
 
 from __future__ import annotations
 
+import json
 import os
-from contextlib import nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from fuzzydict._arrays import inverse_lengths
 from fuzzydict._files import (
+    DTYPES,
     array_of,
     as_format_errors,
     header_digest,
@@ -33,14 +34,13 @@ from fuzzydict._files import (
     texts_of,
     write_arrays,
 )
-from fuzzydict._values import ValueReader, ValueWriter, as_json
 from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.nn import scorers
 from fuzzydict.nn.base import Scorer
 from fuzzydict.options import OPTIONS
-from fuzzydict.search.aliases import Aliases
+from fuzzydict.search.aliases import checked_aliases
 from fuzzydict.search.backends import EXACT
 from fuzzydict.search.key_index import Split
 from fuzzydict.search.neighbours import Neighbours
@@ -100,7 +100,7 @@ def write_saved(
             f"vectors of keys that are longer than {_LONGEST:.0e} cannot be saved, for their "
             f"products overflow; scale the embedding down"
         )
-    writer, projections = ValueWriter(), options["projections"]
+    writer, projections = _Writer(), options["projections"]
     names, values = (writer.all(parts, items) for parts in (items, items.values()))
     meta = {
         "options": _encoded_options(writer, options),
@@ -138,11 +138,11 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values = (arrays.pop(name) for name in ("keys", "values"))
         pairs = arrays.pop(_ALIASES, None)
-        split, learned = (_taken(arrays, beginning) for beginning in (_SPLIT, _LEARNED))
+        split_arrays, learned = (_taken(arrays, start) for start in (_SPLIT, _LEARNED))
         groups = [arrays[f"values {number}"] for number in range(len(arrays))]
-        reader = ValueReader(groups, path, is_trusted=trust)
+        reader = _Reader(groups, path, is_trusted=trust)
         items = reader.filled(reader.all(names), reader.all(values))
-        aliases = {} if pairs is None else _decoded_aliases(pairs, items, reader)
+        aliases = {} if pairs is None else _decoded_aliases(pairs, list(items), reader)
         options = _decoded_options(reader, meta["options"], learned)
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
@@ -150,11 +150,16 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
             as_embedding(name)  # or raise
             options["embedding"] = name
         vectors = unchecked["vectors"]
-        known = _split_of(split, len(vectors.array)) if split else None
+        array_of({"vectors": vectors.array[:0]}, "vectors", "f4", None, None)
+        if graph is not None and len(graph.labels) != len(vectors.array) + 1:
+            raise ValueError("its graph has not one label for each of its vectors")
+        split = _split_of(split_arrays, len(vectors.array)) if split_arrays else None
         little = _LITTLE_IF_MAPPED if mapped else _LITTLE
+        # Windows replaces no file that is mapped.
+        at_once = vectors.array.nbytes <= little or os.name == "nt"
         fingerprint = _checked_fingerprint(meta["embedding"])
-        saved = SavedKeys(path, list(items), fingerprint, vectors, known, graph, little)
-    return Saved(items, aliases, options, saved)
+        keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, at_once)
+    return Saved(items, aliases, options, keys)
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
@@ -169,15 +174,14 @@ def digest_of(path: str | os.PathLike[str]) -> str:
 
 def check_items(items: Mapping[Any, Any]) -> None:
     """Raise, as `write_saved` would, unless these keys and values can be saved."""
-    writer = ValueWriter()
+    writer = _Writer()
     for parts in (items, items.values()):
         writer.all(parts, items)
 
 
-def _taken(arrays: dict[str, NDArray[Any]], beginning: str) -> dict[str, NDArray[Any]]:
+def _taken(arrays: dict[str, NDArray[Any]], start: str) -> dict[str, NDArray[Any]]:
     """Take the arrays out whose names begin so; return them by the rest of their names."""
-    names = [name for name in arrays if name.startswith(beginning)]
-    return {name.removeprefix(beginning): arrays.pop(name) for name in names}
+    return {name[len(start) :]: arrays.pop(name) for name in list(arrays) if name.startswith(start)}
 
 
 def _checked_fingerprint(saved: dict[str, Any]) -> dict[str, Any]:
@@ -197,48 +201,39 @@ _NO_SCORERS = ("FunctionScorer", "Kernel", "Scorer")  # classes that no file nam
 def _encoded_aliases(aliases: Mapping[str, Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
     """Return aliases as JSON, each with the place of its key."""
     places: dict[Any, int | None] = {key: place for place, key in enumerate(keys)}
-    return as_json([(text, None if key is None else places[key]) for text, key in aliases.items()])
+    return _as_json([(text, None if key is None else places[key]) for text, key in aliases.items()])
 
 
-def _decoded_aliases(
-    array: NDArray[Any], items: dict[Any, Any], reader: ValueReader
-) -> dict[str, Any]:
+def _decoded_aliases(array: NDArray[Any], keys: list[Any], reader: _Reader) -> dict[str, Any]:
     """Return the aliases that `_encoded_aliases` wrote.
 
     Raises:
         LookupError, TypeError, ValueError: it wrote no such thing.
         FileFormatError: it makes too many comparisons.
     """
-    pairs, keys, aliases = json_of(array), list(items), Aliases(items, nullcontext())
-    named = [keys[place] for _, place in pairs if place is not None]
-    reader.count(named * _ALIAS_LOOKUPS, among=keys)
-    for text, place in pairs:
-        if text in aliases or not (place is None or (type(place) is int and place >= 0)):
-            raise ValueError("it holds an alias twice, or one of no key")
-        aliases[text] = None if place is None else keys[place]
-    return aliases
+    pairs = json_of(array)
+    aliases = dict(pairs)
+    places = [place for place in aliases.values() if place is not None]
+    if len(aliases) < len(pairs) or not all(type(one) is int and one >= 0 for one in places):
+        raise ValueError("it holds an alias twice, or one of no key")
+    reader.count([keys[place] for place in places] * _ALIAS_LOOKUPS, among=keys)
+    of_keys = {text: None if place is None else keys[place] for text, place in aliases.items()}
+    return checked_aliases(lambda _alias, _key: None, of_keys)
 
 
-def _encoded_options(writer: ValueWriter, options: Mapping[str, Any]) -> dict[str, Any]:
+def _encoded_options(writer: _Writer, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options but the embedding as JSON."""
     projections = options["projections"]
     is_learned = isinstance(projections, Projections)
-    encoded = {
-        **options,
+    return {
+        **{name: value for name, value in options.items() if name != "embedding"},
         "scorer": _encoded_scorer(writer, options["scorer"]),
         "projections": [projections.embedding] if is_learned else projections,
-    }
-    del encoded["embedding"]
-    # A number of any type is written as a plain one.
-    plain_types = (str, int, float, list, type(None))
-    return {
-        name: value if type(value) in plain_types else float(value)
-        for name, value in encoded.items()
     }
 
 
 def _decoded_options(
-    reader: ValueReader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
+    reader: _Reader, saved: dict[str, Any], learned: dict[str, NDArray[Any]]
 ) -> dict[str, Any]:
     """Return the options that `_encoded_options` returned.
 
@@ -270,7 +265,7 @@ def _decoded_projections(saved: Any, learned: dict[str, NDArray[Any]]) -> Any:
     return Projections.from_arrays(copies, embedding=embedding)
 
 
-def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
+def _encoded_scorer(writer: _Writer, scorer: Any) -> Any:
     """Return a scorer as its name, or as the name of its class and its arguments."""
     if scorer is None or isinstance(scorer, str):
         return scorer
@@ -286,7 +281,7 @@ def _encoded_scorer(writer: ValueWriter, scorer: Any) -> Any:
     return [kind, writer.encode(arguments)]
 
 
-def _decoded_scorer(reader: ValueReader, saved: Any) -> Any:
+def _decoded_scorer(reader: _Reader, saved: Any) -> Any:
     if saved is None or isinstance(saved, str):
         return saved
     kind, arguments = saved
@@ -299,41 +294,26 @@ def _decoded_scorer(reader: ValueReader, saved: Any) -> Any:
 # ---- what is known of keys ------------------------------------------------------------------
 
 
-class SavedKeys:
+class SavedKeys(NamedTuple):
     """The S keys of a dict that have vectors, in a file that is mapped.
 
-    Args:
+    Attributes:
         path: of the file.
         keys: all keys of the dict, in order.
         embedding: the fingerprint of the embedding.
         vectors: (S, E).
         split: the words and n-grams, if they are known.
         graph: the index of an engine, if there is one.
-        little: bytes of vectors that are read at once; more of them stay in the file.
-
-    Raises:
-        ValueError: these are not vectors of a dict.
+        at_once: whether the vectors are read at once; otherwise they stay in the file.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        keys: Collection[Any],
-        embedding: dict[str, Any],
-        vectors: Unchecked,
-        split: Split | None,
-        graph: _Graph | None,
-        little: int,
-    ) -> None:
-        self._path, self._keys, self._embedding = path, keys, embedding
-        self._vectors, self._split, self._graph = vectors, split, graph
-        # Windows replaces no file that is mapped.
-        self._at_once = vectors.array.nbytes <= little or os.name == "nt"
-        shape = vectors.array.shape
-        if len(shape) != 2 or vectors.array.dtype != np.float32:
-            raise ValueError(f"it has vectors of shape {shape} and dtype {vectors.array.dtype}")
-        if graph is not None and graph.labels.shape != (shape[0] + 1,):
-            raise ValueError("its graph has not one label for each of its vectors")
+    path: str | os.PathLike[str]
+    keys: Collection[Any]
+    embedding: dict[str, Any]
+    vectors: Unchecked
+    split: Split | None
+    graph: _Graph | None
+    at_once: bool
 
     def restore(self, index: KeyIndex, engine: str) -> Neighbours | None:
         """Fill an empty index: at once if the vectors are few, otherwise when they are needed.
@@ -345,39 +325,49 @@ class SavedKeys:
             OptionError: the index has another embedding; the message names both.
             FileFormatError: the vectors are of another length, or, if they are few, damaged.
         """
-        require_same(self._embedding, index.meaning)
-        first = list(islice((k for k in self._keys if isinstance(k, str) and plain(k)), 1))
-        found = self._vectors.array.shape[1]
+        require_same(self.embedding, index.meaning)
+        first = list(islice((k for k in self.keys if isinstance(k, str) and plain(k)), 1))
+        found = self.vectors.array.shape[1]
         try:
             size = index.meaning.of_keys(first).shape[1] if first else found
         except ShapeError as error:
             if index.meaning.projections is None:  # an embedding of yours failed
                 raise
-            raise FileFormatError(f"{self._path}: {error}; restore it from a copy") from error
+            raise FileFormatError(f"{self.path}: {error}; restore it from a copy") from error
         if found != size:
             raise FileFormatError(
-                f"{self._path} is damaged: it has vectors of {found}, and its embedding gives "
+                f"{self.path} is damaged: it has vectors of {found}, and its embedding gives "
                 f"vectors of {size}; restore it from a copy"
             )
         index.restore_later(self._fill)
-        if self._at_once:
+        if self.at_once:
             index.keys()
-        return None if self._graph is None else self._neighbours(self._graph, index, engine)
+        return None if self.graph is None else self._neighbours(self.graph, index, engine)
 
     def _fill(self, index: KeyIndex) -> None:
-        with as_format_errors(self._path):
-            vectors = self._checked_vectors()
+        with as_format_errors(self.path):
+            try:
+                vectors: NDArray[np.float32] = self.vectors.checked()
+            except FileFormatError as error:
+                if self.at_once:
+                    raise
+                raise FileFormatError(
+                    f"{error}: its items are whole, so that FuzzyDict(dict(d)) can be saved"
+                ) from error
+            require_finite_array("vectors", vectors)
+            if _are_too_long(inverse_lengths(vectors)):
+                raise ValueError("its vectors are too long, so that products overflow")
             # A copy, since what is mapped from a file may change or go.
-            kept = np.array(vectors) if self._at_once else vectors
-            split = self._split if self._split and self._split.is_current() else None
-            index.restore(self._keys, kept, split)
+            kept = np.array(vectors) if self.at_once else vectors
+            split = self.split if self.split and self.split.is_current() else None
+            index.restore(self.keys, kept, split)
 
     def _neighbours(self, graph: _Graph, index: KeyIndex, engine: str) -> Neighbours:
         def read_saved() -> NDArray[np.uint8]:
-            with as_format_errors(self._path):
+            with as_format_errors(self.path):
                 return np.array(graph.saved.checked())
 
-        saved = read_saved() if self._at_once else None
+        saved = read_saved() if self.at_once else None
         neighbours = Neighbours(engine, graph.measure)
         neighbours.restore(
             index.generation,
@@ -385,32 +375,6 @@ class SavedKeys:
             np.array(graph.labels),
         )
         return neighbours
-
-    def _checked_vectors(self) -> NDArray[np.float32]:
-        """Return the vectors, (S, E)."""
-        vectors = self._vectors.array
-        squares = np.zeros(len(vectors), np.float32)
-
-        def look(start: int, end: int) -> None:
-            """Sum the squares of the rows that begin here, while they are in the cache."""
-            size = vectors.shape[1]
-            rows = slice(-(-start // size), -(-end // size))
-            with np.errstate(all="ignore"):
-                np.einsum("se,se->s", vectors[rows], vectors[rows], out=squares[rows])
-
-        try:
-            self._vectors.checked(look if vectors.size else None)
-        except FileFormatError as error:
-            if self._at_once:
-                raise
-            raise FileFormatError(
-                f"{error}: its items are whole, so that FuzzyDict(dict(d)) can be saved"
-            ) from error
-        if not np.isfinite(squares).all():  # or the squares are beyond 32 bits
-            require_finite_array("vectors", vectors)
-        if _are_too_long(inverse_lengths(vectors, squares)):
-            raise ValueError("its vectors are too long, so that products overflow")
-        return vectors
 
 
 def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
@@ -420,7 +384,7 @@ def _are_too_long(inverse_lengths: NDArray[np.float32]) -> bool:
 def _split_arrays(split: Split) -> dict[str, NDArray[Any]]:
     """Return the arrays of words and n-grams."""
     small = split._replace(ngram_counts=split.ngram_counts.astype(np.uint16))
-    named = {**small._asdict(), "words": as_json(split.words)}
+    named = {**small._asdict(), "words": _as_json(split.words)}
     return {f"{_SPLIT}{name}": array for name, array in named.items()}
 
 
@@ -483,3 +447,195 @@ def _graph_of(
     if (labels[1:] <= labels[:-1]).any() or not 0 <= labels.min(initial=0) <= labels.max() < _MOST:
         raise ValueError("the labels of its graph do not rise")
     return graph
+
+
+# ---- keys and values: JSON, with the numpy arrays among them stacked beside it ---------------
+
+_PLAIN = (str, int, float, bool, type(None))  # types that JSON writes as they are
+_DEEPEST = 100  # nested containers: few enough to be read under any recursion limit
+_MOST_AXES = 31  # of an array: numpy before 2.0 stacks no more
+_LONG = 1 << 64  # an integer that may have more digits than Python writes
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
+
+def _as_json(content: Any) -> NDArray[np.uint8]:
+    """Return JSON as an array of a file; `json_of` reads it."""
+    # Lone surrogates pass; written as escapes, two of them would become one character.
+    return np.frombuffer(_JSON.encode(content).encode("utf-8", "surrogatepass"), np.uint8)
+
+
+class _Writer:
+    """Writes values as JSON; the arrays among them are stacked in ``groups``."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, tuple[int, ...]], list[NDArray[Any]]] = {}
+        self._numbers: dict[tuple[str, tuple[int, ...]], int] = {}
+
+    def all(self, parts: Iterable[Any], keys: Iterable[Any]) -> NDArray[np.uint8]:
+        """Return keys or values as an array of JSON.
+
+        Raises:
+            ArgumentTypeError: one cannot be written; the message names its key.
+        """
+        encoded: list[Any] = []
+        try:
+            encoded.extend(map(self.encode, parts))
+        except (ArgumentTypeError, RecursionError, ValueError) as error:
+            key = next(islice(keys, len(encoded), None))
+            raise ArgumentTypeError(
+                f"the item of key {quoted(key)} cannot be saved: {error}; keys and values may be "
+                f"of JSON's types, tuples and numpy arrays: convert it, or leave it out"
+            ) from error
+        return _as_json(encoded)
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """Return a value as JSON.
+
+        Raises:
+            ArgumentTypeError: the value, or one in it, is of none of JSON's types (exactly, not of
+                a derived class), and no tuple, numpy array or numpy number; or it is nested too
+                deeply.
+            ValueError: it has a number of too many digits.
+        """
+        if depth > _DEEPEST:
+            raise ArgumentTypeError(f"its containers are nested more than {_DEEPEST} deep")
+        kind = type(value)
+        if kind is int and not -_LONG < value < _LONG:
+            str(value)  # or raise
+        if kind in _PLAIN:
+            return value
+        if kind in (list, tuple):
+            return [kind.__name__, *(self.encode(part, depth + 1) for part in value)]
+        if kind is dict:
+            parts = (part for item in value.items() for part in item)
+            return ["dict", *(self.encode(part, depth + 1) for part in parts)]
+        if isinstance(value, np.generic) or kind is np.ndarray:
+            return self._array("array" if kind is np.ndarray else "scalar", np.asarray(value))
+        raise ArgumentTypeError(f"{kind.__name__} is none of the types that can be saved")
+
+    def _array(self, kind: str, array: NDArray[Any]) -> list[Any]:
+        dtype = array.dtype.newbyteorder("<").str
+        if dtype not in DTYPES:
+            raise ArgumentTypeError(f"an array of dtype {array.dtype} cannot be saved")
+        if array.ndim > _MOST_AXES:
+            raise ArgumentTypeError(f"an array of more than {_MOST_AXES} axes cannot be saved")
+        group = (dtype, array.shape)
+        rows = self._groups.setdefault(group, [])
+        rows.append(array)
+        return [kind, self._numbers.setdefault(group, len(self._numbers)), len(rows) - 1]
+
+    @property
+    def groups(self) -> list[NDArray[Any]]:
+        """The arrays of each dtype and shape, stacked, (rows, *shape)."""
+        return [
+            np.stack(rows).astype(dtype, copy=False) for (dtype, _), rows in self._groups.items()
+        ]
+
+
+_MOST_COMPARED = 5_000**2  # comparisons of numbers, which take some tenths of a second
+_CHARACTERS = 50  # of a long integer or text, which take as long to compare as a number
+_OF_NUMPY = 100  # numbers of Python are compared while one of numpy is with one of another type
+
+
+class _Reader:
+    """Reads what a `_Writer` with these groups wrote, in the order of writing.
+
+    Each row is taken once, so that a small file cannot ask for a large array many times.
+
+    It counts what it may take to compare the keys of dicts, and refuses too much of it: whoever
+    writes a file can choose numbers or tuples that Python's table of a dict puts at one place, so
+    that each is compared with all others (S. Crosby and D. Wallach, 2003, "Denial of service via
+    algorithmic complexity attacks"). So all are counted as if they were. Texts are not counted:
+    their hash is another in each process.
+
+    Args:
+        groups: the stacked arrays.
+        path: of the file, for messages.
+        is_trusted: whether nothing is counted.
+    """
+
+    def __init__(
+        self, groups: list[NDArray[Any]], path: str | os.PathLike[str], *, is_trusted: bool
+    ) -> None:
+        self._groups, self._path, self._is_trusted = groups, path, is_trusted
+        self._taken, self._compared = [0] * len(groups), 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether every row was taken."""
+        return self._taken == [len(group) for group in self._groups]
+
+    def all(self, array: NDArray[Any]) -> list[Any]:
+        """Return what `_Writer.all` wrote."""
+        content = json_of(array)
+        if set(map(type, content)) <= set(_PLAIN):  # as most do
+            return content
+        return [self.decode(part) for part in content]
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        """Return the value that was written.
+
+        Raises:
+            FileFormatError: no writer wrote this, or it makes too many comparisons.
+        """
+        if type(value) in _PLAIN:
+            return value
+        if depth > _DEEPEST:
+            raise FileFormatError(f"its containers are nested more than {_DEEPEST} deep")
+        match value:
+            case ["list", *items]:
+                return [self.decode(item, depth + 1) for item in items]
+            case ["tuple", *items]:
+                return tuple(self.decode(item, depth + 1) for item in items)
+            case ["dict", *parts] if len(parts) % 2 == 0:
+                decoded = [self.decode(part, depth + 1) for part in parts]
+                return self.filled(decoded[::2], decoded[1::2])
+            case ["array", int(group), int(row)]:
+                return np.array(self._row(group, row))
+            case ["scalar", int(group), int(row)] if self._groups[group].ndim == 1:
+                return self._row(group, row)
+        raise FileFormatError("it holds a value of no known kind")
+
+    def _row(self, group: int, row: int) -> Any:
+        if group < 0 or row != self._taken[group]:
+            raise FileFormatError("its arrays do not stand in the order of its values")
+        self._taken[group] += 1
+        return self._groups[group][row]
+
+    def filled(self, keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+        """Return a dict of these keys and values.
+
+        Raises:
+            ValueError: a key comes twice, there are more keys than values, or fewer.
+            TypeError: a key cannot be hashed.
+            FileFormatError: the file makes too many comparisons.
+        """
+        self.count(keys, keys)
+        items = dict(zip(keys, values, strict=True))
+        if len(items) != len(keys):
+            raise ValueError("a key comes twice")
+        return items
+
+    def count(self, keys: list[Any], among: list[Any]) -> None:
+        """Count what it takes to look up keys among some; raise FileFormatError if it is much."""
+        if self._is_trusted or set(map(type, keys)) <= {str}:
+            return
+        others = sum(type(key) is not str for key in among)
+        for key in keys:
+            if type(key) is not str:
+                self._compared += others * _numbers_in(key)
+            if self._compared > _MOST_COMPARED:
+                raise FileFormatError(
+                    f"{self._path} has many keys that are no texts: to compare each with all of "
+                    f"its dict takes over {_MOST_COMPARED:,} comparisons, which a stranger can "
+                    f"cause; if you trust who wrote it, use FuzzyDict.load(path, trust=True)"
+                )
+
+
+def _numbers_in(key: Any) -> int:
+    """Return how many numbers take about as long to compare as a key."""
+    if isinstance(key, tuple):
+        return 1 + sum(_OF_NUMPY if isinstance(p, np.generic) else _numbers_in(p) for p in key)
+    if isinstance(key, int | str):
+        return 1 + len(repr(key)) // _CHARACTERS
+    return 1  # also of numpy, for few of those have one hash

@@ -96,12 +96,12 @@ class Aliases(dict[str, Any]):
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Add what ``dict.update`` would, or nothing if one of the aliases is wrong."""
         with self._lock:
-            self._add(self._checked(*args, **kwargs))
+            self._add(checked_aliases(self._require_key, *args, **kwargs))
 
     def replace(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Forget all aliases for these, or raise and forget none; ``d.aliases = ...`` does so."""
         with self._lock:
-            new, before = self._checked(aliases), dict(dict.items(self))
+            new, before = checked_aliases(self._require_key, aliases), dict(dict.items(self))
             try:
                 dict.clear(self)
                 self._add(new)
@@ -109,11 +109,6 @@ class Aliases(dict[str, Any]):
                 dict.clear(self)
                 self._add(before)
                 raise
-
-    def forget(self, key: Any) -> None:
-        """Forget the aliases of a key that was deleted."""
-        for alias in [alias for alias, of in list(dict.items(self)) if of == key]:
-            self._remove(alias)
 
     def forget_gone(self) -> None:
         """Forget the aliases of all keys that are gone."""
@@ -170,10 +165,6 @@ class Aliases(dict[str, Any]):
             new[listed] = key
         dict.update(self, new)
 
-    def _checked(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return what aliases are made of, each of a key of the dict or of None."""
-        return checked_aliases(self._require_key, *args, **kwargs)
-
     def _require_key(self, alias: str, key: Any) -> None:
         try:
             is_key = self._is_of(key)
@@ -206,7 +197,15 @@ def checked_aliases(
         ) from None
     keys: dict[str, Any] = {}
     for alias, key in given.items():
-        _require_words(alias)
+        if not isinstance(alias, str):
+            raise ArgumentTypeError(
+                f"aliases: expected texts, got {type(alias).__name__} {quoted(alias)}"
+            )
+        if not plain(alias):
+            raise OptionError(
+                f"aliases: {quoted(alias)} has no letters or digits, which are all that is "
+                f"compared; make it a key: d[{quoted(alias)}] = ..."
+            )
         require_key(alias, key)
         if keys.setdefault(same_text(alias), key) != key:
             raise OptionError(
@@ -222,15 +221,3 @@ def no_such_key(alias: str, key: Any) -> OptionError:
         f"aliases: {quoted(alias)} is given {quoted(key)}, which is no key of the dict; add that "
         f"key first, or give None if the text has no key"
     )
-
-
-def _require_words(alias: Any) -> None:
-    if not isinstance(alias, str):
-        raise ArgumentTypeError(
-            f"aliases: expected texts, got {type(alias).__name__} {quoted(alias)}"
-        )
-    if not plain(alias):
-        raise OptionError(
-            f"aliases: {quoted(alias)} has no letters or digits, which are all that is compared; "
-            f"make it a key: d[{quoted(alias)}] = ..."
-        )

@@ -16,8 +16,7 @@ import numpy as np
 from fuzzydict.embedding.encoder import are_same
 from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
 from fuzzydict.frames.matcher import Matcher
-from fuzzydict.indexed import Items, items_of
-from fuzzydict.mapping import FuzzyDict
+from fuzzydict.mapping import FuzzyDict, Items, items_of
 from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.key_index import exact_text
 from fuzzydict.search.keys import USUAL, Keys, Statistics, usual_of

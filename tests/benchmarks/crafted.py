@@ -252,7 +252,7 @@ def _change_header(header: dict[str, Any], chance: random.Random) -> None:
         case 3:
             arrays[name]["dtype"] = chance.choice([*DTYPES, "|O", "<U1", "<c8", None, 3, ["<i4"]])
         case 4:
-            arrays[name]["sum64"] = chance.choice([None, 0, "1", 2**64])
+            arrays[name]["crc32"] = chance.choice([None, 0, "1", 2**64])
         case 5:
             header["arrays"] = dict(chance.sample(list(arrays.items()), len(arrays)))
         case 6:

@@ -24,7 +24,6 @@ import numpy as np
 
 import fuzzydict
 from fuzzydict import DoubtfulPoolWarning, FuzzyDict, FuzzyDictError
-from fuzzydict.indexed import holds
 from tests.benchmarks.campaigns import count_and_seed
 from tests.support.interrupting import at_line
 
@@ -142,9 +141,9 @@ def _interrupted(d: FuzzyDict[Any], number: int, path: Path, chance: random.Rand
         by_signal(lambda: act(d, path), chance.uniform(0, seconds), kind)
     else:
         at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind, is_ours)
-    while not is_signal and holds(d._lock):
+    while not is_signal and d._lock._is_owned():
         d._lock.release()  # a tracer may raise at the end of `with`, where no signal does
-    if holds(d._lock):
+    if d._lock._is_owned():
         return "its lock is held"
     now, after = _state(d), _state(other)
     if any(one not in states for one, *states in zip(now, before, after, strict=True)):

@@ -11,14 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FuzzyDict, NoMatchError, OptionError
 from fuzzydict.search.aliases import Aliases
-from fuzzydict.text.words import plain
 from tests.results.test_tables import Table
-from tests.support.properties import examples
 
 VECTORS = {"red": [1.0, 0.0], "navy": [0.0, 1.0], "violet": [0.8, 0.6], "rouge": [0.1, 0.9]}
 SCORERS = [None, "cosine", "dot", "gaussian", lambda q, k: q @ k.T]
@@ -306,56 +302,6 @@ def test_aliases_are_saved(tmp_path: Path) -> None:
     d.aliases.clear()
     d.save(tmp_path / "d")
     assert FuzzyDict.load(tmp_path / "d").aliases == {}
-
-
-# ---- any writes and reads, beside a slow and obvious reference --------------------------------
-
-KEYS = st.sampled_from(["color", "Color", "brand", "top speed", "!", 0, 1, ("a",)])
-TEXTS = st.sampled_from(
-    ["color", "COLOR", "hue", "Hue!", "top-speed", "topSpeed", "zzz", "brand x"]
-)
-
-
-def keyed(d: FuzzyDict[Any], query: str) -> Any:
-    """Return the key that a text finds, or a text that says why none."""
-    try:
-        return d.nearest(query).key
-    except NoMatchError as error:
-        return "taught" if "taught" in error.message else "none"
-
-
-@given(st.data())
-@examples(60)
-def test_aliases_do_what_a_plain_dict_of_them_would(data: st.DataObject) -> None:
-    d: FuzzyDict[int] = FuzzyDict(embedding=VECTORS)
-    expected: dict[str, Any] = {}
-    for number in range(data.draw(st.integers(1, 15))):
-        key, text = data.draw(KEYS), data.draw(TEXTS)
-        match data.draw(st.sampled_from(["key", "alias", "none", "pop", "forget", "copy"])):
-            case "key":
-                d[key] = number
-            case "alias" if key in d:
-                d.aliases[text] = expected[plain(text)] = key
-            case "none":
-                d.aliases[text] = expected[plain(text)] = None
-            case "pop":
-                d.pop(key, None)
-                expected = {a: k for a, k in expected.items() if k is None or k in d}
-            case "forget":
-                d.aliases.pop(text, None)
-                expected.pop(plain(text), None)
-            case "copy":
-                d = data.draw(st.sampled_from([*COPIES.values()]))(d)
-        assert d.aliases == expected
-        d._check()
-        bare = FuzzyDict(dict(d), embedding=d.embedding)
-        if text in d:
-            assert keyed(d, text) == text
-        elif plain(text) in expected:
-            key = expected[plain(text)]
-            assert keyed(d, text) == ("taught" if key is None else key)
-        else:
-            assert keyed(d, text) == keyed(bare, text)
 
 
 def test_a_table_of_a_list_of_queries_names_them() -> None:

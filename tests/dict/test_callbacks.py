@@ -164,3 +164,19 @@ def test_nothing_is_lost_or_doubled(where: str) -> None:
             keys = [match.key for match in d.most_similar("key q", None)] if d else []
             assert sorted(map(str, keys)) == sorted(map(str, d)), note
             d._check()
+
+
+def test_an_embedding_may_not_need_the_dict_whose_keys_it_encodes() -> None:
+    acts: list[Callable[[], Any]] = [lambda: d.get("key x"), lambda: d.update({f"{len(d)}": 1})]
+    for act in acts:
+
+        def encode(texts: list[str], act: Callable[[], Any] = act) -> Any:
+            act()
+            return vectors(texts)
+
+        d = FuzzyDict(dict.fromkeys(KEYS, 1), embedding=vectors, scorer="cosine")
+        d.embedding = encode
+        with pytest.raises(RuntimeError, match="its encode reads or writes the dict"):
+            d.nearest("key y")
+        d.embedding = vectors
+        assert {match.key for match in d.most_similar("key y", None)} == set(d)

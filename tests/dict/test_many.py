@@ -21,7 +21,6 @@ from fuzzydict import (
     NoMatchError,
     OptionError,
 )
-from fuzzydict.results.answers import NO_KEY, is_match
 from tests.support.properties import examples
 from tests.support.searching import EACH_ENGINE
 
@@ -205,10 +204,3 @@ def test_a_match_is_still_a_tuple_of_three() -> None:
     ):
         assert type(again) is Match
         assert (again.key, again.query, again.matches) == ("color", "colour", False)
-
-
-@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
-def test_what_is_a_match(score: float, cutoff: float) -> None:
-    assert is_match("color", "color", score, cutoff)
-    assert is_match("hue", "color", score, cutoff) == (score >= cutoff and score > -math.inf)
-    assert not is_match(NO_KEY, "color", score, cutoff)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import copy
-import json
-import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, NoMatchError
-from tests.support.properties import examples
+from fuzzydict import FuzzyDict
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", 7: "seven", "!?": "marks"}
-
-KEYS = st.one_of(
-    st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
-    st.text(max_size=4),
-    st.integers(0, 3),
-)
 
 
 def hashed(texts: list[str]) -> list[list[float]]:
@@ -62,46 +51,6 @@ def test_get_agrees_with_reading() -> None:
     assert d.get(7) == "seven"
 
 
-def test_a_miss_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        FuzzyDict(CAR)["zzzqx"]
-
-
-def test_an_unhashable_query_is_a_type_error_as_in_a_dict() -> None:
-    d = FuzzyDict(CAR)
-    for read in (lambda: d[{}], lambda: d.get([]), lambda: d.nearest({})):
-        with pytest.raises(TypeError):
-            read()
-
-
-def test_it_is_a_dict_to_json_and_to_keywords() -> None:
-    d = FuzzyDict({"a": 1, "b": [2, {"c": None}]})
-    assert isinstance(d, dict)
-    assert json.loads(json.dumps(d)) == d == {"a": 1, "b": [2, {"c": None}]}
-    assert dict(**d) == d
-    assert repr(d) == repr(dict(d))
-
-
-@pytest.mark.parametrize("mode", ["nearest", "pool"])
-def test_all_that_makes_a_dict_keeps_kind_and_options(mode: str) -> None:
-    d = FuzzyDict({"red": 1.0, "navy": 2.0}, mode=mode, score_cutoff=0.4, temperature=0.1)
-    others: list[FuzzyDict[Any]] = [
-        d.copy(),
-        copy.copy(d),
-        copy.deepcopy(d),
-        d | {"green": 3.0},
-        {"green": 3.0} | d,
-        *(pickle.loads(pickle.dumps(d, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)),
-    ]
-    for other in others:
-        assert type(other) is type(d)
-        assert (other.mode, other.score_cutoff, other.temperature) == (mode, 0.4, 0.1)
-        assert other.items() >= d.items()
-        assert other["rred"] == pytest.approx(d["rred"], abs=0.1)
-        other["pink"] = 0.0
-        assert "pink" not in d
-
-
 def test_the_operators_order_keys_as_those_of_a_dict() -> None:
     a, b = {"x": 1, "y": 2}, {"y": 3, "z": 4}
     assert list((FuzzyDict(a) | b).items()) == list((a | b).items())
@@ -112,17 +61,6 @@ def test_the_operators_order_keys_as_those_of_a_dict() -> None:
     assert e["w"] == 5
     with pytest.raises(TypeError):
         _ = FuzzyDict(a) | [("w", 5)]
-
-
-def test_fromkeys_and_a_class_with_options_of_its_own() -> None:
-    class Strict(FuzzyDict[Any]):
-        score_cutoff = float("inf")
-
-    d = Strict.fromkeys(["color", "brand"], 1)
-    assert type(d) is Strict
-    assert d["color"] == 1
-    with pytest.raises(NoMatchError, match="cutoff inf"):
-        d["colour"]
 
 
 def test_a_copy_does_not_encode_its_keys_again() -> None:
@@ -160,32 +98,6 @@ def test_a_copy_of_a_subclass_that_writes_other_keys() -> None:
     other._check()
 
 
-def test_a_subclass_with_another_constructor() -> None:
-    class Named(FuzzyDict[Any]):
-        def __init__(self, name: str, **items: Any) -> None:
-            super().__init__(items)
-            self.name = name
-
-    d = Named("car", color="black")
-    for other in (d.copy(), d | {"brand": "x"}, copy.deepcopy(d), pickle_in_place(d)):
-        assert type(other) is Named
-        assert other.name == "car"
-        assert other["colour"] == "black"
-
-
-def pickle_in_place(d: FuzzyDict[Any]) -> Any:
-    """Copy by the protocol of pickle, for a class of a test cannot be imported."""
-    return copy._reconstruct(d, None, *d.__reduce_ex__(4))  # type: ignore[attr-defined]
-
-
-def test_a_dict_that_holds_itself() -> None:
-    d: FuzzyDict[Any] = FuzzyDict({"a": 1})
-    d["me"] = d
-    assert copy.deepcopy(d)["me"]["me"]["a"] == 1
-    assert pickle.loads(pickle.dumps(d))["me"]["a"] == 1
-    assert repr(d) == "{'a': 1, 'me': {...}}"
-
-
 def test_constructors_take_what_those_of_a_dict_take() -> None:
     pairs = [("a", 1), ("b", 2)]
     assert FuzzyDict(pairs) == FuzzyDict(dict(pairs)) == FuzzyDict(iter(pairs)) == dict(pairs)
@@ -207,18 +119,6 @@ def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
         d.update(pairs())
     assert d == {"brand": "Porsche", "color": "black"}
     assert d["colour"] == "black"
-
-
-@given(st.dictionaries(KEYS, st.integers(), max_size=8), KEYS)
-@examples(200)
-def test_a_read_answers_with_a_value_or_a_key_error(items: dict[Any, int], query: Any) -> None:
-    d = FuzzyDict(items, embedding=hashed)
-    try:
-        assert d[query] in items.values()
-    except NoMatchError:
-        assert query not in items
-    if query in items:
-        assert d[query] == items[query]
 
 
 # ---- copies and classes -------------------------------------------------------------------
@@ -259,13 +159,6 @@ def test_functions_as_options_of_a_class_are_not_methods() -> None:
     d: Any = Sub({"color": 1, "a": 2})
     assert d.attend("of").scores.shape == (2,)
     assert d.embedding is hashed
-
-
-def test_in_pool_mode_keys_that_are_not_embedded_are_found_exactly() -> None:
-    d = FuzzyDict({"red": 1.0, "?!": 2.0, 5: 3.0}, mode="pool", embedding=hashed)
-    assert (d["?!"], d[5]) == (2.0, 3.0)
-    assert d.get("!?") is None
-    assert d["red"] == pytest.approx(1.0)
 
 
 def test_what_an_answer_shows_cannot_be_written_to() -> None:

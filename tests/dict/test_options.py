@@ -103,3 +103,13 @@ def test_a_subclass_sets_options_as_class_attributes() -> None:
     assert d["red"] == pytest.approx(1.0)
     assert Pooling({"red": 1.0}, mode="nearest").nearest("red").value == 1.0
     assert Pooling({"red": 1.0, "blue": 3.0}, mode="nearest")["red"] == 1.0
+
+
+def test_a_subclass_that_hands_the_mode_on_is_told_to_set_it_in_the_class() -> None:
+    class Late(FuzzyDict[float]):
+        def __init__(self, items: dict[str, float], kind: str) -> None:
+            super().__init__(items, mode=kind)
+
+    assert Late({"red": 1.0}, "nearest").mode == "nearest"
+    with pytest.raises(OptionError, match=r"Late is made in mode 'nearest'.*mode = 'pool'"):
+        Late({"red": 1.0}, "pool")

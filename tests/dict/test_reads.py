@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import (
     ArgumentTypeError,
@@ -16,13 +14,10 @@ from fuzzydict import (
     Cosine,
     FuzzyDict,
     Gaussian,
-    Match,
     NoMatchError,
     ShapeError,
 )
 from fuzzydict.nn.softmax import softmax
-from fuzzydict.text.words import words
-from tests.support.properties import examples
 from tests.support.reference import assert_probabilities
 from tests.support.searching import assert_same
 
@@ -88,18 +83,6 @@ def test_meaning_finds_what_spelling_does_not() -> None:
 def test_rare_words_of_a_phrase_weigh_more_than_of() -> None:
     d = FuzzyDict({"cost of": 1, "the engine": 2})
     assert d["engine of the"] == 2
-
-
-@pytest.mark.parametrize("query", ["", "   ", "?!", "👍", "\u0301", "_", "\ud800"])
-def test_what_has_no_letters_or_digits_matches_nothing(query: str) -> None:
-    d = FuzzyDict({"color": 1})
-    for read in (d.nearest, d.most_similar, d.attend, d.pool):
-        with pytest.raises(NoMatchError, match="no letters or digits"):
-            read(query)
-    d[query] = 2
-    assert d[query] == 2
-    assert d.nearest(query) == Match(query, 2, 1.0)
-    assert [m.key for m in d.most_similar("color")] == ["color"]
 
 
 def test_a_query_that_is_no_text_is_only_found_exactly() -> None:
@@ -243,18 +226,6 @@ def test_pool_mode_reads_the_pooled_value() -> None:
 # ---- any text -----------------------------------------------------------------------------
 
 
-@given(st.text(max_size=12), st.lists(st.text(max_size=8), min_size=1, max_size=5))
-@examples(80)
-def test_any_text_has_an_answer_or_a_no_match_error(query: str, keys: list[str]) -> None:
-    d = FuzzyDict(dict.fromkeys(keys, 1.0))
-    try:
-        assert d[query] == 1.0
-        if d.nearest(query).key != query or words(query):
-            assert d.attend(query).weights.sum() == pytest.approx(1.0)
-    except NoMatchError:
-        assert query not in keys or not words(query)
-
-
 # ---- a query asked again --------------------------------------------------------------------
 
 
@@ -320,15 +291,6 @@ def test_what_was_found_is_forgotten_at_any_change(name: str) -> None:
     assert d.get("colour") == fresh.get("colour")
 
 
-def test_the_same_embedding_set_again_may_have_changed() -> None:
-    axes = {"ask": [1.0, 0.0], "one": [1.0, 0.0], "two": [0.0, 1.0]}
-    d = FuzzyDict({"one": 1, "two": 2}, embedding=axes, scorer="cosine")
-    assert d["ask"] == 1
-    axes["ask"] = [0.0, 1.0]
-    d.embedding = axes
-    assert d["ask"] == 2
-
-
 def test_a_scorer_that_is_changed_where_it_is_is_heeded() -> None:
     scorer = Gaussian(1.0)
     d = FuzzyDict({"one": 1}, embedding={"one": [1, 0], "ask": [0, 1]}, scorer=scorer)
@@ -336,35 +298,6 @@ def test_a_scorer_that_is_changed_where_it_is_is_heeded() -> None:
     assert d["ask"] == 1
     scorer.width *= 0.1
     assert d.get("ask") is None
-
-
-def test_what_matches_nothing_is_told_each_time() -> None:
-    d = FuzzyDict({"color": 1}, score_cutoff=float("inf"))
-    for _ in range(2):
-        with pytest.raises(NoMatchError, match="below the cutoff"):
-            d["colour"]
-
-
-@given(st.data())
-@examples(40)
-def test_random_reads_and_writes_agree_with_a_dict_that_forgets(data: st.DataObject) -> None:
-    d: FuzzyDict[Any] = FuzzyDict({"aa": 0}, embedding=Counting(), score_cutoff=0.0)
-    texts = st.text("ab", min_size=1, max_size=3)
-    for number in range(data.draw(st.integers(1, 12))):
-        key, query = data.draw(texts), data.draw(texts)
-        match data.draw(st.sampled_from(["write", "pop", "setdefault", "cutoff", "scorer"])):
-            case "write":
-                d[key] = number
-            case "pop":
-                d.pop(key, None)
-            case "setdefault":
-                d.setdefault(key, number)
-            case "cutoff":
-                d.score_cutoff = data.draw(st.sampled_from([0.0, 0.02]))
-            case _:
-                d.scorer = data.draw(st.sampled_from([None, "cosine"]))
-        if d:
-            assert d.get(query) == d.get(query) == d.copy().get(query)
 
 
 def test_equal_keys_are_those_of_the_dict_whatever_a_subclass_says_is_in_it() -> None:

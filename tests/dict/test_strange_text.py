@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import time
+import random
 import tracemalloc
 import unicodedata
 from typing import Any
@@ -14,10 +13,9 @@ from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import LONGEST
-from tests.benchmarks import fuzz
+from tests.benchmarks import hostile_texts
 from tests.support.properties import examples
 
-SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 MEGABYTE = 1_000_000
 
 
@@ -122,11 +120,10 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_megabyte_is_answered_in_little_time_and_memory(name: str) -> None:
+def test_a_megabyte_is_answered_in_little_memory(name: str) -> None:
     text = LONG[name]
     d = FuzzyDict({"color": 1.0, "top speed": 2.0})
     d.get("warm up")
-    begun = time.process_time()
     tracemalloc.start()
     d.get(text)
     d[text] = 3.0
@@ -135,7 +132,6 @@ def test_a_megabyte_is_answered_in_little_time_and_memory(name: str) -> None:
     d.get(text[1:])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.process_time() - begun < 5
     assert peak < 60 * MEGABYTE
     d._check()
 
@@ -163,6 +159,17 @@ def test_long_texts_stay_in_no_cache() -> None:
     assert kept < MEGABYTE
 
 
+def test_a_text_in_another_language_is_found_by_its_letters() -> None:
+    chance = random.Random(0)
+    keys = hostile_texts.texts("twenty words never seen", 20_000)
+    for scorer in (None, "spelling"):
+        d = FuzzyDict(dict.fromkeys(keys, 0), scorer=scorer)
+        for key in chance.sample(keys, 5):
+            words = key.split(" ")
+            words[chance.randrange(16)] += "x"
+            assert d.nearest(" ".join(words)).key == key
+
+
 def test_messages_show_the_ends_of_a_long_text() -> None:
     with pytest.raises(NoMatchError) as told:
         FuzzyDict({"color" * 1000: 1})["q" * MEGABYTE]
@@ -187,15 +194,3 @@ def test_any_text_is_a_key_and_a_query(items: dict[str, int], query: str) -> Non
     assert items[match.key] == match.value == d[query]
     assert 0 <= match.score <= 1
     assert query not in items or match == Match(query, items[query], 1.0)
-
-
-@pytest.mark.slow("a run of seconds")
-@pytest.mark.more
-def test_a_fuzz_run(capsys: pytest.CaptureFixture[str]) -> None:
-    count = 30_000 if SLOW else 600
-    report = fuzz.run(seed=1, count=count)
-    with capsys.disabled():
-        print(f"\n{report}")
-    assert report.count == count
-    assert report.matched > count / 10
-    assert report.unmatched > count / 100

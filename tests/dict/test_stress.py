@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-import random
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from fuzzydict import FuzzyDict, FuzzyDictError
 from fuzzydict.search.keys import Words
 
 SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
-STEPS = 10_000 if SLOW else 150
 
 KEYS = st.one_of(
     st.sampled_from(["color", "colour", "Color", "top speed", "topSpeed", "", "!", "a", "of"]),
@@ -171,76 +169,6 @@ TestWrites = pytest.mark.more(Writes.TestCase)
 TestWrites.settings = settings(
     max_examples=250 if SLOW else 30, stateful_step_count=40, deadline=None
 )
-
-
-def check_stressed(seed: int, steps: int) -> None:
-    """Let a random actor write and read, with so many like keys that not all are compared."""
-    chance = random.Random(seed)
-    stems = ["color", "colour", "brand name", "topSpeed", "zzz"]
-    names: list[Any] = [f"{stem}{i}" for stem in stems for i in range(60)] + [*range(20), "", "?"]
-    plain: dict[Any, int] = {}
-    fuzzy: FuzzyDict[int] = FuzzyDict(embedding=by_letters)
-    growing = True
-    for step in range(steps):
-        if not plain or len(plain) > 250:
-            growing = not plain
-        key = chance.choice(names)
-        act = chance.random()
-        if act < 0.4:
-            if growing:
-                plain[key] = fuzzy[key] = step
-            elif key in plain:
-                del plain[key], fuzzy[key]
-        elif act < 0.5:
-            some = dict.fromkeys(chance.sample(names, 12), step)
-            if growing:
-                plain.update(some)
-                fuzzy.update(some)
-            else:
-                for name in some:
-                    assert plain.pop(name, None) == fuzzy.pop(name, None)
-        elif act < 0.55 and plain:
-            assert plain.popitem() == fuzzy.popitem()
-        elif act < 0.552:
-            plain.clear()
-            fuzzy.clear()
-        else:
-            new = FuzzyDict(plain, embedding=by_letters)
-            assert_same_outcome(fuzzy, new, key, f"seed {seed}, step {step}")
-        fuzzy._check()
-        assert list(fuzzy.items()) == list(plain.items()), f"seed {seed}, step {step}"
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("seed", range(5))
-def test_a_random_actor_finds_no_difference_to_a_new_dict(seed: int) -> None:
-    check_stressed(seed, STEPS // 5)
-
-
-def test_invariants_that_do_not_hold_are_noticed() -> None:
-    d = FuzzyDict({"color": 1, "brand": 2, "speed": 3}, embedding=by_letters)
-    d.get("colour")
-    index: Any = d._index
-    keys, columns = index._keys, index._columns
-    spoilers: list[tuple[Any, str, Any]] = [
-        (keys, "names", ["color", "brand", "sped"]),
-        (keys, "slots", {"color": 1, "brand": 0, "speed": 2}),
-        (keys, "slots", {"color": 0, "brand": 1}),
-        (index, "_pending", {"color": None}),
-        (index, "_pending", {"colour": None}),
-        (columns, "is_whole", False),
-        (keys, "inverse_lengths", keys.inverse_lengths * 2),
-        (keys, "alive", np.array([True, False, True])),
-        (keys, "columns", keys.columns[:2]),
-        (keys, "texts", ["color", "brand", "sped"]),
-    ]
-    for where, name, spoiled in spoilers:
-        kept = getattr(where, name)
-        setattr(where, name, spoiled)
-        with pytest.raises(AssertionError):
-            d._check()
-        setattr(where, name, kept)
-        d._check()
 
 
 @pytest.mark.parametrize("gone", [0, 30])

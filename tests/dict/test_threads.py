@@ -205,19 +205,6 @@ def test_the_first_reads_make_one_index() -> None:
         assert set(calls) == {1, len(KEYS)}  # and a query each, or one for all
 
 
-def test_threads_that_ask_for_a_class_of_the_other_mode_get_one() -> None:
-    for _ in range(50):
-        declared = type("Declared", (FuzzyDict,), {})
-        start = threading.Barrier(READERS)
-
-        def ask(_: int, declared: Any = declared, start: threading.Barrier = start) -> Any:
-            start.wait()
-            return type(declared(mode="pool"))
-
-        with ThreadPoolExecutor(READERS) as pool:
-            assert len(set(pool.map(ask, range(READERS)))) == 1
-
-
 def test_a_slow_update_holds_no_other_dict_up() -> None:
     d, other = FuzzyDict({"a": 1}, embedding=one_hot), FuzzyDict({"a": 1}, embedding=one_hot)
     begun, go_on = threading.Event(), threading.Event()
@@ -279,7 +266,7 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
 
     def score(queries: Any, keys: Any) -> Any:
         nonlocal left
-        if left and not d._lock._is_owned():  # at last, nobody can write
+        if left and not d._lock._is_owned():  # then nobody can write
             left -= 1
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(d.__delitem__, next(iter(d))).result(60)
@@ -288,7 +275,7 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
     d.update(dict.fromkeys(KEYS, 1.0))
     d.scorer = score
     assert {match.key for match in d.most_similar("color", None)} == set(d)
-    assert len(d) == len(KEYS) - min(rounds, 3)
+    assert len(d) == len(KEYS) - 1
 
 
 def test_what_threads_read_is_possible() -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -19,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fuzzydict import _files
 from fuzzydict._files import read_arrays, replacing, write_arrays
 from fuzzydict.errors import ArgumentTypeError, FileFormatError
 from tests.support.interrupting import at_line
@@ -28,7 +22,6 @@ from tests.support.properties import examples
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (0, 3), (3, 0), (4, 5), (2, 3, 4)]
 posix = pytest.mark.skipif(os.name != "posix", reason="files are those of POSIX")
-ENTRY = {"dtype": "<i2", "shape": [3], "crc32": zlib.crc32(b"\1\0\2\0\3\0")}
 
 
 def sample(dtype: str, shape: tuple[int, ...]) -> Any:
@@ -145,66 +138,6 @@ def test_anything_after_the_end_is_noticed(stored: Path, more: bytes) -> None:
         read_arrays(stored, "test")
 
 
-def crafted(header: Any, body: bytes = b"\1\0\2\0\3\0", version: int = 1) -> bytes:
-    """Return a file with a header that matches its checksum, whatever it says."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    start = struct.pack("<8sIIQ", b"fuzzydct", version, zlib.crc32(text), len(text)) + text
-    return start + b"\0" * (-len(start) % 64) + body
-
-
-def header(**changes: Any) -> dict[str, Any]:
-    """Return a header with one array, whose entry has these ``changes``."""
-    entry = {name: value for name, value in {**ENTRY, **changes}.items() if value != "none"}
-    return {"kind": "test", "meta": {}, "arrays": {"a": entry}}
-
-
-def test_a_crafted_file_is_read_if_nothing_is_wrong(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(crafted(header()))
-    assert read_arrays(tmp_path / "file", "test").arrays["a"].tolist() == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        *[b"", b"{", b"\xff\xfe\xfa", b"[" * 100_000, b'{"kind":' + b"1" * 5000 + b"}"],
-        *[[], {}, 3, None, "kind", ["kind", "meta", "arrays"]],
-        {"kind": "test", "meta": {}},
-        {"kind": "test", "arrays": {}},
-        {"meta": {}, "arrays": {}},
-        {**header(), "meta": "text"},
-        {**header(), "meta": [["a", 1]]},
-        {**header(), "meta": None},
-        {**header(), "arrays": [ENTRY]},
-        {**header(), "arrays": {"a": 6}},
-        {**header(), "arrays": {"a": None}},
-        *[header(dtype=dtype) for dtype in ("|O", "<U1", "<c8", "x", "", None, 2, [], ["<i2"])],
-        *[header(shape=shape) for shape in (3, None, "3", ["3"], [3.0], [True, 3], [-3], [-1, -3])],
-        *[header(shape=shape) for shape in ([2], [4], [2, 2], [2**70], [2**40, 2**40], [0])],
-        *[header(crc32=crc32) for crc32 in (0, None, "1", -1)],
-        *[header(**{name: "none"}) for name in ("dtype", "shape", "crc32")],
-    ],
-    ids=lambda content: repr(content)[:60],
-)
-def test_any_other_header_is_refused(tmp_path: Path, content: Any) -> None:
-    (tmp_path / "file").write_bytes(crafted(content))
-    with pytest.raises(FileFormatError, match=r"file.* is damaged"):
-        read_arrays(tmp_path / "file", "test")
-
-
-@pytest.mark.parametrize("shape", [[0, 2**70], [0, -1], [0] + [1] * 100, [2**63, 0]], ids=repr)
-def test_absurd_shapes_without_elements_are_refused(tmp_path: Path, shape: list[int]) -> None:
-    (tmp_path / "file").write_bytes(crafted(header(shape=shape, crc32=0), body=b""))
-    with pytest.raises(FileFormatError, match="is not a shape"):
-        read_arrays(tmp_path / "file", "test")
-
-
-@pytest.mark.parametrize("version", [0, 2, 2**32 - 1])
-def test_another_version_says_what_to_do(tmp_path: Path, version: int) -> None:
-    (tmp_path / "file").write_bytes(crafted(header(), version=version))
-    with pytest.raises(FileFormatError, match=f"format version {version}, .* reads version 1"):
-        read_arrays(tmp_path / "file", "test")
-
-
 def test_another_kind_says_both(stored: Path) -> None:
     with pytest.raises(FileFormatError, match="holds test, where word vectors was expected"):
         read_arrays(stored, "word vectors")
@@ -216,13 +149,6 @@ def test_any_other_file_is_refused(tmp_path_factory: pytest.TempPathFactory, dat
     path.write_bytes(data)
     with pytest.raises(FileFormatError, match="not a fuzzydict file"):
         read_arrays(path, "test")
-
-
-def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_arrays(tmp_path / "nowhere", "test")
-    with pytest.raises(IsADirectoryError):
-        read_arrays(tmp_path, "test")
 
 
 # ---- all or nothing -----------------------------------------------------------------------
@@ -322,32 +248,6 @@ def test_an_exception_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
     assert outcomes == {OLD, NEW}
 
 
-@posix
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the file that is being opened
-def test_a_signal_at_any_time_leaves_one_whole_file(tmp_path: Path) -> None:
-    def interrupt(*_: object) -> None:
-        raise Interrupted
-
-    path, random = tmp_path / "file", np.random.default_rng(0)
-    contents = [np.arange(3.0), np.arange(3.0, 7.0)]
-    write_arrays(path, "test", {}, {"a": contents[0]})
-    start = monotonic()
-    write_arrays(path, "test", {}, {"a": contents[1]})
-    usual, before = monotonic() - start, signal.signal(signal.SIGALRM, interrupt)
-    try:
-        for turn in range(100):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, max(1e-6, random.uniform(0, 1.2 * usual)))
-                write_arrays(path, "test", {}, {"a": contents[turn % 2]})
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except Interrupted:
-                pass
-            assert whole(path) in (OLD, NEW)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 # ---- links, devices, permissions -------------------------------------------------------------
 
 
@@ -429,54 +329,3 @@ def test_nobody_else_may_open_a_file_while_it_is_written(tmp_path: Path, is_new:
     assert seen[0] == 0o600
     assert seen == sorted(seen)
     assert path.stat().st_mode & 0o777 == seen[-1] == 0o644
-
-
-# ---- large arrays, which have a sum ----------------------------------------------------------
-
-
-@pytest.fixture
-def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file with an array that counts as large: some blocks, and the beginning of one."""
-    monkeypatch.setattr(_files, "_LARGE", 0)
-    monkeypatch.setattr(_files, "_SPAN", 3)
-    monkeypatch.setattr(_files, "_AT_ONCE", 2)
-    write_arrays(tmp_path / "large", "test", {}, {"a": np.arange(8_000, dtype=np.float32)})
-    return tmp_path / "large"
-
-
-def test_every_number_of_a_large_array_is_looked_at_once(large: Path) -> None:
-    (unchecked,) = read_arrays(large, "test", later=["a"]).unchecked.values()
-    seen: list[float] = []
-    unchecked.checked(lambda start, end: seen.extend(unchecked.array[start:end].tolist()))
-    assert sorted(seen) == list(range(8_000))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda data: data.__setitem__(-1, data[-1] ^ 1),
-        lambda data: data.__setitem__(-20_000, data[-20_000] ^ 128),
-        lambda data: data.__setitem__(slice(-8_192, -4_096), bytes(4_096)),
-        lambda data: data.__setitem__(slice(-32_000, -23_808), data[-27_904:-23_808] * 2),
-        lambda data: data.__setitem__(
-            slice(-32_000, -23_808), data[-27_904:-23_808] + data[-32_000:-27_904]
-        ),
-    ],
-    ids=["the last byte", "a bit", "a block of zeros", "a block twice", "two blocks swapped"],
-)
-def test_a_large_array_that_was_damaged_is_refused(
-    large: Path, change: Callable[[bytearray], None]
-) -> None:
-    data = bytearray(large.read_bytes())
-    change(data)
-    large.write_bytes(data)
-    with pytest.raises(FileFormatError, match=r"array 'a' of .* does not match its checksum"):
-        read_arrays(large, "test")
-
-
-def test_a_large_array_without_a_sum_is_checked_by_its_crc(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_arrays(tmp_path / "old", "test", {}, {"a": np.arange(8_000)})
-    monkeypatch.setattr(_files, "_LARGE", 0)
-    assert read_arrays(tmp_path / "old", "test").arrays["a"].sum() == 8_000 * 7_999 // 2

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import fuzzydict
 from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAttention, WordVectors
-from fuzzydict._arrays import share, whole_number
 from fuzzydict.errors import quoted
 from fuzzydict.evaluation import evaluate
 from fuzzydict.io.explore.answers import Answers
@@ -368,19 +367,6 @@ def test_the_score_of_a_regression_has_no_unit() -> None:
     assert scores == pytest.approx([scores[0]] * 3)
     widths = [KernelRegression(bandwidth="fit").fit(x, y * unit).bandwidth_ for unit in (1, 1e300)]
     assert widths[0] == pytest.approx(widths[1])
-
-
-def test_shares_and_whole_numbers_are_checked_in_one_place() -> None:
-    assert (share("share", Fraction(1, 2), 0.5), whole_number("count", np.array(3))) == (0.5, 3)
-    wrong: Any
-    for wrong in (-1e-9, 0.51, float("inf")):
-        with pytest.raises(
-            fuzzydict.OptionError, match=r"share must be a share from 0 to 0\.5, got"
-        ):
-            share("share", wrong, 0.5)
-    for wrong in (True, 1.0, "1"):
-        with pytest.raises(fuzzydict.ArgumentTypeError, match="count must be a whole number of 1"):
-            whole_number("count", wrong)
 
 
 @pytest.mark.parametrize("place", range(len(ODD)))

@@ -196,22 +196,6 @@ def test_a_graph_of_no_known_form_is_made_anew(tmp_path: Path) -> None:
         assert_same(d.most_similar("red sky"), compared(d).most_similar("red sky"))
 
 
-def test_a_graph_by_the_cosine_of_numbers_of_16_bits_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Files of a time when all graphs kept such numbers open as ever."""
-    engine = ENGINES["usearch"]
-    with monkeypatch.context() as patch:
-        patch.setitem(ENGINES, "usearch", lambda *_: engine(False))
-        meta, arrays = saved_with_graph(tmp_path)
-    assert "graph by cosine" in arrays
-    write_arrays(tmp_path / "old", "fuzzy dict", meta, arrays)
-    d: FuzzyDict[int] = FuzzyDict.load(tmp_path / "old", embedding=hashed)
-    assert_same(d.most_similar("red sky"), compared(d).most_similar("red sky"))
-    best = d.nearest("red sky", score_cutoff=0)
-    assert best.key == compared(d).nearest("red sky", score_cutoff=0).key
-
-
 def saved_with_graph(tmp_path: Path) -> tuple[Any, dict[str, Any]]:
     """Return what the file of a dict with a graph holds."""
     pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")

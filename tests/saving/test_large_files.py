@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FileFormatError, FuzzyDict, _files
+from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict import saving as saved_keys
 from fuzzydict._files import read_arrays, write_arrays
 from tests.support.damage import text
@@ -24,7 +24,6 @@ KEYS = ["brand", "model", "color", "top speed", "?!", "maxPower", "colour blind"
 def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of a dict whose vectors count as many, without and with the words of its keys."""
     monkeypatch.setattr(saved_keys, "_LITTLE", 0)
-    monkeypatch.setattr(_files, "_LARGE", 0)
     if request.param == "words in the file":
         monkeypatch.setattr(saved_keys, "_MANY", 0)
     made: FuzzyDict[Any] = FuzzyDict({key: i for i, key in enumerate(KEYS)})

@@ -5,10 +5,8 @@ from __future__ import annotations
 import errno
 import math
 import os
-import signal
 import subprocess
 import sys
-import time
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -32,8 +30,6 @@ from fuzzydict import (
     WordVectors,
 )
 from tests.support.properties import examples
-
-KILLS = 100 if os.environ.get("FUZZYDICT_SLOW") else 5
 
 
 def one_hot(texts: list[str]) -> Any:
@@ -281,9 +277,6 @@ def test_functions_are_told_apart_by_what_they_give(tmp_path: Path) -> None:
         FuzzyDict.load(tmp_path / "saved", embedding=lambda t: np.ones((len(t), 2)))
 
 
-# ---- older files --------------------------------------------------------------------------
-
-
 # ---- what is refused at save --------------------------------------------------------------
 
 
@@ -381,17 +374,6 @@ def test_what_is_no_regular_file_is_written_into_and_not_replaced(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "saved"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any folder")
-def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(PermissionError):
-            FuzzyDict({"a": 1}, embedding=one_hot).save(tmp_path / "saved")
-    finally:
-        tmp_path.chmod(0o700)
-    assert not list(tmp_path.iterdir())
-
-
 FULL = """
 import resource, signal, sys
 from fuzzydict import FuzzyDict
@@ -412,41 +394,6 @@ def test_a_disk_that_is_full_leaves_the_old_file_and_no_litter(tmp_path: Path) -
     assert ran.stdout.split() == [str(errno.EFBIG)]
     assert FuzzyDict.load(tmp_path / "saved", embedding=one_hot) == {"old": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["saved"]
-
-
-# ---- kill -9 ------------------------------------------------------------------------------
-
-SAVING = """
-import sys
-import numpy as np
-from fuzzydict import FuzzyDict
-d = FuzzyDict(dict.fromkeys(map(str, range(2000)), 0), embedding=lambda t: np.ones((len(t), 400)))
-for i in range(10**9):
-    d.update(dict.fromkeys(d, i))
-    d.save(sys.argv[1])
-    if not i:
-        print("saving", flush=True)
-"""
-
-
-@pytest.mark.more
-def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> None:
-    path, chance = tmp_path / "saved", np.random.default_rng(0)
-    beside = set()
-    for _ in range(KILLS):
-        child = [sys.executable, "-c", SAVING, str(path)]
-        with subprocess.Popen(child, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(chance.uniform(0, 0.05))
-            process.send_signal(signal.SIGKILL)
-        back: Any = FuzzyDict.load(path, embedding=lambda texts: np.ones((len(texts), 400)))
-        assert len(back) == 2000
-        assert len(set(back.values())) == 1
-        beside |= {name for name in os.listdir(tmp_path) if name != "saved"}  # noqa: PTH208
-    if KILLS >= 100:  # some were killed amid writing, or nothing was tested
-        assert beside
-    print(f"{KILLS} kills, {len(beside)} of them amid writing")
 
 
 def test_an_option_that_is_none_comes_back_as_none(tmp_path: Path) -> None:

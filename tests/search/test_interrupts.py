@@ -24,7 +24,6 @@ FILES = {
     str(PACKAGE / name)
     for name in (
         "mapping.py",
-        "indexed.py",
         "saving.py",
         *(f"search/{name}.py" for name in ("features", "key_index", "lookup", "neighbours")),
         "search/backends/exact.py",

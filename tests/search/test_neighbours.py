@@ -50,9 +50,7 @@ def test_a_random_actor_finds_what_a_new_dict_finds(engine: str, seed: int) -> N
 
 def _check_neighbours(d: FuzzyDict[Any]) -> None:
     """Assert that the engine of a dict knows the keys that are there, and no others."""
-    with d._reading() as reader:
-        lookup = reader.lookup
-        keys, neighbours = lookup.keys, d._neighbours
+    keys, neighbours = d._current_reader().lookup.keys, d._kept.neighbours
     assert neighbours is not None
     assert len(neighbours.update(keys)) == keys.count
     (found,) = neighbours.near(keys, np.ones((1, 12), np.float32), keys.count)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import FuzzyDict, indexed
+from fuzzydict import FuzzyDict, mapping
 from fuzzydict.search.backends import ENGINES
 from fuzzydict.search.lookup import Approximate, Exact
 from fuzzydict.search.neighbours import Neighbours
@@ -43,7 +43,7 @@ def search_always(patch: pytest.MonkeyPatch) -> None:
             neighbours = Neighbours(engine, measure)
         return Approximate(index, scorer, neighbours), neighbours
 
-    patch.setattr(indexed, "lookup_by", always)
+    patch.setattr(mapping, "lookup_by", always)
 
 
 def hashed(texts: list[str]) -> Any:
@@ -58,8 +58,8 @@ class Compared(FuzzyDict[Any]):
 
     def _current_reader(self) -> Any:
         reader = super()._current_reader()
-        assert self._index is not None
-        reader.lookup = Exact(self._index, self.scorer)
+        assert self._kept.index is not None
+        reader.lookup = Exact(self._kept.index, self.scorer)
         return reader
 
 
