@@ -85,7 +85,7 @@ class Plan:
         count, pools = len(task.texts), isinstance(task, _Valued)
         if self.rank is not None:
             whole_number("rank", self.rank, most=task.state.keys.vectors.shape[1])
-        settings = replace(Settings(seed=self.seed), **self._roles(pools=pools))
+        settings = Settings(roles=self._roles(pools=pools), seed=self.seed)
         if pools:  # many long steps: an error of a value says little about which key is right
             epochs = int(np.clip(_STEPS * _BATCH // count, 30, 100))
             settings = replace(settings, epochs=epochs, patience=epochs // 5)
@@ -96,10 +96,10 @@ class Plan:
         given["validation"] = self.share if stops_early else 0.0
         return replace(settings, **{name: one for name, one in given.items() if one is not None})
 
-    def _roles(self, *, pools: bool) -> dict[str, Any]:
-        """Return the settings that say which of Q, K and V to learn."""
+    def _roles(self, *, pools: bool) -> set[str]:
+        """Return which of Q, K and V to learn."""
         if self.learn is None:
-            return {}
+            return {"query", "key"}
         try:
             roles = {self.learn} if isinstance(self.learn, str) else set(self.learn)
         except Exception:  # it is no list, or holds what cannot be hashed
@@ -109,8 +109,7 @@ class Plan:
             raise OptionError(f"learn: expected some of {expected}, got {quoted(self.learn)}")
         if "value" in roles and not pools:
             raise OptionError("learn: 'value' needs numbers or arrays as targets, got keys")
-        fixed = tuple(role for role in ("query", "key") if role not in roles)
-        return {"fixed": fixed, "learn_value": "value" in roles}
+        return roles
 
 
 # ---- what is learned ---------------------------------------------------------------------------

@@ -5,7 +5,7 @@ L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,8 +28,7 @@ class Settings:
         temperature: divisor of the scores; None to learn it.
         start_temperature: the first value of a learned temperature.
         rank: learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
-        fixed: which of "query" and "key" not to learn.
-        learn_value: learn V too, when values are pooled.
+        roles: which of "query", "key" and, when values are pooled, "value" to learn.
         identity_penalty: the loss of n examples has ``identity_penalty / n`` times the squared
             distance of each matrix from the identity added.
         learning_rate: about how far a step may turn or stretch a vector, relative to its length.
@@ -47,8 +46,7 @@ class Settings:
     temperature: float | None = None
     start_temperature: float = 0.05
     rank: int | None = None
-    fixed: tuple[str, ...] = ()
-    learn_value: bool = False
+    roles: Collection[str] = ("query", "key")
     identity_penalty: float = 10.0
     learning_rate: float = 0.03
     epochs: int = 15
@@ -128,7 +126,7 @@ def fit_pooling(
     targets: ArrayLike,
     settings: Settings | None = None,
 ) -> Fitted:
-    """Learn Q and K (and V, with ``settings.learn_value``) from what queries should pool.
+    """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
     Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
 
@@ -207,14 +205,14 @@ class TrainableProjections:
         self._settings = settings
         self.parameters: dict[str, Array] = {}
         random, rank = np.random.default_rng(settings.seed), settings.rank
-        for role in (role for role in ("query", "key") if role not in settings.fixed):
+        for role in (role for role in ("query", "key") if role in settings.roles):
             if rank is None:
                 self.parameters[role] = np.eye(size, dtype=np.float32)
             else:  # with zeros on the right it is the identity, and with a gradient
                 left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
                 left /= np.float32(size**0.5)
                 self.parameters |= {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
-        if value_size is not None and settings.learn_value:
+        if value_size is not None and "value" in settings.roles:
             self.parameters["value"] = np.eye(value_size, dtype=np.float32)
         if settings.temperature is None:
             start = np.log(settings.start_temperature)

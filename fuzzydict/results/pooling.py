@@ -51,9 +51,9 @@ def pooled(
 
     Args:
         scores: the scores that gave the weights, (L, S).
-        weights: the weights, some rows at a time, as from `weights_of`.
-        values: the values.
-        projections: the learned projections, whose V may change the size of the sums, (L, Ev').
+        weights: some rows at a time, as from `weights_of`.
+        values: of the keys.
+        projections: whose V may change the size of the sums.
 
     Raises:
         PoolingError: a value cannot be pooled; the message names its key.
@@ -130,17 +130,11 @@ def as_output(pooled_value: NDArray[np.float64]) -> Any:
 
 
 class PooledBlock(NamedTuple):
-    """What is pooled of some queries.
+    """What is pooled of some queries."""
 
-    Attributes:
-        errors: of the queries that match nothing.
-        none: the probability that no key is right, of each query; None for a named scorer.
-        outputs: the pooled values, (L, *shape), for each group of queries; none after errors.
-    """
-
-    errors: list[NoMatchError]
-    none: list[Any]
-    outputs: list[NDArray[np.float64]]
+    errors: list[NoMatchError]  # of the queries that match nothing
+    none: list[Any]  # the probability that no key is right, of each; None for a named scorer
+    outputs: list[NDArray[np.float64]]  # (L, *shape) for each group of queries; none after errors
 
 
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
