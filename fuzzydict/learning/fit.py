@@ -90,10 +90,10 @@ class Plan:
             epochs = int(np.clip(_STEPS * _BATCH // count, 30, 100))
             settings = replace(settings, epochs=epochs, patience=epochs // 5)
             settings = replace(settings, learning_rate=0.1, identity_penalty=3.0)
-        # Fewer examples are all learned from: their loss says little about when to stop early.
-        stops_early = self.share and (pools or count >= task.many)
+        if not self.share or not (pools or count >= task.many):
+            # All are learned from: the loss of a few says little about when to stop early.
+            settings = replace(settings, validation=0.0)
         given = {name: getattr(self, name) for name in ("rank", "epochs", "learning_rate")}
-        given["validation"] = self.share if stops_early else 0.0
         return replace(settings, **{name: one for name, one in given.items() if one is not None})
 
     def _roles(self, *, pools: bool) -> set[str]:
@@ -303,7 +303,9 @@ _FOLDS = 5
 _TOO_FEW = 4  # of fewer examples, none is held out
 _ASKED, _LEAST_ASKED = 256, 32  # examples to ask, at most; fewer if there are very many keys
 _SCORES = 2**23  # queries times keys that are compared before and after
-_FEW_KEYS = 1024  # products with so few are as quick in one thread, and far quicker beside others
+# Multiplications of a product. So few take milliseconds in one thread, and as long in several on a
+# quiet machine; on a busy one, these wait for each other ten times as long.
+_FEW = 2**27
 
 
 def split(
@@ -326,12 +328,13 @@ def split(
     count = len(kinds)
     if count < _TOO_FEW or not share:
         return []
-    order = np.concatenate([random.permutation(np.flatnonzero(kinds == kind)) for kind in (0, 1)])
+    order = [random.permutation(np.flatnonzero(kinds == kind)) for kind in (0, 1)]
     if count < many:
         folds = min(count, _FOLDS)
-        return [order[place::folds] for place in range(folds)]
-    held = min(max(round(share * count), 1), most)
-    return [order[((np.arange(held) + 0.5) * count / held).astype(np.intp)]]
+        return [np.concatenate(order)[place::folds] for place in range(folds)]
+    share = min(share, most / count)
+    held = [min(round(share * len(rows)) or 1, len(rows) - 1) for rows in order]  # one is left
+    return [np.concatenate([rows[: max(n, 0)] for rows, n in zip(order, held, strict=True)])]
 
 
 class _Compared(NamedTuple):
@@ -359,8 +362,8 @@ def _learn(
 
     def train(rows: NDArray[np.intp], stage: int) -> Learned:
         progress = plan.progress and partial(_tell, plan.progress, stage, stages)
-        is_small = min(len(state.keys), task.keys_a_step) <= _FEW_KEYS
-        with threadpool_limits(1 if is_small else None, user_api="blas"):
+        keys, size = min(len(state.keys), task.keys_a_step), state.keys.vectors.shape[1]
+        with threadpool_limits(1 if keys * size**2 <= _FEW else None, user_api="blas"):
             return task.train(rows, replace(settings, progress=progress))
 
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
