@@ -44,23 +44,14 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class DictState:
-    """A snapshot of a dict, from which learning starts.
+    """A snapshot of a dict, from which learning starts."""
 
-    Attributes:
-        every: all keys of the dict.
-        found: those that can be compared, S of them living.
-        is_current: whether their vectors are projected as the options say.
-        values: theirs, S of them.
-        embedding: what encodes texts; None where they are compared by their letters alone.
-        options: the options that `fit` may set, by name, as they are before it.
-    """
-
-    every: Collection[Any]
-    found: Keys
-    is_current: bool
-    values: list[Any]
-    embedding: Any
-    options: Mapping[str, Any]
+    every: Collection[Any]  # all keys of the dict
+    found: Keys  # those that can be compared, S of them living
+    is_current: bool  # whether their vectors are projected as the options say
+    values: list[Any]  # theirs, S of them
+    embedding: Any  # what encodes texts; None where they are compared by their letters alone
+    options: Mapping[str, Any]  # those that `fit` may set, by name, as they are before it
 
     @cached_property
     def projections(self) -> Projections | None:
@@ -145,24 +136,16 @@ _SMALLEST = 0.01  # relative change of an error that counts as a change
 
 
 class Answers(NamedTuple):
-    """The answers to L queries, (L,) each.
+    """The answers to L queries, (L,) each."""
 
-    Attributes:
-        rank: of the best right key, from 1; 0 if no key is right.
-        log_probability: of the right keys together; of "none" if no key is right (0 for a named
-            scorer, which knows no "none").
-        best: the place of the best key,
-        score: its score,
-        nearest: and the place of the best right key.
-        otherwise: the score of the best key if the right keys were not in the dict; -inf if there
-            are no others.
-    """
-
-    rank: NDArray[np.intp]
+    rank: NDArray[np.intp]  # of the best right key, from 1; 0 if no key is right
+    # Of the right keys together; of "none" if no key is right (0 for a named scorer, which knows
+    # no "none").
     log_probability: NDArray[np.float64]
-    best: NDArray[np.intp]
-    score: NDArray[np.float64]
-    nearest: NDArray[np.intp]
+    best: NDArray[np.intp]  # the place of the best key,
+    score: NDArray[np.float64]  # its score,
+    nearest: NDArray[np.intp]  # and the place of the best right key
+    # The score of the best key if the right ones were not in the dict; -inf if there are no others.
     otherwise: NDArray[np.float64]
 
     def is_right(self, cutoff: float) -> NDArray[np.bool_]:

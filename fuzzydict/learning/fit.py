@@ -248,20 +248,16 @@ def _temperature_of(scorer: Any, fitted: float, size: int) -> float | None:
 # ---- from examples to a report ---------------------------------------------------------------
 
 
-class FitResult(NamedTuple):
-    """The report, and what to remember: for each query a key, or None for "no key"."""
-
-    report: FitReport
-    aliases: dict[str, str | None]
-
-
 def learn_from(
     state: DictState,
     queries: Iterable[str] | Mapping[str, Any],
     targets: Iterable[Any] | None,
     plan: Plan,
-) -> FitResult:
-    """Learn from examples as `FuzzyDict.fit` documents; the dict itself does not change."""
+) -> tuple[FitReport, dict[str, str | None]]:
+    """Learn from examples as `FuzzyDict.fit` documents; the dict itself does not change.
+
+    Return the report, and what to remember: for each query a key, or None for "no key".
+    """
     places = {name: place for place, name in enumerate(state.names)}
     given = checked_examples(queries, targets, places, state.every)
     pools = isinstance(given, ValueExamples)
@@ -271,7 +267,7 @@ def learn_from(
             f"got {_shown(state.scorer)}; set d.scorer to one of these first"
         )
     if isinstance(given, ValueExamples):
-        return FitResult(_learn(_Valued(state, given), plan)[0], {})
+        return _learn(_Valued(state, given), plan)[0], {}
     texts = to_remember(given, state.names) if plan.remember else {}
     task = _Keyed(state, merged(given))
     if not plan.remember and task.kinds.all():
@@ -282,7 +278,7 @@ def learn_from(
     report, learned = _learn(task, plan, _why_not(task, plan))
     aliases = task.aliases(learned if report.kept else state.nothing, texts)
     refused = sum(key is None for key in aliases.values())
-    return FitResult(replace(report, remembered=len(aliases), refused=refused), aliases)
+    return replace(report, remembered=len(aliases), refused=refused), aliases
 
 
 def _why_not(task: _Keyed, plan: Plan) -> str | None:
@@ -360,11 +356,14 @@ def _learn(
         parts = split(task.kinds, plan.share, random, many=task.many, most=most)
     stages = len(parts) + (len(parts) != 1)
 
+    def tell(stage: int, done: int, steps: int) -> None:
+        if plan.progress is not None:  # in thousandths of a stage
+            plan.progress(1000 * stage + 1000 * done // steps, 1000 * stages)
+
     def train(rows: NDArray[np.intp], stage: int) -> Learned:
-        progress = plan.progress and partial(_tell, plan.progress, stage, stages)
         keys, size = min(len(state.keys), task.keys_a_step), state.keys.vectors.shape[1]
         with threadpool_limits(1 if keys * size**2 <= _FEW else None, user_api="blas"):
-            return task.train(rows, replace(settings, progress=progress))
+            return task.train(rows, replace(settings, progress=partial(tell, stage)))
 
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
     learned, kept, reason, held_out = state.nothing, False, why_not or "", None
@@ -380,16 +379,8 @@ def _learn(
     training = _Compared(rows, task.ask(state.nothing, rows), task.ask(learned, rows))
     if why_not is None and not folds:
         kept, reason = training.after.verdict(training.before, state.cutoff, held_out=False)
-    if plan.progress is not None:
-        plan.progress(1000 * stages, 1000 * stages)
+    tell(stages - 1, 1, 1)
     return _report(task, learned, training, held_out, kept=kept, reason=reason), learned
-
-
-def _tell(
-    progress: Callable[[int, int], None], stage: int, stages: int, done: int, steps: int
-) -> None:
-    """Tell the progress of one of several stages, in thousandths of a stage."""
-    progress(1000 * stage + 1000 * done // steps, 1000 * stages)
 
 
 def _report(

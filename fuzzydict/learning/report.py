@@ -26,24 +26,16 @@ _NAMES = {
 
 
 class Measures(NamedTuple):
-    """How good the answers to some examples are; NaN where a measure does not apply.
+    """How good the answers to some examples are; NaN where a measure does not apply."""
 
-    Attributes:
-        hit_at_1: share of queries whose best key is right.
-        mrr: mean reciprocal rank of the best right key.
-        log_probability: mean logarithm of the probability of the right keys, or of "none".
-        rmse: root mean squared error of pooled values.
-        right_at_cutoff: share of queries that the dict answers correctly: with a right key at or
-            above the cutoff, or with none where no key is right.
-        wrong_at_cutoff: share of queries that it answers with a key that is not right.
-    """
-
-    hit_at_1: float = _NAN
-    mrr: float = _NAN
-    log_probability: float = _NAN
-    rmse: float = _NAN
+    hit_at_1: float = _NAN  # share of queries whose best key is right
+    mrr: float = _NAN  # mean reciprocal rank of the best right key
+    log_probability: float = _NAN  # mean logarithm of that of the right keys, or of "none"
+    rmse: float = _NAN  # root mean squared error of pooled values
+    #: Share of queries that the dict answers correctly: with a right key at or above the cutoff, or
+    #: with none where no key is right.
     right_at_cutoff: float = _NAN
-    wrong_at_cutoff: float = _NAN
+    wrong_at_cutoff: float = _NAN  # share of queries answered with a key that is not right
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield name and text of those that apply."""

@@ -21,41 +21,24 @@ NamedGradients: TypeAlias = dict[str, Array]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to learn projections.
+    """How to learn projections."""
 
-    Args:
-        scorer: "cosine" or "scaled_dot".
-        temperature: divisor of the scores; None to learn it.
-        start_temperature: the first value of a learned temperature.
-        rank: learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
-        roles: which of "query", "key" and, when values are pooled, "value" to learn.
-        identity_penalty: the loss of n examples has ``identity_penalty / n`` times the squared
-            distance of each matrix from the identity added.
-        learning_rate: about how far a step may turn or stretch a vector, relative to its length.
-        epochs: passes over the examples, at most.
-        patience: stop after so many passes without a better loss on the held-out examples.
-        batch_size: examples a step; None for a fifth of them, at most 256.
-        candidates: keys drawn for each step, next to those that are right; all, if there are no
-            more.
-        validation: share of the examples to hold out; of fewer than 100, none are.
-        seed: seed of the batches, and of the factors of low rank.
-        progress: called with ``(done, total)`` steps. If it raises, nothing is learned.
-    """
-
-    scorer: str = "cosine"
-    temperature: float | None = None
-    start_temperature: float = 0.05
-    rank: int | None = None
-    roles: Collection[str] = ("query", "key")
+    scorer: str = "cosine"  # or "scaled_dot"
+    roles: Collection[str] = ("query", "key")  # what to learn; "value", too, if values are pooled
+    rank: int | None = None  # learn I + A B' with A and B (E, rank); None for a whole matrix
+    temperature: float | None = None  # divisor of the scores; None to learn it,
+    start_temperature: float = 0.05  # from this one on
+    # The loss of n examples has 1 / n times the squared distance of each matrix from the identity
+    # added, times this.
     identity_penalty: float = 10.0
-    learning_rate: float = 0.03
-    epochs: int = 15
-    patience: int = 3
-    batch_size: int | None = None
-    candidates: int = 256
-    validation: float = 0.1
-    seed: int = 0
-    progress: Callable[[int, int], None] | None = None
+    learning_rate: float = 0.03  # how far a step may turn a vector, relative to its length
+    epochs: int = 15  # passes over the examples, at most
+    patience: int = 3  # passes without a better loss on the held-out examples, and it stops
+    batch_size: int | None = None  # examples a step; None for a fifth of them, at most 256
+    candidates: int = 256  # keys drawn for each step beside the right ones, if there are more
+    validation: float = 0.1  # share of the examples to hold out; of fewer than 100, none are
+    seed: int = 0  # of the batches, and of the factors of low rank
+    progress: Callable[[int, int], None] | None = None  # called with (done, total) steps
 
 
 class Epoch(NamedTuple):

@@ -37,15 +37,10 @@ LAZY: dict[str, Callable[..., Any]] = {}
 
 
 class Found(NamedTuple):
-    """What matches a column of n texts.
+    """What matches a column of n texts."""
 
-    Attributes:
-        matches: the match of each distinct text, or None; and at the end None, for nulls.
-        places: the place in ``matches`` of what matches each text of the column, (n,).
-    """
-
-    matches: list[Match | None]
-    places: NDArray[np.intp]
+    matches: list[Match | None]  # of each distinct text, or None; and at the end None, for nulls
+    places: NDArray[np.intp]  # where in these the match of each text of the column is, (n,)
 
 
 def narwhals() -> ModuleType:

@@ -311,17 +311,6 @@ def test_a_fit_starts_afresh_or_goes_on(taught: tuple[FuzzyDict[int], Any]) -> N
     assert before.score < after.score  # as before the first fit, or as after it
 
 
-def test_a_fit_on_no_projections_starts_afresh_too(tmp_path: Path) -> None:
-    keys, queries, of, table = turned(30, 120, 8)
-    d = FuzzyDict(dict.fromkeys(keys, 1), embedding=table, scorer="cosine")
-    d.fit(queries, [keys[i] for i in of], epochs=3)
-    once = d.projections
-    d.save(tmp_path / "d")
-    again: FuzzyDict[int] = FuzzyDict.load(tmp_path / "d", embedding=table)
-    again.fit(queries, [keys[i] for i in of], epochs=3)
-    assert again.projections == once
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_what_was_learned_and_remembered_goes_where_the_dict_goes(way: str, tmp_path: Path) -> None:
     d = car()

@@ -96,19 +96,6 @@ def test_each_of_several_right_keys_is_found() -> None:
     assert found[1].argmax() == 5
 
 
-def test_nothing_better_on_what_is_held_out_leaves_the_identity() -> None:
-    random = np.random.default_rng(0)
-    keys = random.standard_normal((200, 16)).astype(np.float32)
-    # Each key finds itself already; half of the examples say otherwise, at random.
-    pairs = [[i, i if i % 2 else int(random.integers(200))] for i in range(200)]
-    fitted = fit_retrieval(keys, keys, pairs, Settings(temperature=0.05, learning_rate=0.3))
-    history = [epoch.held_out for epoch in fitted.history]
-    best = int(np.argmin(history))
-    assert len(history) <= best + 1 + Settings().patience
-    if best == 0:
-        np.testing.assert_array_equal(fitted.projections.query, np.eye(16))
-
-
 def test_pooling_learns_what_to_pool_and_a_temperature() -> None:
     queries, keys = two_spaces(300, 100, size=8, noise=0.1)
     values = keys[:, :2] * 3 + 100
