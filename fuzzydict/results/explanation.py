@@ -176,16 +176,11 @@ class Explanations(Results[Explanation]):
         shown, score, none = self[:MOST_ROWS], Number("score"), Number("none of the keys")
         rows: list[list[Cell]] = []
         for one in shown:
-            taught, matches = (
-                "taught: " if one.taught else "",
-                "match" if one.matches else "no match",
-            )
-            row: list[Cell] = [label(one.query), "equal key" if one.equal else taught + matches]
+            finds = "match" if one.matches else "no match"
+            finds = "equal key" if one.equal else f"taught: {finds}" if one.taught else finds
+            row: list[Cell] = [label(one.query), finds]
             for match in (one.best, one.runner_up):
-                row += [
-                    label(match.key) if match else "",
-                    Number(_number(match.score) if match else ""),
-                ]
+                row += [label(match.key), Number(_number(match.score))] if match else ["", ""]
             rows.append([*row, Number(_number(one.none), one.none or 0.0)])
         header: list[Cell] = ["query", "", "best key", score, "runner-up", score, none]
         return html_table(rows, header=header, notes=and_more(len(self) - len(shown), "queries"))
