@@ -187,20 +187,20 @@ class Answers(NamedTuple):
             return False, f"{where} are answered no better"
         if held_out and gain < _CHANCE:
             return False, f"{where} are answered no better than chance explains"
-        now, was = (
-            np.array([
-                np.count_nonzero(one.rank == 1),
-                np.count_nonzero(one.is_right(cutoff)),
-                np.count_nonzero(one.is_wrong(cutoff)) + np.count_nonzero(one.otherwise >= cutoff),
-            ])
-            for one in (self, before)
-        )  # fmt: skip
-        hits, right, wrong = (now - was).tolist()
+        hits, right, wrong = (
+            now - was for now, was in zip(self._counts(cutoff), before._counts(cutoff), strict=True)
+        )
         if held_out and hits < 0:
             return False, f"fewer of {where} have a right key first"
         if held_out and wrong > max(right, 0):
             return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
+
+    def _counts(self, cutoff: float) -> tuple[int, int, int]:
+        """Return how many have a right key first, are right, and are wrong, also without theirs."""
+        wrong = np.count_nonzero(self.is_wrong(cutoff)) + np.count_nonzero(self.otherwise >= cutoff)
+        right = np.count_nonzero(self.is_right(cutoff))
+        return int(np.count_nonzero(self.rank == 1)), int(right), int(wrong)
 
     def changes(
         self, before: Answers, names: Sequence[str]
