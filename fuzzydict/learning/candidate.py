@@ -243,7 +243,7 @@ class Errors(NamedTuple):
 # ---- the keys, with what was learned ------------------------------------------------------------
 
 _LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
-_AT_ONCE = 128  # queries that are compared at a time
+AT_ONCE = 128  # queries that are compared at a time
 
 
 class Candidate:
@@ -285,7 +285,7 @@ class Candidate:
     def _blocks(self, asked: Asked) -> list[NDArray[np.intp]]:
         """Return the rows to compare at a time, to bound memory."""
         rows, step = np.arange(len(asked.queries)), 2**21 // len(self._keys)
-        return [rows[some] for some in slices(len(rows), int(np.clip(step, 1, _AT_ONCE)))]
+        return [rows[some] for some in slices(len(rows), int(np.clip(step, 1, AT_ONCE)))]
 
     def _answers(self, asked: Asked, right: NDArray[np.bool_]) -> Answers:
         found, otherwise = self._scores(asked, right)

@@ -13,9 +13,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from fuzzydict._arrays import positive, share, whole_number
 from fuzzydict.embedding.projections import ROLES
 from fuzzydict.errors import OptionError, ShapeError, quoted
-from fuzzydict.learning.candidate import Answers, Candidate, DictState, Errors, Learned
+from fuzzydict.learning.candidate import AT_ONCE, Answers, Candidate, DictState, Errors, Learned
 from fuzzydict.learning.examples import ValueExamples, checked_examples, merged, to_remember
 from fuzzydict.learning.report import Change, FitReport, Measures
 from fuzzydict.learning.train import Settings, fit_pooling, fit_retrieval
@@ -350,7 +352,8 @@ def _learn(
     """
     state, count, settings = task.state, len(task.texts), plan.settings(task)
     random, every = np.random.default_rng(plan.seed), np.arange(count)
-    most = int(np.clip(_SCORES // len(state.keys), _LEAST_ASKED, _ASKED))
+    keys, size = state.keys.vectors.shape
+    most = int(np.clip(_SCORES // keys, _LEAST_ASKED, _ASKED))
     parts: list[NDArray[np.intp]] = []
     if why_not is None:
         parts = split(task.kinds, plan.share, random, many=task.many, most=most)
@@ -361,26 +364,42 @@ def _learn(
             plan.progress(1000 * stage + 1000 * done // steps, 1000 * stages)
 
     def train(rows: NDArray[np.intp], stage: int) -> Learned:
-        keys, size = min(len(state.keys), task.keys_a_step), state.keys.vectors.shape[1]
-        with threadpool_limits(1 if keys * size**2 <= _FEW else None, user_api="blas"):
+        with _threads(min(keys, task.keys_a_step) * size**2):
             return task.train(rows, replace(settings, progress=partial(tell, stage)))
+
+    def ask(learned: Learned, rows: NDArray[np.intp]) -> Any:
+        with _threads(keys * size * AT_ONCE):
+            return task.ask(learned, rows)
 
     folds = [train(np.setdiff1d(every, part), stage) for stage, part in enumerate(parts)]
     learned, kept, reason, held_out = state.nothing, False, why_not or "", None
     if folds:
-        asked = [task.ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
+        asked = [ask(fold, part) for fold, part in zip(folds, parts, strict=True)]
         after = type(asked[0])(*map(np.concatenate, zip(*asked, strict=True)))
         held, learned = np.concatenate(parts), folds[-1]
-        held_out = _Compared(held, task.ask(state.nothing, held), after)
+        held_out = _Compared(held, ask(state.nothing, held), after)
         kept, reason = after.verdict(held_out.before, state.cutoff, held_out=True)
     if why_not is None and (not folds or (kept and len(folds) > 1)):
         learned = train(every, len(folds))
     rows = random.permutation(count)[:most]
-    training = _Compared(rows, task.ask(state.nothing, rows), task.ask(learned, rows))
+    training = _Compared(rows, ask(state.nothing, rows), ask(learned, rows))
     if why_not is None and not folds:
         kept, reason = training.after.verdict(training.before, state.cutoff, held_out=False)
     tell(stages - 1, 1, 1)
     return _report(task, learned, training, held_out, kept=kept, reason=reason), learned
+
+
+_ONE_AT_A_TIME = RLock()  # for the number of threads is that of the whole process
+
+
+@contextmanager
+def _threads(multiplications: int) -> Iterator[None]:
+    """Let products of so many multiplications take one thread, if these are few."""
+    if multiplications > _FEW:
+        yield
+    else:
+        with _ONE_AT_A_TIME, threadpool_limits(1, user_api="blas"):
+            yield
 
 
 def _report(

@@ -429,6 +429,21 @@ def test_no_thread_reads_amid_what_is_set() -> None:
     assert set(map(repr, read)) == {repr(options(d))} != {repr(before)}
 
 
+def test_fits_in_several_threads_learn_what_each_alone_does() -> None:
+    alone, several = car(), [car() for _ in range(3)]
+    threads = [Thread(target=d.fit, args=(EXAMPLES,), kwargs={"validation": 0}) for d in several]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone.fit(EXAMPLES, validation=0)
+    for d in several:
+        assert d.aliases == alone.aliases
+        assert [one.key for one in d.most_similar("how fast")] == [
+            one.key for one in alone.most_similar("how fast")
+        ]
+
+
 @pytest.mark.parametrize(
     "scorer", [Bilinear(np.eye(8)), "gaussian", "spelling", lambda q, k: q @ k.T]
 )
