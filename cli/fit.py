@@ -27,16 +27,10 @@ from ._progress import progress_bar
 )
 @click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=FILE)
 @dict_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=FILE,
-    help="File to write.",
-)
+@click.option("-o", "--output", metavar="FILE", type=FILE, help="File to write.")
 @click.option(
     "--remember/--no-remember",
-    default=None,
+    default=True,
     help="Whether the dict answers each example as shown from now on; by default it does.",
 )
 @click.option(
@@ -55,17 +49,18 @@ from ._progress import progress_bar
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
+    default=0,
     help="Seed of the random numbers; by default 0.",
 )
 def command(
     files: tuple[Path, ...],
     vectors: Path | None,
     output: Path | None,
-    remember: bool | None,
+    remember: bool,
     validation: float | None,
     epochs: int | None,
-    seed: int | None,
-    **reading: str | None,
+    seed: int,
+    **reading: Any,
 ) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 
@@ -77,24 +72,12 @@ def command(
     that if held-out examples are answered better. The dict is saved, as d.save does, unless
     nothing was remembered and nothing kept; then the exit code is 1.
     """
-    learning = {"remember": remember, "validation": validation, "epochs": epochs}
     if len(files) != 2:
         raise click.UsageError("expected two files, DICT and EXAMPLES")
     if output is None:
         raise click.UsageError("no file to save the dict to; give -o FILE.fuzzydict")
-    _fit_dict(*files, output, vectors, learning | {"seed": seed or 0}, reading)
-
-
-def _fit_dict(
-    dict_file: Path,
-    examples_file: Path,
-    output: Path,
-    vectors: Path | None,
-    learning: dict[str, Any],
-    reading: dict[str, Any],
-) -> None:
-    sources = [dict_file, examples_file] + ([] if vectors is None else [vectors])
-    check_place(output, sources)
+    dict_file, examples_file = files
+    check_place(output, [*files, *([] if vectors is None else [vectors])])
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.io.dict_files import open_dict
     from fuzzydict.saving import check_items
@@ -104,9 +87,15 @@ def _fit_dict(
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
     check_items(d)  # before the work, not after it
-    learning["remember"] = learning["remember"] is not False
     with progress_bar("learning") as progress:
-        report = d.fit(_targets(examples), **learning, progress=progress)
+        report = d.fit(
+            _targets(examples),
+            remember=remember,
+            validation=validation,
+            epochs=epochs,
+            seed=seed,
+            progress=progress,
+        )
     echo_text(str(report))
     if not report.kept and not report.remembered:
         echo(f"nothing was saved to {output}: the dict did not get better", err=True)

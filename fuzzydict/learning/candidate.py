@@ -1,4 +1,4 @@
-"""A dict that learns: what it is, what it may become, and how either answers queries.
+"""A dict that learns: what it is, what it may become, and how well either answers queries.
 
 L queries, S keys, E numbers of a vector, Ev of a value
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -44,46 +44,39 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class DictState:
-    """A snapshot of a dict, from which learning starts.
+    """A snapshot of a dict, from which learning starts."""
 
-    Attributes:
-        every: all keys of the dict.
-        found: those that can be compared, S of them living.
-        is_current: whether their vectors are projected as the options say.
-        values: theirs, S of them.
-        embedding: what encodes texts; None where they are compared by their letters alone.
-        options: the options that `fit` may set, by name, as they are before it.
-    """
-
-    every: Collection[Any]
-    found: Keys
-    is_current: bool
-    values: list[Any]
-    embedding: Any
-    options: Mapping[str, Any]
+    every: Collection[Any]  # all keys of the dict
+    found: Keys  # those that can be compared, S of them living
+    is_current: bool  # whether their vectors are projected as the options say
+    values: list[Any]  # theirs, S of them
+    embedding: Any  # what encodes texts; None where they are compared by their letters alone
+    options: Mapping[str, Any]  # those that `fit` may set, by name, as they are before it
 
     @cached_property
-    def meaning(self) -> Meaning:
-        """What keys and queries are compared by before anything is learned."""
-        return Meaning(self.embedding, None if self.embedding is None else self.projections)
-
-    @property
     def projections(self) -> Projections | None:
         """The projections before anything is learned; None for none."""
         given = as_projections(self.options["projections"])
         return None if given is None or given.is_identity else given
 
     @cached_property
+    def meaning(self) -> Meaning:
+        """What keys and queries are compared by before anything is learned."""
+        return Meaning(self.embedding, None if self.embedding is None else self.projections)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The keys that can be compared, S."""
+        return self.found.living()
+
+    @cached_property
     def keys(self) -> Keys:
-        """The living keys alone, projected as the options say."""
-        keys, names = self.found, self.found.living()
-        if not self.is_current:
-            vectors = self.meaning.of_keys(names)
-        elif not len(keys.dead):
-            return keys
-        else:
-            vectors = keys.vectors[keys.alive]
-        return Keys.of(self.meaning.table, names, vectors)
+        """These alone, projected as the options say."""
+        if self.is_current and not len(self.found.dead):
+            return self.found
+        alive = self.found.vectors[self.found.alive] if self.is_current else None
+        vectors = self.meaning.of_keys(self.names) if alive is None else alive
+        return Keys.of(self.meaning.table, self.names, vectors)
 
     @property
     def scorer(self) -> Any:
@@ -101,29 +94,28 @@ class DictState:
         """What a dict is that learns nothing."""
         return Learned(scorer=self.scorer, temperature=self.options["temperature"])
 
+    def asked(self, texts: Sequence[str], scorer: Any) -> Asked:
+        """Return queries as a scorer compares them."""
+        queries = [self.meaning.query(text) for text in texts]
+        if scorer is None:
+            return Asked(queries, self.meaning.of_queries(queries, self.keys))
+        return Asked(queries, self.meaning.of_texts(texts))
+
     def options_of(self, learned: Learned) -> dict[str, Any]:
         """Return the learned options by name."""
         options: dict[str, Any] = {}
         if not learned.layer.is_identity:
             made = (self.projections or Projections()).then(learned.layer)
-            name = _name(self.embedding)
-            options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
+            try:
+                name: str | None = self.embedding.fingerprint()["name"]
+            except Exception:  # of a user's function, which may know its own texts alone
+                name = None
+            options["projections"] = made.named(name)
         if learned.scorer is not self.scorer:
             options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
         if learned.temperature not in (None, self.options["temperature"]):
             options["temperature"] = learned.temperature
         return options
-
-
-def _name(embedding: Any) -> str | None:
-    try:
-        name: str = embedding.fingerprint()["name"]
-    except Exception:  # of a user's function, which may know its own texts alone
-        return None
-    return name
-
-
-# ---- queries, and what is asked ---------------------------------------------------------------
 
 
 class Asked(NamedTuple):
@@ -132,22 +124,9 @@ class Asked(NamedTuple):
     queries: list[Query]
     vectors: Array
 
-    @classmethod
-    def of(cls, texts: Sequence[str], state: DictState, scorer: Any) -> Asked:
-        """Return queries as a scorer compares them."""
-        meaning = state.meaning
-        queries = [meaning.query(text) for text in texts]
-        if scorer is None:
-            return cls(queries, meaning.of_queries(queries, state.keys))
-        return cls(queries, meaning.of_texts(texts))
-
-    def some(self, rows: Sequence[int] | NDArray[np.intp]) -> Asked:
+    def some(self, rows: NDArray[np.intp]) -> Asked:
         """Return the queries in some rows."""
-        return Asked([self.queries[row] for row in rows], self.vectors[rows])
-
-    def part(self, rows: slice) -> Asked:
-        """Return the queries in a slice of rows."""
-        return Asked(self.queries[rows], self.vectors[rows])
+        return Asked([self.queries[row] for row in rows.tolist()], self.vectors[rows])
 
 
 # ---- answers, and how good they are ------------------------------------------------------------
@@ -157,22 +136,16 @@ _SMALLEST = 0.01  # relative change of an error that counts as a change
 
 
 class Answers(NamedTuple):
-    """The answers to L queries, (L,) each.
+    """The answers to L queries, (L,) each."""
 
-    Attributes:
-        rank: of the best right key, from 1; 0 if no key is right.
-        log_probability: of the right keys together; of "none" if no key is right (0 for a named
-            scorer, which knows no "none").
-        best: the place of the best key.
-        score: its score.
-        otherwise: the score of the best key if the right keys were not in the dict; -inf if there
-            are no others.
-    """
-
-    rank: NDArray[np.intp]
+    rank: NDArray[np.intp]  # of the best right key, from 1; 0 if no key is right
+    # Of the right keys together; of "none" if no key is right (0 for a named scorer, which knows
+    # no "none").
     log_probability: NDArray[np.float64]
-    best: NDArray[np.intp]
-    score: NDArray[np.float64]
+    best: NDArray[np.intp]  # the place of the best key,
+    score: NDArray[np.float64]  # its score,
+    nearest: NDArray[np.intp]  # and the place of the best right key
+    # The score of the best key if the right ones were not in the dict; -inf if there are no others.
     otherwise: NDArray[np.float64]
 
     def is_right(self, cutoff: float) -> NDArray[np.bool_]:
@@ -187,8 +160,6 @@ class Answers(NamedTuple):
 
     def measures(self, cutoff: float) -> Measures:
         """Return how good they are."""
-        if not len(self.rank):
-            return Measures()
         found = Measures(
             log_probability=float(self.log_probability.mean()),
             right_at_cutoff=float(self.is_right(cutoff).mean()),
@@ -216,33 +187,32 @@ class Answers(NamedTuple):
             return False, f"{where} are answered no better"
         if held_out and gain < _CHANCE:
             return False, f"{where} are answered no better than chance explains"
-        now, was = (
-            np.array([
-                np.count_nonzero(one.rank == 1),
-                np.count_nonzero(one.is_right(cutoff)),
-                np.count_nonzero(one.is_wrong(cutoff)) + np.count_nonzero(one.otherwise >= cutoff),
-            ])
-            for one in (self, before)
-        )  # fmt: skip
-        hits, right, wrong = (now - was).tolist()
+        hits, right, wrong = (
+            now - was for now, was in zip(self._counts(cutoff), before._counts(cutoff), strict=True)
+        )
         if held_out and hits < 0:
             return False, f"fewer of {where} have a right key first"
         if held_out and wrong > max(right, 0):
             return False, f"of {where}, {right} more are answered right, but {wrong} more wrong"
         return True, f"{where} are answered better"
 
+    def _counts(self, cutoff: float) -> tuple[int, int, int]:
+        """Return how many have a right key first, are right, and are wrong, also without theirs."""
+        wrong = np.count_nonzero(self.is_wrong(cutoff)) + np.count_nonzero(self.otherwise >= cutoff)
+        right = np.count_nonzero(self.is_right(cutoff))
+        return int(np.count_nonzero(self.rank == 1)), int(right), int(wrong)
+
     def changes(
         self, before: Answers, names: Sequence[str]
     ) -> Iterator[tuple[int, str, str, float]]:
         """Yield where the rank changed, both answers as texts, and the gain."""
-
-        def shown(rank: int, best: int) -> str:
-            return names[best] + ("" if rank == 1 else f" (a right key is at {rank})")
-
         for i in np.flatnonzero(self.rank != before.rank).tolist():
-            was, now = (int(one.rank[i]) for one in (before, self))
-            texts = shown(was, int(before.best[i])), shown(now, int(self.best[i]))
-            yield i, *texts, 1 / now - 1 / was
+            was, now = (
+                names[one.best[i]]
+                + ("" if one.rank[i] == 1 else f" (a right key is at {one.rank[i]})")
+                for one in (before, self)
+            )
+            yield i, was, now, float(1 / self.rank[i] - 1 / before.rank[i])
 
 
 class Errors(NamedTuple):
@@ -252,8 +222,6 @@ class Errors(NamedTuple):
 
     def measures(self, cutoff: float = 0.0) -> Measures:  # noqa: ARG002
         """Return how good the values are."""
-        if not len(self.rmse):
-            return Measures()
         return Measures(rmse=float(np.sqrt(np.square(self.rmse).mean())))
 
     def verdict(self, before: Errors, cutoff: float, *, held_out: bool) -> tuple[bool, str]:  # noqa: ARG002
@@ -272,20 +240,10 @@ class Errors(NamedTuple):
                 yield i, f"off by {was:.4g}", f"off by {now:.4g}", was - now
 
 
-Kind = TypeVar("Kind", Answers, Errors)
-
-
-def joined(kind: type[Kind], parts: Sequence[Kind]) -> Kind:
-    """Return answers as one, of the same kind; there may be none."""
-    none: Any = np.zeros(0, np.intp)
-    empty = kind(*(none for _ in kind._fields))
-    return kind(*map(np.concatenate, zip(empty, *parts, strict=True)))
-
-
 # ---- the keys, with what was learned ------------------------------------------------------------
 
 _LEAST = -20.0  # a log-probability, so that one example does not outweigh all others
-_AT_ONCE = 128  # queries that are compared at a time
+AT_ONCE = 128  # queries that are compared at a time
 
 
 class Candidate:
@@ -305,84 +263,68 @@ class Candidate:
             vectors = learned.layer.project_keys(state.keys.vectors)
             self._keys = state.keys.with_vectors(vectors.astype(np.float32, copy=False))
 
-    def logits(
-        self, asked: Asked, right: NDArray[np.bool_] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def answers(self, asked: Asked, right: Sequence[NDArray[np.intp]]) -> Answers:
+        """Return the answers to queries whose right keys are in these places."""
+        blocks = []
+        for rows in self._blocks(asked):
+            is_right = np.zeros((len(rows), len(self._keys)), np.bool_)
+            for one, row in zip(is_right, rows.tolist(), strict=True):
+                one[right[row]] = True
+            blocks.append(self._answers(asked.some(rows), is_right))
+        return Answers(*map(np.concatenate, zip(*blocks, strict=True)))
+
+    def pooled(self, asked: Asked, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what queries pool of the keys' values (S, Ev), (L, Ev)."""
+        nothing = np.zeros((1, len(values)), np.bool_)
+        blocks = [
+            softmax(self._scores(asked.some(rows), nothing)[0], self._temperature) @ values
+            for rows in self._blocks(asked)
+        ]
+        return np.asarray(self._layer.project_values(np.concatenate(blocks)), np.float64)
+
+    def _blocks(self, asked: Asked) -> list[NDArray[np.intp]]:
+        """Return the rows to compare at a time, to bound memory."""
+        rows, step = np.arange(len(asked.queries)), 2**21 // len(self._keys)
+        return [rows[some] for some in slices(len(rows), int(np.clip(step, 1, AT_ONCE)))]
+
+    def _answers(self, asked: Asked, right: NDArray[np.bool_]) -> Answers:
+        found, otherwise = self._scores(asked, right)
+        of_right = np.where(right, found, -np.inf)
+        best, nearest, has_key = found.argmax(1), of_right.argmax(1), right.any(1)
+        rank = 1 + np.count_nonzero(found > of_right.max(1)[:, None], axis=1)
+        rank += (rank == 1) & ~right[np.arange(len(best)), best]  # of keys that tie, the first
+        top = found.max(1)
+        if isinstance(self._score, NamedScore):
+            of_right = of_right / self._temperature
+            total = np.logaddexp.reduce(found / self._temperature, axis=1)
+            none, score = np.zeros(len(best)), top
+        else:
+            total, score = np.zeros(len(best)), np.exp(np.minimum(top, 0))
+            none = np.log(np.maximum(1 - np.exp(found).sum(1), np.exp(_LEAST)))
+        logs = np.maximum(np.logaddexp.reduce(of_right, axis=1) - total, _LEAST)
+        rank, logs = np.where(has_key, rank, 0), np.where(has_key, logs, none)
+        return Answers(rank, logs, best, score, nearest, otherwise)
+
+    def _scores(
+        self, asked: Asked, right: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the scores of the keys, (L, S), or the logarithms of their probabilities.
 
-        If it is known which keys are right, (L, S), the second is the score of the best other key
-        if those were not in the dict, (L,).
+        The second is the score of the best key if those that are right, (L, S), were not in the
+        dict, (L,).
         """
         keys, meaning = self._keys, self._meaning
         vectors = self._layer.project_queries(asked.vectors).astype(np.float32, copy=False)
         if isinstance(self._score, NamedScore):
             scores = self._score.scores(vectors, keys).astype(np.float64)
-            return scores, None if right is None else _others(scores, right)
+            return scores, scores.max(1, where=~right, initial=-np.inf)
         judge, is_encoded = meaning.judge, meaning.is_encoded
         seen = glance(asked.queries, keys, vectors, judge.glance, is_encoded=is_encoded)
         found = candidates(seen)
         features = align(asked.queries, keys, found, judge.pair, is_encoded=is_encoded)
         said = judge.judge(features)
-        logs = judge.log_probabilities(said, found.slots, seen.odds)
-        if right is None:
-            return logs, None
         others = ~np.take_along_axis(right, found.slots, 1)
         there = np.asarray(others.any(1))
         otherwise = judge.judge(features, others | ~there[:, None]).of_best()
+        logs = judge.log_probabilities(said, found.slots, seen.odds)
         return logs, np.where(there, otherwise, -np.inf)
-
-    def answers(self, asked: Asked, right: Sequence[NDArray[np.intp]]) -> Answers:
-        """Return the answers to queries whose right keys are in these places."""
-        blocks = []
-        for some in _blocks(len(asked.queries), len(self._keys)):
-            is_right = np.zeros((some.stop - some.start, len(self._keys)), np.bool_)
-            for row, places in zip(is_right, right[some], strict=True):
-                row[places] = True
-            found, otherwise = self.logits(asked.part(some), is_right)
-            blocks.append(self._answers(found, is_right, otherwise))
-        return joined(Answers, blocks)
-
-    def _answers(
-        self, found: NDArray[np.float64], right: NDArray[np.bool_], otherwise: Any
-    ) -> Answers:
-        best, keyed = found.argmax(1), np.asarray(right.any(1))
-        top, top_right = found.max(1), found.max(1, where=right, initial=-np.inf)
-        rank = 1 + np.count_nonzero(found > top_right[:, None], axis=1)
-        rank += (rank == 1) & ~right[np.arange(len(best)), best]  # of keys that tie, the first
-        if isinstance(self._score, NamedScore):
-            logits, none, score = found / self._temperature, np.zeros(len(best)), top
-            total = np.logaddexp.reduce(logits, axis=1)
-        else:
-            logits, total, score = found, np.zeros(len(best)), np.exp(np.minimum(top, 0))
-            none = np.log(np.maximum(1 - np.exp(found).sum(1), np.exp(_LEAST)))
-        logs = np.logaddexp.reduce(np.where(right, logits, -np.inf), axis=1) - total
-        logs = np.where(keyed, np.maximum(logs, _LEAST), none)
-        return Answers(np.where(keyed, rank, 0), logs, best, score, otherwise)
-
-    def nearest(self, asked: Asked, right: Sequence[NDArray[np.intp]]) -> list[int]:
-        """Return the place of the best right key of each query."""
-        places: list[int] = []
-        for some in _blocks(len(asked.queries), len(self._keys)):
-            found, _ = self.logits(asked.part(some))
-            some_right = zip(found, right[some], strict=True)
-            places += [int(keys[row[keys].argmax()]) for row, keys in some_right]
-        return places
-
-    def pooled(self, asked: Asked, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what queries pool of the keys' values (S, Ev), (L, Ev)."""
-        blocks = [
-            softmax(self.logits(asked.part(some))[0], self._temperature)
-            for some in _blocks(len(asked.queries), len(self._keys))
-        ]
-        pooled = np.concatenate([weights @ values for weights in blocks])
-        return np.asarray(self._layer.project_values(pooled), np.float64)
-
-
-def _blocks(count: int, keys: int) -> list[slice]:
-    """Return which of so many queries to compare at a time, to bound memory."""
-    return slices(count, int(np.clip(2**21 // keys, 1, _AT_ONCE))) if count else []
-
-
-def _others(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = scores.max(1, where=~right, initial=-np.inf)
-    return found

@@ -24,19 +24,6 @@ class KeyExample(NamedTuple):
     right: frozenset[int]
 
 
-class KeyExamples(NamedTuple):
-    """L distinct queries, and for each the places of its right keys, (r,), maybe none."""
-
-    queries: list[str]
-    right: list[NDArray[np.intp]]
-
-    @property
-    def pairs(self) -> NDArray[np.intp]:
-        """The row of a query and the place of a right key, (n, 2)."""
-        rows = np.repeat(np.arange(len(self.right)), [len(keys) for keys in self.right])
-        return np.stack([rows, np.concatenate(self.right)], axis=1).astype(np.intp)
-
-
 class ValueExamples(NamedTuple):
     """L queries, and what each should pool, (L, *shape)."""
 
@@ -71,16 +58,17 @@ def checked_examples(
     >>> checked_examples(["hue", "x"], ["color", None], {"brand": 0, "color": 1}, {"color"})
     [KeyExample(query='hue', right=frozenset({1})), KeyExample(query='x', right=frozenset())]
     """
-    asked, wanted = _split(queries, targets)
-    if len(asked) != len(wanted):
-        raise ShapeError(
-            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
-            f"{len(wanted)} targets"
-        )
-    if not asked:
-        raise OptionError("queries: there are no examples; expected one or more")
+    asked, wanted = _as_lists(queries, targets)
     for place, (query, target) in enumerate(zip(asked, wanted, strict=True)):
-        _check_query(place, query, target)
+        if not isinstance(query, str):
+            raise ArgumentTypeError(
+                f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
+            )
+        if target is not None and not plain(query):
+            raise OptionError(
+                f"queries: {quoted(query)} at {place} has no letters or digits to compare; "
+                f"leave it out"
+            )
     kinds = [_names_keys(place, target) for place, target in enumerate(wanted)]
     if False not in kinds:
         pairs = [pair for pair in zip(asked, wanted, strict=True) if plain(pair[0])]
@@ -99,89 +87,76 @@ def checked_examples(
     return ValueExamples(asked, _numbers(asked, wanted))
 
 
-def _split(
-    queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None
-) -> tuple[list[str], list[Any]]:
+def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
+    """Return the queries and their targets, as many of each."""
     if isinstance(queries, Mapping):
         if targets is not None:
             raise ArgumentTypeError(
                 "targets: leave targets out, because the mapping of queries has them, or give "
                 "list(queries)"
             )
-        return list(queries), [queries[query] for query in queries]
-    asked = _as_list("queries", queries)
-    if targets is None:
-        raise ArgumentTypeError(
-            "targets: missing; give one for each query, or queries as a mapping {query: target}"
+        queries, targets = list(queries), [queries[query] for query in queries]
+    for name, given in (("queries", queries), ("targets", targets)):
+        if name == "targets" and given is None:
+            raise ArgumentTypeError(
+                "targets: missing; give one for each query, or queries as a mapping {query: target}"
+            )
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                f"{name}: expected a list, one for each query, got {quoted(given)}"
+            )
+    asked, wanted = list(queries), list(targets)
+    if len(asked) != len(wanted):
+        raise ShapeError(
+            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
+            f"{len(wanted)} targets"
         )
-    return asked, _as_list("targets", targets)
-
-
-def _as_list(name: str, given: Any) -> list[Any]:
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentTypeError(f"{name}: expected a list, one for each query, got {quoted(given)}")
-    return list(given)
-
-
-def _check_query(place: int, query: Any, target: Any) -> None:
-    if not isinstance(query, str):
-        raise ArgumentTypeError(
-            f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
-        )
-    if target is not None and not plain(query):
-        raise OptionError(
-            f"queries: {quoted(query)} at {place} has no letters or digits to compare; leave it out"
-        )
+    if not asked:
+        raise OptionError("queries: there are no examples; expected one or more")
+    return asked, wanted
 
 
 def _names_keys(place: int, target: Any) -> bool | None:
     """Return whether a target is a key or several keys (True) or numbers (False); None for None."""
     if target is None:
         return None
-    if isinstance(target, str):
-        return True
-    if isinstance(target, list | tuple | set | frozenset):
-        texts = [isinstance(item, str) for item in target]
-        if not texts:
-            raise OptionError(
-                f"targets: number {place} is empty; give the right keys, or None if none is right"
-            )
-        if any(texts) and not all(texts):
-            odd = next(item for item in target if not isinstance(item, str))
-            raise ArgumentTypeError(
-                f"targets: number {place} has keys and {quoted(odd)}; expected one or the other"
-            )
-        return texts[0]
-    return False
+    if not isinstance(target, list | tuple | set | frozenset):
+        return isinstance(target, str)
+    if not target:
+        raise OptionError(
+            f"targets: number {place} is empty; give the right keys, or None if none is right"
+        )
+    others = [item for item in target if not isinstance(item, str)]
+    if 0 < len(others) < len(target):
+        raise ArgumentTypeError(
+            f"targets: number {place} has keys and {quoted(others[0])}; expected one or the other"
+        )
+    return not others
 
 
 def _key_example(
     query: str, target: Any, places: Mapping[str, int], keys: Container[Any]
 ) -> KeyExample:
     wanted = () if target is None else (target,) if isinstance(target, str) else target
-    right = frozenset(_place(key, query, places, keys) for key in wanted)
-    own = places.get(query)
-    if own is not None and own not in right:
+    for key in wanted:
+        if key in places:
+            continue
+        if key in keys:
+            raise OptionError(
+                f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, and "
+                f"only an equal query finds it; leave the example out"
+            )
+        raise OptionError(
+            f"targets: {quoted(key)}, for the query {quoted(query)}, is not a key of the dict; "
+            f"add it or correct it (keys are exact here)"
+        )
+    right = frozenset(places[key] for key in wanted)
+    if query in places and places[query] not in right:
         raise OptionError(
             f"targets: got {quoted(target)} for {quoted(query)}, but it is a key and always finds "
             f"itself; leave the example out"
         )
     return KeyExample(query, right)
-
-
-def _place(key: str, query: str, places: Mapping[str, int], keys: Container[Any]) -> int:
-    place = places.get(key)
-    if place is not None:
-        return place
-    if key in keys:
-        raise OptionError(
-            f"targets: the key {quoted(key)} of {quoted(query)} has no letters or digits, and only "
-            f"an equal query finds it; leave the example out"
-        )
-    raise OptionError(
-        f"targets: {quoted(key)}, for the query {quoted(query)}, is not a key of the dict; add it "
-        f"or correct it (keys are exact here)"
-    )
 
 
 def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
@@ -200,8 +175,8 @@ def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float
     return np.stack(rows)
 
 
-def merged(examples: Sequence[KeyExample]) -> KeyExamples:
-    """Return the examples with each query once, and the keys that any of its examples has.
+def merged(examples: Sequence[KeyExample]) -> dict[str, NDArray[np.intp]]:
+    """Return each query once, with the keys that any of its examples has.
 
     Raises:
         OptionError: a query has a key in one example, and none in another.
@@ -214,20 +189,22 @@ def merged(examples: Sequence[KeyExample]) -> KeyExamples:
                 f"targets: {quoted(query)} has a key in one example and None in another; keep one"
             )
         right[query] = before | keys
-    return KeyExamples(list(right), [np.array(sorted(keys), np.intp) for keys in right.values()])
+    return {query: np.array(sorted(keys), np.intp) for query, keys in right.items()}
 
 
 def to_remember(
     examples: Sequence[KeyExample], names: Sequence[str]
-) -> dict[str, tuple[str, frozenset[int]]]:
+) -> dict[str, NDArray[np.intp]]:
     """Return for each text, as `same_text` has it, its first query, and its keys in all examples.
+
+    A query that is a key is left out: it finds itself.
 
     Raises:
         OptionError: two examples of one text have no key in common.
 
     >>> same = [KeyExample("Hue", frozenset({0, 1})), KeyExample("hue", frozenset({1}))]
     >>> to_remember(same, ["brand", "color"])
-    {'hue': ('Hue', frozenset({1}))}
+    {'Hue': array([1])}
     """
     found: dict[str, tuple[str, frozenset[int]]] = {}
     for query, right in examples:
@@ -242,4 +219,6 @@ def to_remember(
                 f"{other}, and they are the same text; keep one, or give a list of right keys"
             )
         found[same_text(query)] = first, before & right
-    return found
+    own = set(names)
+    texts = {query: right for query, right in found.values() if query not in own}
+    return {query: np.array(sorted(right), np.intp) for query, right in texts.items()}

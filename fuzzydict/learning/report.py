@@ -26,24 +26,16 @@ _NAMES = {
 
 
 class Measures(NamedTuple):
-    """How good the answers to some examples are; NaN where a measure does not apply.
+    """How good the answers to some examples are; NaN where a measure does not apply."""
 
-    Attributes:
-        hit_at_1: share of queries whose best key is right.
-        mrr: mean reciprocal rank of the best right key.
-        log_probability: mean logarithm of the probability of the right keys, or of "none".
-        rmse: root mean squared error of pooled values.
-        right_at_cutoff: share of queries that the dict answers correctly: with a right key at or
-            above the cutoff, or with none where no key is right.
-        wrong_at_cutoff: share of queries that it answers with a key that is not right.
-    """
-
-    hit_at_1: float = _NAN
-    mrr: float = _NAN
-    log_probability: float = _NAN
-    rmse: float = _NAN
+    hit_at_1: float = _NAN  # share of queries whose best key is right
+    mrr: float = _NAN  # mean reciprocal rank of the best right key
+    log_probability: float = _NAN  # mean logarithm of that of the right keys, or of "none"
+    rmse: float = _NAN  # root mean squared error of pooled values
+    #: Share of queries that the dict answers correctly: with a right key at or above the cutoff, or
+    #: with none where no key is right.
     right_at_cutoff: float = _NAN
-    wrong_at_cutoff: float = _NAN
+    wrong_at_cutoff: float = _NAN  # share of queries answered with a key that is not right
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield name and text of those that apply."""
@@ -141,10 +133,14 @@ class FitReport:
         """Yield the lines of the report, each with its title."""
         if self.remembered:
             texts = f"{_counted(self.remembered, 'text')}, answered as shown from now on"
-            yield "remembered", texts + (f"; {self.refused} find no key" if self.refused else "")
+            refused = f"; {self.refused} of them are refused, for no key is right"
+            yield "remembered", texts + (refused if self.refused else "")
         if self.history:
             what = ", ".join(text for name, text in _NAMES.items() if name in self.options)
-            yield ("learned" if self.kept else "not kept"), f"{what}, since {self.reason}"
+            if self.kept:
+                yield "learned", f"{what}, since {self.reason}"
+            else:
+                yield "not kept", f"{what}, learned but refused, since {self.reason}"
         else:
             yield "nothing learned", self.reason
         yield from self._measured()
@@ -158,25 +154,23 @@ class FitReport:
 
     def _measured(self) -> Iterator[tuple[str, str]]:
         """Yield the measures before and after: of held-out examples, if there are any."""
+        if not self.history:
+            shown = [f"{name} {was}" for name, was in self.training_before.named()]
+            yield "without what is remembered", ", ".join(shown)
+            return
         title, before, after = "examples", self.training_before, self.training_after
         if self.validated:
             title, before, after = "held out", self.held_out_before, self.held_out_after
-        if not self.history:
-            title, after = "without what is remembered", before
-        shown = (
-            f"{name} {was} -> {now}" if self.history else f"{name} {was}"
-            for (name, was), (_, now) in zip(before.named(), after.named(), strict=True)
-        )
-        count = f", {self.validated or self.examples} of {_counted(self.examples, 'example')}"
-        yield title + (count if self.history else ""), ", ".join(shown)
+        both = zip(before.named(), after.named(), strict=True)
+        shown = [f"{name} {was} -> {now}" for (name, was), (_, now) in both]
+        count = f"{self.validated or self.examples} of {_counted(self.examples, 'example')}"
+        yield f"{title}, {count}", ", ".join(shown)
 
 
 def _smoothed(losses: Sequence[float]) -> list[float]:
     from scipy.ndimage import gaussian_filter1d
 
-    width = _SMOOTHING * len(losses)
-    smooth: list[float] = gaussian_filter1d(losses, width, mode="nearest").tolist()
-    return smooth
+    return list(gaussian_filter1d(losses, _SMOOTHING * len(losses), mode="nearest"))
 
 
 def _listed(changes: Sequence[Change]) -> str:

@@ -1,83 +1,44 @@
 """Learn Q, K and V by gradient descent: from examples to projections, losses, steps.
 
-The story is told in `fit_retrieval` (from pairs of a query and its key) and `fit_pooling` (from
-what queries should pool).
-
-    L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
+L queries, S keys, E numbers of a vector, Ev of a value, B examples of a step
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fuzzydict._arrays import Array, positive, require_finite, share, whole_number
+from fuzzydict._arrays import Array, positive, require_finite
 from fuzzydict.embedding.projections import Factors, Projections, project_forward
 
-MOST_EPOCHS = 1_000_000
-_FASTEST = 100.0  # the largest learning rate, which turns a vector by more than all
 #: Gradients by the names of the parameters, each shaped like its parameter.
 NamedGradients: TypeAlias = dict[str, Array]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to learn projections.
+    """How to learn projections."""
 
-    Args:
-        scorer: "cosine" or "scaled_dot".
-        temperature: divisor of the scores; None to learn it.
-        start_temperature: the first value of a learned temperature.
-        rank: learn ``I + A B'`` with A and B (E, rank); None for a whole matrix.
-        fixed: which of "query" and "key" not to learn.
-        learn_value: learn V too, when values are pooled.
-        identity_penalty: the loss of n examples has ``identity_penalty / n`` times the squared
-            distance of each matrix from the identity added.
-        learning_rate: about how far a step may turn or stretch a vector, relative to its length.
-        epochs: passes over the examples, at most.
-        patience: stop after so many passes without a better loss on the held-out examples.
-        batch_size: queries a step; None for a fifth of the examples, at most 256.
-        candidates: keys drawn for each step, next to those that are right; all, if there are no
-            more.
-        validation: share of the queries to hold out; of fewer than 100, none are.
-        seed: seed of the batches, and of the factors of low rank.
-        progress: called with ``(done, total)`` steps. If it raises, nothing is learned.
-
-    Raises:
-        OptionError: a value is out of range.
-        ArgumentTypeError: a value is of the wrong type.
-    """
-
-    scorer: str = "cosine"
-    temperature: float | None = None
-    start_temperature: float = 0.05
-    rank: int | None = None
-    fixed: tuple[str, ...] = ()
-    learn_value: bool = False
+    scorer: str = "cosine"  # or "scaled_dot"
+    roles: Collection[str] = ("query", "key")  # what to learn; "value", too, if values are pooled
+    rank: int | None = None  # learn I + A B' with A and B (E, rank); None for a whole matrix
+    temperature: float | None = None  # divisor of the scores; None to learn it,
+    start_temperature: float = 0.05  # from this one on
+    # The loss of n examples has 1 / n times the squared distance of each matrix from the identity
+    # added, times this.
     identity_penalty: float = 10.0
-    learning_rate: float = 0.03
-    epochs: int = 15
-    patience: int = 3
-    batch_size: int | None = None
-    candidates: int = 1024
-    validation: float = 0.1
-    seed: int = 0
-    progress: Callable[[int, int], None] | None = None
-
-    def __post_init__(self) -> None:
-        checked = {
-            "learning_rate": positive("learning_rate", self.learning_rate, _FASTEST),
-            "epochs": whole_number("epochs", self.epochs, most=MOST_EPOCHS),
-            "rank": None if self.rank is None else whole_number("rank", self.rank),
-            "validation": share("validation", self.validation, 0.5),
-            "seed": whole_number("seed", self.seed, 0),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+    learning_rate: float = 0.03  # how far a step may turn a vector, relative to its length
+    epochs: int = 15  # passes over the examples, at most
+    patience: int = 3  # passes without a better loss on the held-out examples, and it stops
+    batch_size: int | None = None  # examples a step; None for a fifth of them, at most 256
+    candidates: int = 256  # keys drawn for each step beside the right ones, if there are more
+    validation: float = 0.1  # share of the examples to hold out; of fewer than 100, none are
+    seed: int = 0  # of the batches, and of the factors of low rank
+    progress: Callable[[int, int], None] | None = None  # called with (done, total) steps
 
 
 class Epoch(NamedTuple):
@@ -101,11 +62,10 @@ class Fitted(NamedTuple):
 def fit_retrieval(
     queries: ArrayLike, keys: ArrayLike, pairs: ArrayLike, settings: Settings | None = None
 ) -> Fitted:
-    """Learn Q and K from pairs of a query and a right key, from the identity on.
+    """Learn Q and K from pairs of a query and its key, from the identity on.
 
     Minimizes `retrieval_loss` over all keys (S, E), or over ``settings.candidates`` of them.
-    ``pairs`` (n, 2) have the row of a query (L, E), and the row of a key that is right for it. If
-    a query has several right keys, their probabilities are added.
+    ``pairs`` (n, 2) are the examples: the row of a query (L, E), and that of its key.
 
     >>> keys = np.eye(4, dtype=np.float32)
     >>> queries = np.roll(keys, 1, axis=0)
@@ -123,20 +83,19 @@ def fit_retrieval(
         x, y = x @ axes, y @ axes
         pace = (len(axes) / axes.shape[1]) ** 0.5  # so that steps are as long as in the whole
         settings = replace(settings, learning_rate=settings.learning_rate * pace)
-    batches = _Batches(pairs, len(y), settings.candidates)
+    asked, right = np.unique(pairs, axis=0).T
     trained = TrainableProjections(x.shape[1], settings)
 
-    def losses(
-        asked: NDArray[np.intp], random: np.random.Generator
-    ) -> tuple[float, NamedGradients]:
-        some, rows, columns, log_share = batches.draw(asked, random)
-        query, query_back = trained.forward("query", x[asked])
+    def losses(rows: NDArray[np.intp], random: np.random.Generator) -> tuple[float, NamedGradients]:
+        some, columns, log_share = _drawn(right[rows], len(y), settings.candidates, random)
+        query, query_back = trained.forward("query", x[asked[rows]])
         key, key_back = trained.forward("key", y[some])
-        loss, d = retrieval_loss(query, key, rows, columns, trained.temperature, log_share)
+        one_each = np.arange(len(rows))
+        loss, d = retrieval_loss(query, key, one_each, columns, trained.temperature, log_share)
         gradients = query_back(d.query) | key_back(d.key)
         return loss, gradients | trained.temperature_gradient(d.log_temperature)
 
-    history = descend(trained.parameters, batches.queries, losses, settings)
+    history = descend(trained.parameters, len(asked), losses, settings)
     learned = trained.projections()
     if axes is not None:
         learned = Projections(_outside(learned.query, axes), _outside(learned.key, axes))
@@ -150,7 +109,7 @@ def fit_pooling(
     targets: ArrayLike,
     settings: Settings | None = None,
 ) -> Fitted:
-    """Learn Q and K (and V, with ``settings.learn_value``) from what queries should pool.
+    """Learn Q and K (and V, if ``settings.roles`` has it) from what queries should pool.
 
     Minimizes `pooling_loss`, for queries (L, E), keys (S, E), values (S, Ev), targets (L, Ev).
 
@@ -183,83 +142,19 @@ def fit_pooling(
         gradients = query_back(d.query) | key_back(d.key) | value_back(d.value)
         return loss, gradients | trained.temperature_gradient(d.log_temperature)
 
-    history = descend(trained.parameters, np.arange(len(x)), losses, settings)
+    history = descend(trained.parameters, len(x), losses, settings)
     return Fitted(trained.projections(), trained.temperature, history)
 
 
-# ---- what is learned -------------------------------------------------------------------------
-
-
-#: From the gradient of projected vectors to the gradients of the parameters.
-_Backward = Callable[[Any], NamedGradients]
-
-
-class TrainableProjections:
-    """Q, K, V and the temperature as parameters, with the gradients of each.
-
-    ``parameters`` are arrays by name, as `Projections.arrays` names them, and ``log_temperature``.
-    ``value_size`` is None if no values are pooled.
-    """
-
-    def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
-        self._settings = settings
-        self.parameters: dict[str, Array] = {}
-        random = np.random.default_rng(settings.seed)
-        for role in (role for role in ("query", "key") if role not in settings.fixed):
-            self.parameters |= _identity(role, size, settings.rank, random)
-        if value_size is not None and settings.learn_value:
-            self.parameters |= _identity("value", value_size, None, random)
-        if settings.temperature is None:
-            start = np.log(settings.start_temperature)
-            self.parameters["log_temperature"] = np.array(start, np.float32)
-
-    @property
-    def temperature(self) -> float:
-        """The divisor of the scores."""
-        learned = self.parameters.get("log_temperature")
-        return float(self._settings.temperature or 0) if learned is None else float(np.exp(learned))
-
-    def temperature_gradient(self, gradient: float) -> NamedGradients:
-        """Return the gradient of ``log_temperature`` by name, if the temperature is learned."""
-        learned = "log_temperature" in self.parameters
-        return {"log_temperature": np.array(gradient, np.float32)} if learned else {}
-
-    def forward(self, role: str, vectors: Array) -> tuple[Array, _Backward]:
-        """Project vectors (N, E); scale queries and keys as `lengths_forward` does."""
-        projected, project_back = project_forward(vectors, self._projection(role), role)
-        if role == "value":
-            return projected, lambda d: _named(role, project_back(d))
-        scaled, scale_back = lengths_forward(projected, self._settings.scorer)
-        return scaled, lambda d: _named(role, project_back(scale_back(d)))
-
-    def projections(self) -> Projections:
-        """Return Q, K and V as they are now."""
-        return Projections(*map(self._projection, ("query", "key", "value")))
-
-    def _projection(self, role: str) -> Array | Factors | None:
-        left = self.parameters.get(f"{role}.left")
-        if left is None:
-            return self.parameters.get(role)
-        return Factors(left, self.parameters[f"{role}.right"])
-
-
-def _identity(
-    role: str, size: int, rank: int | None, random: np.random.Generator
-) -> dict[str, Array]:
-    """Return the identity as parameters: a matrix, or factors of which the right one is zero."""
-    if rank is None:
-        return {role: np.eye(size, dtype=np.float32)}
-    left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
-    left /= np.float32(size**0.5)
-    return {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
-
-
-def _named(role: str, gradient: Array | Factors | None) -> NamedGradients:
-    if gradient is None:
-        return {}
-    if isinstance(gradient, Factors):
-        return {f"{role}.{name}": part for name, part in gradient._asdict().items()}
-    return {role: gradient}
+def _drawn(
+    right: NDArray[np.intp], count: int, candidates: int, random: np.random.Generator
+) -> tuple[Any, NDArray[np.intp], float]:
+    """Return the keys of a step, which of them are right, and the log of the share they are."""
+    if count <= candidates:
+        return slice(None), right, 0.0
+    others = random.choice(count, candidates, replace=False, shuffle=False)
+    keys = np.union1d(right, others)
+    return keys, np.searchsorted(keys, right), float(np.log(len(keys) / count))
 
 
 def _span(*vectors: Array) -> Array | None:
@@ -280,6 +175,70 @@ def _outside(projection: Array | Factors | None, axes: Array) -> Factors | None:
     if isinstance(projection, Factors):
         return Factors(*(axes @ part for part in projection))
     return Factors(axes @ (projection - np.eye(len(projection), dtype=projection.dtype)), axes)
+
+
+class TrainableProjections:
+    """Q, K, V and the temperature as parameters, with the gradients of each.
+
+    ``parameters`` are arrays by name, as `Projections.arrays` names them, and ``log_temperature``.
+    ``value_size`` is None if no values are pooled.
+    """
+
+    def __init__(self, size: int, settings: Settings, value_size: int | None = None) -> None:
+        self._settings = settings
+        self.parameters: dict[str, Array] = {}
+        random, rank = np.random.default_rng(settings.seed), settings.rank
+        for role in (role for role in ("query", "key") if role in settings.roles):
+            if rank is None:
+                self.parameters[role] = np.eye(size, dtype=np.float32)
+            else:  # with zeros on the right it is the identity, and with a gradient
+                left = random.standard_normal((size, min(rank, size)), dtype=np.float32)
+                left /= np.float32(size**0.5)
+                self.parameters |= {f"{role}.left": left, f"{role}.right": np.zeros_like(left)}
+        if value_size is not None and "value" in settings.roles:
+            self.parameters["value"] = np.eye(value_size, dtype=np.float32)
+        if settings.temperature is None:
+            start = np.log(settings.start_temperature)
+            self.parameters["log_temperature"] = np.array(start, np.float32)
+
+    @property
+    def temperature(self) -> float:
+        """The divisor of the scores."""
+        learned = self.parameters.get("log_temperature")
+        return float(self._settings.temperature or 0) if learned is None else float(np.exp(learned))
+
+    def temperature_gradient(self, gradient: float) -> NamedGradients:
+        """Return the gradient of ``log_temperature`` by name, if the temperature is learned."""
+        learned = "log_temperature" in self.parameters
+        return {"log_temperature": np.array(gradient, np.float32)} if learned else {}
+
+    def forward(self, role: str, vectors: Array) -> tuple[Array, Callable[[Any], NamedGradients]]:
+        """Project vectors (N, E), and scale queries and keys as `lengths_forward` does.
+
+        Return them, and the function from their gradient to the gradients of the parameters.
+        """
+        projected, project_back = project_forward(vectors, self._projection(role), role)
+
+        def named(gradient: Any) -> NamedGradients:
+            found = project_back(gradient)
+            if isinstance(found, Factors):
+                return {f"{role}.{name}": part for name, part in found._asdict().items()}
+            return {} if found is None else {role: found}
+
+        if role == "value":
+            return projected, named
+        scaled, scale_back = lengths_forward(projected, self._settings.scorer)
+        return scaled, lambda gradient: named(scale_back(gradient))
+
+    def projections(self) -> Projections:
+        """Return Q, K and V as they are now."""
+        return Projections(*map(self._projection, ("query", "key", "value")))
+
+    def _projection(self, role: str) -> Array | Factors | None:
+        left = self.parameters.get(f"{role}.left")
+        if left is None:
+            return self.parameters.get(role)
+        return Factors(left, self.parameters[f"{role}.right"])
 
 
 # ---- losses and their gradients --------------------------------------------------------------
@@ -329,34 +288,20 @@ def retrieval_loss(
     right = logits[rows, columns]  # (n,)
     logits -= np.asarray(log_shares, logits.dtype)
     logits[rows, columns] = right
-    losses = _surprises(logits, right, rows, columns)  # now `logits` holds the gradient
-    d_scaled = logits @ key
-    d_log_temperature = -float(np.vdot(d_scaled, scaled))
-    return float(losses.mean()), LossGradients(
-        d_scaled / heat, logits.T @ scaled, d_log_temperature
-    )
-
-
-def _surprises(
-    logits: Array, right: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]
-) -> Array:
-    """Return the negative log-likelihood of each query's right keys, (L,).
-
-    Overwrites `logits` (L, S) with the gradient of the mean.
-    """
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
     top = logits.max(axis=1)
-    logits -= top[:, None]
-    np.exp(logits, out=logits)
-    total = logits.sum(axis=1)
+    gradient = np.exp(logits - top[:, None])  # (L, S); first it is the weights of all keys,
+    total = gradient.sum(axis=1)
     # Subtract the right keys' own maximum: relative to the others their sum may underflow.
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
     right_top = np.maximum.reduceat(right, starts)
     among = np.exp(right - right_top[rows])
     right_total = np.add.reduceat(among, starts)
-    logits /= total[:, None] * len(logits)
-    logits[rows, columns] -= among / (right_total[rows] * len(logits))
-    losses: Array = (top + np.log(total)) - (right_top + np.log(right_total))
-    return losses
+    gradient /= total[:, None] * len(gradient)
+    gradient[rows, columns] -= among / (right_total[rows] * len(gradient))  # less the right ones
+    loss = (top + np.log(total) - (right_top + np.log(right_total))).mean()
+    d_scaled = gradient @ key
+    d_log_temperature = -float(np.vdot(d_scaled, scaled))
+    return float(loss), LossGradients(d_scaled / heat, gradient.T @ scaled, d_log_temperature)
 
 
 def pooling_loss(
@@ -406,40 +351,9 @@ def lengths_forward(x: Array, scorer: str) -> tuple[Array, Callable[[Array], Arr
 
     def backward(d_unit: Array) -> Array:
         along = np.einsum("...e,...e->...", unit, d_unit)[..., None]
-        d_x: Array = along * unit
-        np.subtract(d_unit, d_x, out=d_x)
-        d_x *= inverse
-        return d_x
+        return np.asarray((d_unit - along * unit) * inverse)
 
     return unit, backward
-
-
-# ---- batches ---------------------------------------------------------------------------------
-
-
-class _Batches:
-    """The right keys of the queries of a step, and other keys that are drawn."""
-
-    def __init__(self, pairs: ArrayLike, keys: int, candidates: int) -> None:
-        pairs = np.unique(pairs, axis=0)
-        self.queries, starts = np.unique(pairs[:, 0], return_index=True)
-        self._starts, self._right = np.append(starts, len(pairs)), pairs[:, 1].copy()
-        self._keys, self._candidates = keys, candidates
-
-    def draw(
-        self, queries: NDArray[np.intp], random: np.random.Generator
-    ) -> tuple[Any, NDArray[np.intp], NDArray[np.intp], float]:
-        """Return the keys of a step, and what `retrieval_loss` takes: pairs, and a share."""
-        place = np.searchsorted(self.queries, queries)
-        first, last = self._starts[place].tolist(), self._starts[place + 1].tolist()
-        right = [self._right[i:j] for i, j in zip(first, last, strict=True)]
-        rows, columns = np.repeat(np.arange(len(right)), [*map(len, right)]), np.concatenate(right)
-        if self._keys <= self._candidates:
-            return slice(None), rows, columns, 0.0
-        others = random.choice(self._keys, self._candidates, replace=False, shuffle=False)
-        keys = np.union1d(columns, others)
-        log_share = float(np.log(len(keys) / self._keys))
-        return keys, rows, np.searchsorted(keys, columns), log_share
 
 
 # ---- gradient descent ------------------------------------------------------------------------
@@ -452,7 +366,7 @@ _HELD_OUT = 512  # examples in the held-out loss, at most
 
 def descend(
     parameters: Mapping[str, Array],
-    examples: NDArray[np.intp],
+    count: int,
     losses: Callable[[NDArray[np.intp], np.random.Generator], tuple[float, NamedGradients]],
     settings: Settings,
 ) -> tuple[Epoch, ...]:
@@ -461,22 +375,18 @@ def descend(
     Args:
         parameters: arrays by name, changed in place. In the end they are those of the pass with
             the least loss on the examples held out, or of the last pass if none are.
-        examples: numbers of the examples, (n,).
+        count: how many examples there are.
         losses: the mean loss of some examples, (B,), and its gradients, by what is drawn.
         settings: how to learn.
     """
     random = np.random.default_rng(settings.seed)
-    order = random.permutation(examples)
-    count = round(settings.validation * len(order)) if len(order) >= _TOO_FEW else 0
-    held_out, training = order[:count], order[count:]
+    order = random.permutation(count)
+    share = round(settings.validation * count) if count >= _TOO_FEW else 0
+    held_out, training = order[:share], order[share:]
     size = settings.batch_size or min(max(len(training) // _STEPS, 1), _LARGEST)
     steps = -(-len(training) // size)
     total, done = steps * settings.epochs, 0
-    # Steps of a matrix are relative to the root mean square of the identity's numbers, E^-0.5.
-    adams = [
-        (Adam({name: p}, 1.0, per_array=True), len(p) ** -0.5 if p.ndim else 1.0)
-        for name, p in parameters.items()
-    ]
+    adam = Adam(parameters, settings.learning_rate, per_array=True)
     report = settings.progress or (lambda *_: None)
 
     def loss_of(rows: NDArray[np.intp]) -> float:
@@ -492,9 +402,8 @@ def descend(
             loss, gradients = losses(batch, random)
             summed += loss * len(batch)
             add_identity_penalty(parameters, gradients, settings.identity_penalty / len(training))
-            for adam, unit in adams:
-                adam.learning_rate = settings.learning_rate * (1 - done / total) * unit
-                adam.step(gradients)
+            adam.learning_rate = settings.learning_rate * (1 - done / total)
+            adam.step(gradients)
             done += 1
             report(done, total)
         history.append(Epoch(summed / len(training), loss_of(held_out[:_HELD_OUT])))
@@ -535,8 +444,9 @@ class Adam:
 
     `step` changes the parameters, arrays by name, in place. The learning rate, about how far a
     number moves in a step, may be set between steps. With ``per_array``, all numbers of an array
-    have one step size. Steps then follow the direction of the mean gradient, so that a projection
-    changes nothing outside the span of its examples.
+    have one step size, relative to ``E^-0.5``, the root mean square of an identity (E, E). Steps
+    then follow the direction of the mean gradient, so that a projection changes nothing outside
+    the span of its examples.
 
     Raises:
         OptionError: the learning rate is not a finite number above 0.
@@ -568,10 +478,10 @@ class Adam:
     def step(self, gradients: Mapping[str, Array]) -> None:
         """Move every parameter against its gradient, which has its shape."""
         self._steps += 1
-        # Both running means start at zero; these factors correct the bias.
-        rate = self.learning_rate / (1 - _BETA_1**self._steps)
-        square_scale = 1 / (1 - _BETA_2**self._steps)
+        square_scale = 1 / (1 - _BETA_2**self._steps)  # corrects the bias of a start at zero
         for name, parameter in self.parameters.items():
+            unit = len(parameter) ** -0.5 if self.per_array and parameter.ndim else 1.0
+            rate = self.learning_rate * unit / (1 - _BETA_1**self._steps)  # likewise
             mean, square, gradient = self._means[name], self._squares[name], gradients[name]
             mean += (1 - _BETA_1) * (gradient - mean)
             squared = np.mean(gradient * gradient) if self.per_array else gradient * gradient

@@ -48,6 +48,9 @@ _COLUMNS = 8  # keys of a table of weights
 NO_KEY: Any = object()
 
 
+# ---- what is asked -------------------------------------------------------------------------
+
+
 def has_words(query: Any) -> bool:
     """Tell whether a query is a text with letters or digits: one that has something to compare."""
     return isinstance(query, str) and bool(plain(exact_text(query)))
@@ -56,24 +59,17 @@ def has_words(query: Any) -> bool:
 def as_queries(query: Any) -> list[Any]:
     """Return a list of queries, or one query in a list; all must be such as keys can be."""
     queries = query if isinstance(query, list) else [query]
-    try:
-        list(map(hash, queries))
-    except TypeError:
-        for place, one in enumerate(queries):
-            _require_hashable(one, f"queries[{place}]" if queries is query else "query")
+    for place, one in enumerate(queries):
+        try:
+            hash(one)
+        except TypeError:
+            is_column = hasattr(one, "to_frame") or hasattr(one, "to_pylist")
+            raise ArgumentTypeError(
+                f"{f'queries[{place}]' if queries is query else 'query'}: expected a text, or "
+                f"anything else that a key can be, got {quoted(one)}; "
+                f"{'a column goes to match' if is_column else 'several queries come in a list'}"
+            ) from None
     return queries
-
-
-def _require_hashable(query: Any, name: str) -> None:
-    try:
-        hash(query)
-    except TypeError:
-        is_column = hasattr(query, "to_frame") or hasattr(query, "to_pylist")
-        several = "a column goes to match" if is_column else "several queries come in a list"
-        raise ArgumentTypeError(
-            f"{name}: expected a text, or anything else that a key can be, got {quoted(query)}; "
-            f"{several}"
-        ) from None
 
 
 def require_texts(queries: list[Any]) -> list[str]:
@@ -91,16 +87,13 @@ def require_texts(queries: list[Any]) -> list[str]:
 def compared_texts(
     queries: list[Any], names: list[Any], alone: list[bool], *, is_list: bool = False
 ) -> list[str | None]:
-    """Return the text that each query is compared as.
+    """Return the text that each query is compared as; None if there is nothing to compare.
 
     Args:
         queries: the queries.
         names: what they are read as.
         alone: which of them equal a key that is not compared.
         is_list: whether a text without words is none to compare; otherwise the lookup refuses it.
-
-    Returns:
-        For each query its text, or None if it is alone or there is nothing to compare.
 
     Raises:
         NoMatchError: one is no text.
@@ -111,6 +104,9 @@ def compared_texts(
         is_empty = is_list and isinstance(text, str) and not has_words(text)
         texts.append(None if is_alone or is_empty else require_texts([text])[0])
     return texts
+
+
+# ---- what matches, and what does not -------------------------------------------------------
 
 
 def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
@@ -127,15 +123,6 @@ def is_match(name: Any, key: Any, score: float, cutoff: float) -> bool:
     return name is not NO_KEY and (is_equal or (score >= cutoff and score > -np.inf))
 
 
-def taught_none(query: Any) -> NoMatchError:
-    """Return the error for a query that was taught to have no key."""
-    return NoMatchError(
-        query,
-        f"no key matches {quoted(query)}: this was taught; to forget it, "
-        f"del d.aliases[{quoted(query)}]",
-    )
-
-
 def require_key(query: Any, name: Any) -> Any:
     """Return what a query is read as, unless it was taught to have no key."""
     if name is NO_KEY:
@@ -148,6 +135,35 @@ def require_match(query: Any, name: Any, best: Scored, cutoff: float) -> Scored:
     if not is_match(name, *best, cutoff):
         raise no_match(query, *best, cutoff)
     return best
+
+
+def taught_none(query: Any) -> NoMatchError:
+    """Return the error for a query that was taught to have no key."""
+    return NoMatchError(
+        query,
+        f"no key matches {quoted(query)}: this was taught; to forget it, "
+        f"del d.aliases[{quoted(query)}]",
+    )
+
+
+def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
+    """Return the error for a best key that does not reach the cutoff."""
+    if score == -np.inf:
+        return NoMatchError(
+            query,
+            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
+            f"widen the scorer",
+        )
+    places = 3 if round(score, 3) < round(cutoff, 3) else 9  # so that one is seen to be lower
+    return NoMatchError(
+        query,
+        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score "
+        f"{score:.{places}f}, below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see "
+        f"most_similar({quoted(query)})",
+        key=key,
+        score=score,
+        cutoff=cutoff,
+    )
 
 
 def no_matches(errors: list[NoMatchError], remedy: str) -> NoMatchError:
@@ -176,24 +192,7 @@ def naming_the_place(queries: list[Any]) -> Iterator[None]:
         raise
 
 
-def no_match(query: Any, key: str, score: float, cutoff: float) -> NoMatchError:
-    """Return the error for a best key that does not reach the cutoff."""
-    if score == -np.inf:
-        return NoMatchError(
-            query,
-            f"no key matches {quoted(query)}: every key is farther than the scorer's width; "
-            f"widen the scorer",
-        )
-    places = 3 if round(score, 3) < round(cutoff, 3) else 9  # so that one is seen to be lower
-    return NoMatchError(
-        query,
-        f"no key matches {quoted(query)}: the nearest is {quoted(key)} with score "
-        f"{score:.{places}f}, below the cutoff {cutoff:.{places}f}; lower score_cutoff, or see "
-        f"most_similar({quoted(query)})",
-        key=key,
-        score=score,
-        cutoff=cutoff,
-    )
+# ---- matches -------------------------------------------------------------------------------
 
 
 class _Item(NamedTuple):
@@ -283,16 +282,14 @@ def _rows(found: Sequence[Any]) -> list[list[Cell]]:
     """Return the key, score and value of matches as cells; a default stands for no match."""
     # The scores of a named scorer may be on any scale, which bars cannot show.
     shares = all(0 <= one.score <= 1 for one in found if isinstance(one, Match))
-    return [
-        [
-            label(one.key),
-            Number(f"{one.score:.3f}", one.score if shares else 0.0),
-            label(one.value),
-        ]
-        if isinstance(one, Match)
-        else ["no match", Number(""), "" if one is None else label(one)]
-        for one in found
-    ]
+    rows: list[list[Cell]] = []
+    for one in found:
+        if isinstance(one, Match):
+            score = Number(f"{one.score:.3f}", one.score if shares else 0.0)
+            rows.append([label(one.key), score, label(one.value)])
+        else:
+            rows.append(["no match", Number(""), "" if one is None else label(one)])
+    return rows
 
 
 class MatchLists(Results[Matches]):
@@ -302,18 +299,14 @@ class MatchLists(Results[Matches]):
         shown = [matches[:_BEST] for matches in self[:MOST_QUERIES]]
         names = ["" if i else label(one.query) for some in shown for i, one in enumerate(some)]
         rows = _rows([one for some in shown for one in some])
-        return html_table(
-            [[name, *row] for name, row in zip(names, rows, strict=True)],
-            header=["query", "key", Number("score"), "value"],
-            notes=[
-                *and_more(len(self) - len(shown), "queries"),
-                *(
-                    [f"the best {_BEST} of each query"]
-                    if any(len(one) > _BEST for one in self)
-                    else []
-                ),
-            ],
-        )
+        notes = and_more(len(self) - len(shown), "queries")
+        if any(len(one) > _BEST for one in self):
+            notes.append(f"the best {_BEST} of each query")
+        rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
+        return html_table(rows, header=["query", "key", Number("score"), "value"], notes=notes)
+
+
+# ---- attention -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,8 +382,7 @@ class Attention:
         """Draw the attention; return the matplotlib ``Axes``.
 
         Args:
-            n: how many keys to show or name, those with the largest weights; by default as many
-                as fit.
+            n: how many keys to show or name, those with the largest weights.
             kind: "weights" for bars, or "map" for the vectors of query and keys as points.
 
         Raises:
@@ -400,16 +392,15 @@ class Attention:
         from fuzzydict.results.plotting import plot_map, plot_weights
 
         if kind == "weights":
-            rows = self.top(_SHOWN if n is None else n)
-            weights = [(key, weight) for key, weight, _ in rows]
-            return plot_weights(self.text, weights, note=self._how_sure())
-        if kind == "map":
-            if not self.keys.shape[1]:
-                raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
-            named = _NAMED if n is None else whole_number("n", n, 0)
-            vectors = self.query, self.names, self.keys
-            return plot_map(self.text, *vectors, self.weights, named, self._how_sure())
-        raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
+            shown = [(key, weight) for key, weight, _ in self.top(_SHOWN if n is None else n)]
+            return plot_weights(self.text, shown, note=self._how_sure())
+        if kind != "map":
+            raise OptionError(f"kind must be one of weights, map, got {quoted(kind)}")
+        if not self.keys.shape[1]:
+            raise OptionError("kind: 'map' draws vectors, and scorer='spelling' has none")
+        named = _NAMED if n is None else whole_number("n", n, 0)
+        vectors = self.query, self.names, self.keys
+        return plot_map(self.text, *vectors, self.weights, named, self._how_sure())
 
     def chart(self, n: int = _SHOWN) -> str:
         """Return the ``n`` largest weights as a text bar chart; ``str`` shows ten."""

@@ -37,15 +37,10 @@ LAZY: dict[str, Callable[..., Any]] = {}
 
 
 class Found(NamedTuple):
-    """What matches a column of n texts.
+    """What matches a column of n texts."""
 
-    Attributes:
-        matches: the match of each distinct text, or None; and at the end None, for nulls.
-        places: the place in ``matches`` of what matches each text of the column, (n,).
-    """
-
-    matches: list[Match | None]
-    places: NDArray[np.intp]
+    matches: list[Match | None]  # of each distinct text, or None; and at the end None, for nulls
+    places: NDArray[np.intp]  # where in these the match of each text of the column is, (n,)
 
 
 def narwhals() -> ModuleType:
@@ -70,12 +65,20 @@ def as_column(column: Any, name: str) -> nw.Series[Any]:
         ArgumentTypeError: it is no column in memory; ``name`` is that of the argument.
     """
     series = _read(column)
-    if series is None:
-        raise ArgumentTypeError(
-            f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), "
-            f"got {type(column).__name__}; {_advice(column)}"
+    if series is not None:
+        return series
+    advice = "choose one of its columns: frame['name']"
+    if hasattr(type(column), "collect"):
+        advice = f"collect the lazy frame, and {advice}"
+    elif not hasattr(type(column), "columns"):
+        advice = (
+            "make it one, as by pandas.Series(texts); or FuzzyDict.nearest(texts, default=None) "
+            "takes a list, and returns one"
         )
-    return series
+    raise ArgumentTypeError(
+        f"{name}: expected a column (a Series of pandas or polars, or an array of pyarrow), "
+        f"got {type(column).__name__}; {advice}"
+    )
 
 
 def _read(column: Any) -> nw.Series[Any] | None:
@@ -90,18 +93,6 @@ def _read(column: Any) -> nw.Series[Any] | None:
         column = pandas.Series(column)
     found = nw.from_native(column, series_only=True, pass_through=True)
     return found if isinstance(found, nw.Series) else None
-
-
-def _advice(column: Any) -> str:
-    """Return what to give in place of what is no column."""
-    if hasattr(type(column), "collect"):
-        return "collect the lazy frame, and choose one of its columns: frame['name']"
-    if hasattr(type(column), "columns"):
-        return "choose one of its columns: frame['name']"
-    return (
-        "make it one, as by pandas.Series(texts); or FuzzyDict.nearest(texts, default=None) takes "
-        "a list, and returns one"
-    )
 
 
 def texts_of(column: nw.Series[Any], name: str) -> list[str | None]:
@@ -240,28 +231,23 @@ def _with_highest_sum(scores: dict[tuple[int, Any], float]) -> list[tuple[int, A
 
     if not scores:
         return []
-    numbers = list(dict.fromkeys(i for i, _ in scores))
-    keys = list(dict.fromkeys(key for _, key in scores))
-    row_of = {i: row for row, i in enumerate(numbers)}
+    rows, keys = (list(dict.fromkeys(side)) for side in zip(*scores, strict=True))
+    row_of = {number: row for row, number in enumerate(rows)}
     column_of = {key: column for column, key in enumerate(keys)}
     of_pairs = np.array(list(scores.values()))
     # Each number has a column that stands for no key. Its score is 0, or the lowest if that is
     # less. The costs begin at 1, for a sparse matrix holds no zeros.
     highest, no_key = of_pairs.max(initial=0.0), of_pairs.min(initial=0.0)
-    costs = 1 + highest - np.append(of_pairs, np.full(len(numbers), no_key))
-    own = np.arange(len(numbers))
-    places = np.array(
-        [
-            np.append([row_of[i] for i, _ in scores], own),
-            np.append([column_of[key] for _, key in scores], len(keys) + own),
-        ],
-        np.int32,  # which older releases of scipy expect
+    costs = 1 + highest - np.append(of_pairs, np.full(len(rows), no_key))
+    own = np.arange(len(rows))
+    places = (
+        np.append([row_of[number] for number, _ in scores], own).astype(np.int32),
+        np.append([column_of[key] for _, key in scores], len(keys) + own).astype(np.int32),
     )
-    shape = len(numbers), len(keys) + len(numbers)
-    graph = coo_array((costs, tuple(places)), shape=shape).tocsr()
+    graph = coo_array((costs, places), shape=(len(rows), len(keys) + len(rows))).tocsr()
     columns = min_weight_full_bipartite_matching(graph)[1].tolist()
-    pairs = zip(numbers, columns, strict=True)
-    return [(i, keys[column]) for i, column in pairs if column < len(keys)]
+    pairs = zip(rows, columns, strict=True)
+    return [(number, keys[column]) for number, column in pairs if column < len(keys)]
 
 
 def match_column(d: Finder, column: Any, score_cutoff: float | None, *, one_to_one: bool) -> Any:
@@ -313,16 +299,14 @@ def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Serie
     try:
         made = new_series(values)
     except Exception:  # each library has errors of its own
-        made = new_series(_of_one_type(values))
+        are_numbers = all(
+            isinstance(value, int | float) and not isinstance(value, bool) and not is_large(value)
+            for value in values
+            if value is not None
+        )
+        convert = float if are_numbers else _as_text
+        made = new_series([None if value is None else convert(value) for value in values])
     return made
-
-
-def _of_one_type(values: list[Any]) -> list[Any]:
-    """Return numbers as floats that are equal, or all values as texts; None as it is."""
-    there = [value for value in values if value is not None]
-    if any(isinstance(v, bool) or not isinstance(v, int | float) or is_large(v) for v in there):
-        return list(map(_as_text, values))
-    return [None if value is None else float(value) for value in values]
 
 
 def is_large(value: Any) -> bool:

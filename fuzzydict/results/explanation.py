@@ -122,11 +122,6 @@ class Explanation:
         keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         return f"<div>{paragraph(self._verdict())}{words}{keys}</div>"
 
-    def _what_it_finds(self) -> str:
-        if self.equal:
-            return "equal key"
-        return ("taught: " if self.taught else "") + ("match" if self.matches else "no match")
-
     def _verdict(self) -> str:
         """Return the line that says what matches, and why."""
         query = quoted(self.query, _WIDE)
@@ -179,24 +174,16 @@ class Explanations(Results[Explanation]):
 
     def _repr_html_(self) -> str:
         shown, score, none = self[:MOST_ROWS], Number("score"), Number("none of the keys")
-        rows = [
-            [
-                *(
-                    label(one.query),
-                    one._what_it_finds(),
-                    *_scored(one.best),
-                    *_scored(one.runner_up),
-                ),
-                Number(_number(one.none), one.none or 0.0),
-            ]
-            for one in shown
-        ]
+        rows: list[list[Cell]] = []
+        for one in shown:
+            finds = "match" if one.matches else "no match"
+            finds = "equal key" if one.equal else f"taught: {finds}" if one.taught else finds
+            row: list[Cell] = [label(one.query), finds]
+            for match in (one.best, one.runner_up):
+                row += [label(match.key), Number(_number(match.score))] if match else ["", ""]
+            rows.append([*row, Number(_number(one.none), one.none or 0.0)])
         header: list[Cell] = ["query", "", "best key", score, "runner-up", score, none]
         return html_table(rows, header=header, notes=and_more(len(self) - len(shown), "queries"))
-
-
-def _scored(match: Match | None) -> list[Cell]:
-    return ["", Number("")] if match is None else [label(match.key), Number(_number(match.score))]
 
 
 def words_of(query: str, meaning: Meaning) -> tuple[Word, ...]:

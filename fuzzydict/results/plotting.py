@@ -38,13 +38,7 @@ _PLACES = [
 
 
 def plot_weights(text: str, weights: Sequence[tuple[str, float]], note: str = "") -> Any:
-    """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``.
-
-    Args:
-        text: the query.
-        weights: the keys that are shown, and their weights.
-        note: a line below them.
-    """
+    """Draw the weights of a query as bars, the first at the top; return the matplotlib ``Axes``."""
     figure = load_pyplot().figure(figsize=(6.4, 1.2 + 0.32 * len(weights)))
     axes = figure.add_subplot()
     rows = weights[::-1]
@@ -74,16 +68,8 @@ def plot_map(
     The plane shows the first two principal components of the keys' vectors, and its labels say
     how much of their variance these have. Points near each other in the plane may be far apart in
     other dimensions. Keys with more weight are larger and darker. The ``n`` keys with the largest
-    weights are named, unless a name would cover another.
-
-    Args:
-        text: the query.
-        query: its vector, (E,).
-        names: the keys.
-        keys: their vectors, (S, E).
-        weights: of the keys, (S,).
-        n: how many keys are named.
-        note: a line below them.
+    weights are named, unless a name would cover another. ``query`` (E,) is the vector of the query,
+    ``keys`` (S, E) are those of the keys, and ``note`` is a line below.
     """
     mean = keys.mean(0, dtype=np.float64)
     _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
@@ -149,23 +135,11 @@ def plot_heatmap(
 ) -> Any:
     """Draw weights (L, S) as a heat map, with a row for each query and a column for each key.
 
-    A small map shows the weights as numbers too.
-
-    Args:
-        weights: The weights, 0 or more.
-        rows: The names of the L queries; a blank is shown as an open box.
-        columns: The names of the S keys.
-        title: The title of the map.
-        row_label: The label of the rows.
-        column_label: The label of the columns.
-        label: The label of the colour bar.
-        axes: The matplotlib ``Axes`` to draw on; by default those of a new figure.
-
-    Returns:
-        The matplotlib ``Axes``.
+    A small map shows the weights, which are 0 or more, as numbers too. A blank among the names is
+    shown as an open box. ``axes`` are those to draw on, by default new ones; they are returned.
 
     Raises:
-        ShapeError: The weights do not have a row for each query and a column for each key.
+        ShapeError: the weights do not have a row for each query and a column for each key.
     """
     (matrix,) = as_floats(weights=weights)
     if matrix.shape != (len(rows), len(columns)) or not matrix.size:
@@ -189,16 +163,11 @@ def plot_heatmap(
     bar = axes.inset_axes((1 + 0.3 / len(columns), 0, 0.7 / len(columns), 1))  # as high as the map
     axes.figure.colorbar(image, cax=bar, label=label)
     if matrix.size <= _NUMBERED:
-        _write_numbers(axes, matrix)
+        for row, column in np.argwhere(matrix >= 0.005):  # the others round to 0.00
+            weight = matrix[row, column]
+            style = {"color": "white" if weight > 0.6 * matrix.max() else "black", "fontsize": 7}
+            axes.text(column, row, f"{weight:.2f}", ha="center", va="center", **style)
     return axes
-
-
-def _write_numbers(axes: Any, matrix: Array) -> None:
-    """Write each weight into its square of a heat map, except those that round to 0.00."""
-    for row, column in np.argwhere(matrix >= 0.005):
-        weight = matrix[row, column]
-        color = "white" if weight > 0.6 * matrix.max() else "black"
-        axes.text(column, row, f"{weight:.2f}", color=color, ha="center", va="center", fontsize=7)
 
 
 def _size(names: Sequence[Sequence[str]]) -> tuple[float, float]:
@@ -273,11 +242,7 @@ def _draw_regression(
 def plot_curves(
     curves: Mapping[str, Sequence[float]], *, title: str, x_label: str, y_label: str
 ) -> Any:
-    """Draw one or two curves, by their names, over 0, 1, 2, ...
-
-    Returns:
-        The matplotlib ``Axes``.
-    """
+    """Draw one or two curves, by their names, over 0, 1, 2, ...; return the ``Axes``."""
     axes = load_pyplot().figure(figsize=(6.4, 4), layout="constrained").add_subplot()
     # Different lines as well as colours, for print and for colour-blind people.
     looks = (("o-", _BLUE), ("s--", _ORANGE))

@@ -51,9 +51,9 @@ def pooled(
 
     Args:
         scores: the scores that gave the weights, (L, S).
-        weights: the weights, some rows at a time, as from `weights_of`.
-        values: the values.
-        projections: the learned projections, whose V may change the size of the sums, (L, Ev').
+        weights: some rows at a time, as from `weights_of`.
+        values: of the keys.
+        projections: whose V may change the size of the sums.
 
     Raises:
         PoolingError: a value cannot be pooled; the message names its key.
@@ -130,17 +130,11 @@ def as_output(pooled_value: NDArray[np.float64]) -> Any:
 
 
 class PooledBlock(NamedTuple):
-    """What is pooled of some queries.
+    """What is pooled of some queries."""
 
-    Attributes:
-        errors: of the queries that match nothing.
-        none: the probability that no key is right, of each query; None for a named scorer.
-        outputs: the pooled values, (L, *shape), for each group of queries; none after errors.
-    """
-
-    errors: list[NoMatchError]
-    none: list[Any]
-    outputs: list[NDArray[np.float64]]
+    errors: list[NoMatchError]  # of the queries that match nothing
+    none: list[Any]  # the probability that no key is right, of each; None for a named scorer
+    outputs: list[NDArray[np.float64]]  # (L, *shape) for each group of queries; none after errors
 
 
 def joined_outputs(outputs: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -210,9 +204,14 @@ def _stacked(
 ) -> NDArray[np.float64]:
     if all(isinstance(value, str) for value in values):
         return embedding.encode(list(values)).astype(np.float64)
-    at_once = _stacked_at_once(values)
-    if at_once is not None:
-        return at_once
+    if set(map(type, values)) <= {int, float} or _are_arrays_of_one_shape(values):
+        try:
+            with np.errstate(over="ignore"):
+                stacked = np.array(values, np.float64)
+        except OverflowError:  # an int that is too large, which is named below
+            stacked = np.full(1, np.inf)
+        if np.isfinite(stacked).all():
+            return stacked
     rows = [_numbers(key, value) for key, value in zip(keys, values, strict=True)]
     shape = rows[0].shape
     for key, row in zip(keys, rows, strict=True):
@@ -229,24 +228,13 @@ def _stacked(
     return np.array(rows, np.float64)
 
 
-def _stacked_at_once(values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return values that are all Python numbers, or all arrays of one shape, as one array.
-
-    Return None for all others, and if one is not finite; they are then stacked one by one.
-    """
-    kinds = set(map(type, values))
-    if kinds == {np.ndarray}:
-        shapes, dtypes = {value.shape for value in values}, {value.dtype for value in values}
-        if len(shapes) > 1 or not {dtype.kind for dtype in dtypes} <= set("biuf"):
-            return None
-    elif not kinds <= {int, float}:
-        return None
-    try:
-        with np.errstate(over="ignore"):
-            stacked = np.array(values, np.float64)
-    except OverflowError:  # an int that is too large
-        return None
-    return stacked if np.isfinite(stacked).all() else None
+def _are_arrays_of_one_shape(values: Sequence[Any]) -> bool:
+    """Tell whether all values are arrays of real numbers that can be stacked at once."""
+    return (
+        set(map(type, values)) == {np.ndarray}
+        and len({value.shape for value in values}) == 1
+        and {value.dtype.kind for value in values} <= set("biuf")
+    )
 
 
 def _numbers(key: str, value: Any) -> NDArray[np.float64]:

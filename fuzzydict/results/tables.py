@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from fuzzydict.errors import quoted
 from fuzzydict.text.words import label
@@ -30,7 +30,7 @@ class Number(NamedTuple):
 
 
 class Shade(NamedTuple):
-    """A number in a table: its text, on a shade that is the darker the larger ``share`` is."""
+    """A number in a table: its text, the darker shaded the larger ``share`` is."""
 
     text: str
     share: float = 0.0
@@ -43,15 +43,10 @@ Cell: TypeAlias = str | Number | Shade
 class Results(list[T]):
     """A list of what reads return, which notebooks show as a table. It equals a plain list."""
 
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Self: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> T | Self:
+    def __getitem__(self, place: Any) -> Any:
         """Return a result, or for a slice such a list."""
-        if isinstance(place, slice):
-            return type(self)(super().__getitem__(place))
-        return super().__getitem__(place)
+        found = super().__getitem__(place)
+        return type(self)(found) if isinstance(place, slice) else found
 
 
 def html_table(
@@ -100,19 +95,18 @@ def dict_html(
     """
     size = f"{type(d).__name__} of {len(d):,} item{'' if len(d) == 1 else 's'}"
     some = [(label(key), label(value)) for key, value in islice(dict.items(d), _ITEMS)]
-    told = [
-        f"{name}: {_DEFAULTS.get(name) if value is None else quoted(value)}"
-        for place, (name, default) in enumerate(defaults.items())
-        if (value := getattr(d, name)) is not default or place < 2
-    ]
-    taught = [
-        f"{label(text)} → {'no key' if key is None else label(key)}"
-        for text, key in islice(aliases.items(), _ITEMS)
-    ]
-    if taught:
+    told = and_more(len(d) - _ITEMS, "items")
+    for place, (name, default) in enumerate(defaults.items()):
+        value = getattr(d, name)
+        if place < 2 or value is not default:
+            told.append(f"{name}: {_DEFAULTS.get(name) if value is None else quoted(value)}")
+    if aliases:
+        taught = [
+            f"{label(text)} → {'no key' if key is None else label(key)}"
+            for text, key in islice(aliases.items(), _ITEMS)
+        ]
         more = and_more(len(aliases) - _ITEMS, "aliases")
         told.append(f"aliases: {', '.join([*taught, *more])}")
-    told = [*and_more(len(d) - _ITEMS, "items"), *told]
     items = html_table(some, header=["key", "value"]) if some else ""
     return f"<div>{paragraph(size)}{items}{''.join(map(paragraph, told))}</div>"
 

@@ -59,45 +59,34 @@ def test_a_picture_has_a_bar_for_each_key() -> None:
     d.attend("dollar").plot().figure.canvas.draw()
 
 
-def test_a_picture_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"fuzzydict\[plot\]"):
-        colors().attend("red").plot()
-
-
-def test_n_bounds_what_is_shown() -> None:
+def test_n_bounds_what_is_shown_and_what_cannot_be_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     attention = colors().attend("rose")
     assert len(attention.plot(2).patches) == 2
-    assert len(attention.plot(2, kind="weights").patches) == 2
     assert len(attention.plot(1, kind="map").texts) <= 2
-
-
-def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(OptionError, match="kind must be one of weights, map, got 'pie'"):
-        colors().attend("rose").plot(kind="pie")
+        attention.plot(kind="pie")
+    with pytest.raises(OptionError, match="scorer='spelling' has none"):
+        FuzzyDict({"red": 1}, scorer="spelling").attend("rde").plot(kind="map")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"fuzzydict\[plot\]"):
+        attention.plot()
 
 
 # ---- the map ------------------------------------------------------------------------------
 
 
-def test_a_map_keeps_the_distances_of_three_keys() -> None:
+def test_a_map_keeps_the_distances_of_three_keys_and_tells_names_and_variance() -> None:
     attention = colors().attend("rose")
     axes = attention.plot(kind="map")
-    places, _ = points(axes)
+    places, query = points(axes)
     for i in range(3):
         for j in range(3):
             far = np.linalg.norm(attention.keys[i] - attention.keys[j])
             assert np.linalg.norm(places[i] - places[j]) == pytest.approx(far, abs=1e-5)
     assert axes.get_aspect() == 1
-
-
-def test_the_query_is_nearest_to_what_it_means() -> None:
-    places, query = points(colors().attend("rose").plot(kind="map"))
     assert np.linalg.norm(places - query, axis=1).argmin() == 0
-
-
-def test_shares_of_variance_and_names_are_told() -> None:
-    axes = colors().attend("rose").plot(kind="map")
     assert {text.get_text() for text in axes.texts} == {"rose", "red", "navy", "teal"}
     first, second = (
         int(label().split("(")[1].split("%")[0]) for label in (axes.get_xlabel, axes.get_ylabel)
@@ -150,6 +139,8 @@ def test_each_weight_is_a_square_with_a_name_on_each_side() -> None:
 def test_weights_that_do_not_fit_the_names_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ShapeError, match=r"\(L, S\) = \(2, 3\)"):
         plot_heatmap(np.ones(shape), ["a", "b"], ["c", "d", "e"])
+    with pytest.raises(ShapeError, match="not empty"):
+        plot_heatmap(np.ones((0, 1)), [], ["a"])
 
 
 def test_a_small_map_has_its_numbers_in_it_and_may_be_drawn_beside_others() -> None:
@@ -163,11 +154,6 @@ def test_a_small_map_has_its_numbers_in_it_and_may_be_drawn_beside_others() -> N
     assert not left.images
     names = [str(i) for i in range(20)]
     assert not plot_heatmap(np.full((20, 20), 0.05), names, names).texts
-
-
-def test_an_empty_picture_is_refused() -> None:
-    with pytest.raises(ShapeError, match="not empty"):
-        plot_heatmap(np.ones((0, 1)), [], ["a"])
 
 
 # ---- regressions --------------------------------------------------------------------------

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.results.tables import Number, Results, Shade, html_table
+from fuzzydict.results.tables import Number, Shade, html_table
 
 
 class Table(HTMLParser):
@@ -39,31 +38,16 @@ class Table(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_titles_cells_and_notes_are_shown_as_text() -> None:
+def test_titles_cells_and_notes_are_text_beside_bars_and_shades() -> None:
     page = html_table([["<b>", "1 & 2"]], header=["", "<i>"], caption="<u>", notes=[" <p> "])
     assert Table(page).rows == [["", "<i>"], ["<b>", "1 & 2"]]
     assert not re.search("<[biu]>", page)
     assert page.endswith("<p>&lt;p&gt;</p>")
-
-
-def test_bars_are_as_long_as_the_shares() -> None:
     page = html_table([["a", Number("1/4", 0.25)], ["b", Number("none")], ["c", Number("", 7)]])
-    assert re.findall(r"\) ([\d.]+%),transparent ([\d.]+%)", page) == [
-        ("25.0%", "25.0%"),
-        ("100.0%", "100.0%"),
-    ]
-
-
-def test_shades_are_the_darker_the_larger_the_share() -> None:
+    ends = re.findall(r"\) ([\d.]+%),transparent ([\d.]+%)", page)
+    assert ends == [("25.0%", "25.0%"), ("100.0%", "100.0%")]
     page = html_table([["a", Shade("1", 1.0), Shade("1/2", 0.5), Shade("0")]])
     assert re.findall(r"background:rgba\(0,114,178,([\d.]+)\)", page) == ["0.50", "0.25"]
-
-
-def test_results_are_a_list_whose_slices_are_of_its_kind() -> None:
-    found = Results([1, 2, 3])
-    assert found == [1, 2, 3]
-    assert (found[0], found[1:]) == (1, [2, 3])
-    assert type(found[1:]) is Results
 
 
 # ---- a dict --------------------------------------------------------------------------------
@@ -83,6 +67,12 @@ def test_a_dict_shows_its_size_and_a_sample_of_its_items() -> None:
 
 
 def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_defaults() -> None:
+    class Strict(FuzzyDict[int]):
+        scorer = "spelling"
+
+    page = shown(Strict({"a": 1}))
+    assert "Strict of 1 item" in page
+    assert "scorer: &#x27;spelling&#x27;" in page
     page = shown(FuzzyDict({"a": 1}))
     assert "<p>mode: &#x27;nearest&#x27;</p>" in page
     assert "<p>embedding: the default" in page
@@ -94,14 +84,6 @@ def test_a_dict_shows_its_mode_its_embedding_and_the_options_that_are_no_default
         assert f"<p>{line}</p>" in page
     for line in ("temperature: 0.5", "score_cutoff: 2.0"):
         assert f"<p>{line}</p>" in page
-
-
-def test_a_subclass_shows_its_name_and_the_options_of_its_class() -> None:
-    class Strict(FuzzyDict[int]):
-        scorer = "spelling"
-
-    assert "Strict of 1 item" in shown(Strict({"a": 1}))
-    assert "scorer: &#x27;spelling&#x27;" in shown(Strict({"a": 1}))
 
 
 def test_a_dict_shows_what_it_was_taught() -> None:
@@ -129,14 +111,13 @@ def test_everything_in_a_dict_is_escaped_and_short() -> None:
 
 
 @pytest.mark.parametrize("mode", ["nearest", "pool"])
-def test_large_dicts_and_values_are_shown_at_once(mode: str) -> None:
-    large = list(range(10**6))
+def test_of_large_dicts_and_values_the_beginning_is_shown(mode: str) -> None:
+    large = list(range(10**5))
     values: list[Any] = ["x" * 10**7, b"x" * 10**7, large, dict.fromkeys(large), set(large)]
-    d = FuzzyDict(enumerate([*values, FuzzyDict(dict.fromkeys(large)), *large]), mode=mode)
-    began = time.process_time()
-    page = shown(d)
-    assert time.process_time() - began < 0.2  # it takes 3 ms
-    assert "1,000,006 items" in page
+    page = shown(
+        FuzzyDict(enumerate([*values, FuzzyDict(dict.fromkeys(large)), *large]), mode=mode)
+    )
+    assert "100,006 items" in page
     assert len(page) < 5000
 
 
