@@ -188,13 +188,19 @@ class MultiHeadAttention:
         joined = _join(pooled)
 
         def backward(d_output: Array) -> HeadsGradients:
-            d_joined, parameters = self._linear_backward("o", d_output, joined)
-            d_heads = inner(_split(d_joined, self.num_heads))
-            d_inputs = {}
-            for name, x, d in zip(_INPUTS, inputs, d_heads[:3], strict=True):
-                d_inputs[name], d_parameters = self._linear_backward(name[0], _join(d), x)
-                parameters |= d_parameters
-            return HeadsGradients(**d_inputs, parameters=parameters)
+            gradients: dict[str, Array] = {}
+
+            def back(name: str, d_y: Array, x: Array) -> Array:
+                d_x, *d_parameters = linear_backward(d_y, x, self.parameters[f"W_{name}"])
+                gradients.update(zip((f"W_{name}", f"b_{name}"), d_parameters, strict=True))
+                return d_x
+
+            d_heads = inner(_split(back("o", d_output, joined), self.num_heads))
+            d_query, d_key, d_value = (
+                back(n, _join(d), x) for n, x, d in zip("qkv", inputs, d_heads[:3], strict=True)
+            )
+            parameters = {name: gradients[name] for name in self.parameters}
+            return HeadsGradients(d_query, d_key, d_value, parameters)
 
         return self._linear("o", joined), weights, backward
 
@@ -276,12 +282,6 @@ class MultiHeadAttention:
         """Apply the projection of this name: (..., N, size) to (..., N, E)."""
         return linear(x, self.parameters[f"W_{name}"], self.parameters.get(f"b_{name}"))
 
-    def _linear_backward(self, name: str, d_y: Array, x: Array) -> tuple[Array, dict[str, Array]]:
-        """Return the gradients for x (..., N, size) and for the parameters of this name."""
-        d_x, d_weight, d_bias = linear_backward(d_y, x, self.parameters[f"W_{name}"])
-        gradients = {f"W_{name}": d_weight, f"b_{name}": d_bias}
-        return d_x, {name: d for name, d in gradients.items() if name in self.parameters}
-
 
 def _split(x: Array, heads: int) -> Array:
     """Split (..., N, E) into heads (..., H, N, E / H)."""
@@ -307,19 +307,14 @@ def _torch_parameters(module: Any) -> dict[str, Array]:
         )
     # torch keeps one matrix for all three if their sizes are equal, else three.
     if module.in_proj_weight is None:
-        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
-        weights = [_array(getattr(module, name)) for name in names]
+        weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
     else:
-        weights = list(np.split(_array(module.in_proj_weight), 3))
-    parameters = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
-    parameters["W_o"] = _array(module.out_proj.weight)
+        weights = module.in_proj_weight.chunk(3)
+    tensors = dict(
+        zip(("W_q", "W_k", "W_v", "W_o"), (*weights, module.out_proj.weight), strict=True)
+    )
     if module.in_proj_bias is not None:
-        biases = np.split(_array(module.in_proj_bias), 3)
-        parameters |= dict(zip(("b_q", "b_k", "b_v"), biases, strict=True))
-        parameters["b_o"] = _array(module.out_proj.bias)
-    return parameters
-
-
-def _array(tensor: Any) -> Array:
-    """Return a copy, because the module may be trained further."""
-    return np.array(tensor.detach().cpu().numpy())
+        biases = (*module.in_proj_bias.chunk(3), module.out_proj.bias)
+        tensors |= dict(zip(("b_q", "b_k", "b_v", "b_o"), biases, strict=True))
+    # Copies, because the module may be trained further.
+    return {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}
