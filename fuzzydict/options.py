@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projections import Projections, as_projections, with_projections
+from fuzzydict.embedding.projections import Projections, as_projections, require_learned_for
 from fuzzydict.errors import (
     OptionError,
     ReadOnlyError,
@@ -180,7 +180,7 @@ class Configured:
         if meaning is None or of is not adapted or by is not projections:
             learned = as_projections(projections)
             if adapted is not None:
-                with_projections(adapted, learned)  # or raise
+                require_learned_for(adapted, learned)
             is_learned = learned is not None and not learned.is_identity
             made = Meaning(adapted, learned if is_learned else None)
             with self._lock:

@@ -96,11 +96,12 @@ class Matrix:
     @cached_property
     def whole(self) -> NDArray[np.float32]:
         """All rows as 32-bit numbers, (V, E), read-only."""
-        if self.scales is None and self.codes.dtype == np.float32:
-            return self.codes
+        return self.codes if self.scales is None else self._gathered()
+
+    def _gathered(self) -> NDArray[np.float32]:
         whole = np.empty((len(self), self.size), np.float32)
         for some in slices(len(self), _BLOCK):
-            whole[some] = self.rows(np.arange(len(self))[some])
+            whole[some] = self.rows(np.arange(some.start, some.stop))
         whole.flags.writeable = False
         return whole
 
@@ -108,10 +109,9 @@ class Matrix:
         """Return the matrix with each row rounded to 255 steps of its largest number."""
         if self.scales is not None:
             return self
-        whole = self.whole
-        largest = np.maximum(np.abs(whole).max(axis=1), np.float32(1e-9))
+        largest = np.maximum(np.abs(self.whole).max(axis=1), np.float32(1e-9))
         scales = largest / np.float32(127)
-        return Matrix(np.rint(whole / scales[:, None]).astype(np.int8), scales)
+        return Matrix(np.rint(self.whole / scales[:, None]).astype(np.int8), scales)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return its arrays by name, as a file holds them."""
@@ -166,11 +166,4 @@ class SideBySide(Matrix):
     @cached_property
     def whole(self) -> NDArray[np.float32]:
         """All rows as 32-bit numbers, (V, E1 + E2), read-only."""
-        first, second = self._first, self._second
-        whole = np.empty((len(self), self.size), np.float32)
-        for some in slices(len(self), _BLOCK):
-            one, two = self._places[some].T.astype(np.intp)
-            whole[some, : first.size] = first.rows(one)
-            whole[some, first.size :] = second.rows(two)
-        whole.flags.writeable = False
-        return whole
+        return self._gathered()

@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, make_room, units_and_lengths
+from fuzzydict._arrays import as_floats, units_and_lengths
 from fuzzydict._files import header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.matrix import LARGEST, Matrix, SideBySide, are_in_range
 from fuzzydict.embedding.vocabulary import Vocabulary
-from fuzzydict.errors import (
-    ArgumentTypeError,
-    FileFormatError,
-    ShapeError,
-    quoted,
-)
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 
 if TYPE_CHECKING:
     import os
@@ -27,11 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# ---- words and their vectors ---------------------------------------------------------------------
-
 _KIND = "word vectors"
 _BLOCK = 8192  # words of texts that are summed at a time, to save memory
-_KEPT = 1 << 12  # words that are looked up once
 
 
 class KnownWord(NamedTuple):
@@ -77,7 +69,6 @@ class WordVectors:
     [[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]
     """
 
-    tells_words = True
     vocabulary: Vocabulary
     matrix: Matrix
     ships_as: str | None = None  # the name of vectors that ship with the package
@@ -107,14 +98,14 @@ class WordVectors:
 
     def _set(self, vocabulary: Vocabulary, matrix: Matrix) -> None:
         self.vocabulary, self.matrix = vocabulary, matrix
-        self._known: dict[str, KnownWord] = {}
+        self._nothing = np.zeros(matrix.size, np.float32)
+        self._nothing.flags.writeable = False
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
         vectors = cls.__new__(cls)
         vectors._set(vocabulary, matrix)
-        if ships_as is not None:
-            vectors.ships_as = ships_as
+        vectors.ships_as = ships_as
         return vectors
 
     # ---- texts and words ------------------------------------------------------------------
@@ -150,50 +141,32 @@ class WordVectors:
             means[filled] = np.add.reduceat(vectors[flat] * shares[:, None], starts)
         return means
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what `encode` returns: queries and keys are encoded alike."""
-        return self.encode(texts)
-
     def word(self, word: str) -> KnownWord:
-        """Return what is compared of a word in its plain form. It is looked up once, and kept.
+        """Return what is compared of a word in its plain form.
 
         >>> vectors = WordVectors(["red", "color"], [[2.0, 0.0], [0.0, 1.0]])
         >>> vectors.word("red").unit.tolist(), vectors.word("colour").is_known
         ([1.0, 0.0], False)
         """
-        known = self._known.get(word)
-        if known is None:
-            row, weight, is_known, trust = self.vocabulary.find(word)
-            unit, length = self._nothing, 0.0
-            if row >= 0:
-                ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
-                unit.flags.writeable = False
-            known = KnownWord(unit, float(length), weight, is_known, trust)
-            make_room(self._known, _KEPT)
-            self._known[word] = known
-        return known
+        row, weight, is_known, trust = self.vocabulary.find(word)
+        if row < 0:
+            return KnownWord(self._nothing, 0.0, weight, is_known, trust)
+        ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
+        unit.flags.writeable = False
+        return KnownWord(unit, float(length), weight, is_known, trust)
 
     def look_up(self, words: Sequence[str]) -> list[KnownWord]:
-        """Return the `word` of each of several words, looked up together; none is kept."""
-        known = {word: one for word in words if (one := self._known.get(word)) is not None}
-        if new := [word for word in dict.fromkeys(words) if word not in known]:
-            found = list(map(self.vocabulary.find, new))
-            rows = np.array([one.row for one in found if one.row >= 0], np.intp)
-            vectors = self.matrix.rows(rows)
-            rows_of, lengths = units_and_lengths(vectors)
-            rows_of.flags.writeable = False
-            each = zip(rows_of, lengths[:, 0].tolist(), strict=True)
-            for word, (row, *others) in zip(new, found, strict=True):
-                known[word] = KnownWord(
-                    *(next(each) if row >= 0 else (self._nothing, 0.0)), *others
-                )
+        """Return the `word` of each of several words, whose vectors are gathered together."""
+        found = {word: self.vocabulary.find(word) for word in dict.fromkeys(words)}
+        rows = np.array([one.row for one in found.values() if one.row >= 0], np.intp)
+        units, lengths = units_and_lengths(self.matrix.rows(rows))
+        units.flags.writeable = False
+        each = zip(units, lengths[:, 0].tolist(), strict=True)
+        known = {
+            word: KnownWord(*(next(each) if row >= 0 else (self._nothing, 0.0)), *others)
+            for word, (row, *others) in found.items()
+        }
         return [known[word] for word in words]
-
-    @cached_property
-    def _nothing(self) -> NDArray[np.float32]:
-        nothing = np.zeros(self.size, np.float32)
-        nothing.flags.writeable = False
-        return nothing
 
     # ---- making, loading and saving -------------------------------------------------------
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from fuzzydict import Brown, FuzzyDict, indexed
-from fuzzydict.embedding import word_vectors
 from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search import key_index, keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
@@ -163,7 +162,6 @@ def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) ->
     monkeypatch.setattr(indexed, "_REMEMBERED_KEYS", 16)
     monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
     monkeypatch.setattr(keys, "_KEPT", 16)
-    monkeypatch.setattr(word_vectors, "_KEPT", 16)
     d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
     queries = memory.query_texts()
     for i in range(5000):
