@@ -51,15 +51,7 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class Model:
-    """A word2vec model of a recipe.
-
-    Attributes:
-        sg, window, vector_size, epochs, sample, negative: as in gensim.
-        stems: whether to train on the stems of words (Snowball), so that all inflections of a
-            word have the vector of its stem.
-        copies: how often to train it, each time from the next seed. Combined, the copies agree on
-            what the text says, and the noise of each is reduced.
-    """
+    """A word2vec model of a recipe; the first attributes are as in gensim."""
 
     sg: bool
     window: int
@@ -67,7 +59,9 @@ class Model:
     epochs: int
     sample: float
     negative: int = 10
+    #: Whether to train on stems (Snowball), so that a word's inflections have one vector.
     stems: bool = False
+    #: How often to train it, each time from the next seed; combined, their noise is reduced.
     copies: int = 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -27,22 +27,13 @@ _BLOCK = 8192  # words of texts that are summed at a time, to save memory
 
 
 class KnownWord(NamedTuple):
-    """What is compared of a word.
+    """What is compared of a word: its own vector, or that of what stands in for it."""
 
-    Attributes:
-        unit: its own vector, (E,), or of what stands in for it, of length one; zeros if there is
-            none.
-        length: that of the vector.
-        weight: its weight in a phrase.
-        is_known: whether the vector is its own.
-        trust: 1 for a known word or a form of one, less for a slip, and 0 for nothing.
-    """
-
-    unit: NDArray[np.float32]
-    length: float
-    weight: float
-    is_known: bool
-    trust: float
+    unit: NDArray[np.float32]  # (E,), of length one; zeros if there is none
+    length: float  # of the vector
+    weight: float  # in a phrase
+    is_known: bool  # whether the vector is its own
+    trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
 
     @property
     def vector(self) -> NDArray[np.float32]:
@@ -71,7 +62,7 @@ class WordVectors:
 
     vocabulary: Vocabulary
     matrix: Matrix
-    ships_as: str | None = None  # the name of vectors that ship with the package
+    ships_as: str | None  # the name of vectors that ship with the package
 
     def __init__(
         self,
@@ -96,17 +87,15 @@ class WordVectors:
         rows.flags.writeable = False
         self._set(vocabulary, Matrix(rows))
 
-    def _set(self, vocabulary: Vocabulary, matrix: Matrix) -> None:
-        self.vocabulary, self.matrix = vocabulary, matrix
+    def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
+        self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
         self._nothing = np.zeros(matrix.size, np.float32)
         self._nothing.flags.writeable = False
+        return self
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
-        vectors = cls.__new__(cls)
-        vectors._set(vocabulary, matrix)
-        vectors.ships_as = ships_as
-        return vectors
+        return cls.__new__(cls)._set(vocabulary, matrix, ships_as)
 
     # ---- texts and words ------------------------------------------------------------------
 
@@ -116,10 +105,20 @@ class WordVectors:
         Rare words weigh more than frequent ones. A word never seen has the vector of what it is
         a form or a slip of, or none. A text without a word that has one has the zero vector.
         """
-        _require_texts(texts)
+        if isinstance(texts, str):
+            raise ArgumentTypeError(
+                f"texts: expected a list of texts, got the text {quoted(texts)}"
+            )
         encoded = np.zeros((len(texts), self.size), np.float32)
-        for some, split in _blocks(map(self.vocabulary.tokens, texts)):
-            encoded[some] = self._means(split)
+        start, count, split = 0, 0, list[list[str]]()
+        for end, text in enumerate(texts, 1):
+            if not isinstance(text, str):
+                raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
+            split.append(self.vocabulary.tokens(text))
+            count += len(split[-1])
+            if count >= _BLOCK or end == len(texts):
+                encoded[start:end] = self._means(split)
+                start, count, split = end, 0, []
         return encoded
 
     def _means(self, split: list[list[str]]) -> NDArray[np.float32]:
@@ -214,10 +213,7 @@ class WordVectors:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
-        return cls._from_file(path, read_arrays(path, _KIND).arrays)
-
-    @classmethod
-    def _from_file(cls, path: object, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        arrays = read_arrays(path, _KIND).arrays
         try:
             vocabulary = Vocabulary.from_arrays(arrays)
             matrix = Matrix.from_arrays(arrays, len(vocabulary))
@@ -319,35 +315,11 @@ class WordVectors:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.ships_as is not None:
-            return shipped, (self.ships_as,)
-        return _unpickled, (type(self), self.vocabulary, self.matrix)
+            return (English if self.ships_as == ENGLISH else Brown), ()
+        return type(self)._of, (self.vocabulary, self.matrix)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
-
-
-def _unpickled(cls: type[WordVectors], vocabulary: Vocabulary, matrix: Matrix) -> WordVectors:
-    return cls._of(vocabulary, matrix)
-
-
-def _require_texts(texts: Sequence[str]) -> None:
-    if isinstance(texts, str):
-        raise ArgumentTypeError(f"texts: expected a list of texts, got the text {quoted(texts)}")
-    for text in texts:
-        if not isinstance(text, str):
-            raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)} among them")
-
-
-def _blocks(split: Iterable[list[str]]) -> Iterator[tuple[slice, list[list[str]]]]:
-    """Yield texts some at a time, with their places, so that memory stays bounded."""
-    start, words, block = 0, 0, list[list[str]]()
-    for each in split:
-        block.append(each)
-        words += len(each)
-        if words >= _BLOCK:
-            yield slice(start, start + len(block)), block
-            start, words, block = start + len(block), 0, []
-    yield slice(start, start + len(block)), block
 
 
 # ---- the vectors that ship -----------------------------------------------------------------
@@ -355,11 +327,6 @@ def _blocks(split: Iterable[list[str]]) -> Iterator[tuple[slice, list[list[str]]
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
 _FILES = {BROWN: (BROWN, ENGLISH), ENGLISH: (ENGLISH,)}
-
-
-def shipped(name: str) -> WordVectors:
-    """Return the vectors that ship under this name."""
-    return English() if name == ENGLISH else Brown()
 
 
 @cache

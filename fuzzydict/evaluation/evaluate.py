@@ -35,51 +35,32 @@ _TIMED = 50  # lookups timed in a set, for each system
 class Retrieval:
     """How a system does on a retrieval set.
 
-    A query that no key answers counts as one whose right keys were removed: for ``auroc`` and
-    ``calibration_error``, but not for ``hit_at_1`` and ``mean_reciprocal_rank``.
-
-    Attributes:
-        name: the name of the set.
-        system: the name of the system.
-        queries: the number of queries.
-        keys: the number of keys of the largest dictionary.
-        hit_at_1: share of queries whose nearest key is right.
-        mean_reciprocal_rank: of the first right key, within the first ten.
-        auroc: how well the score of the nearest key separates queries with a right key from the
-            same queries after their right keys are removed.
-        calibration_error: how far scores are from the share of right answers, over both; None if
-            scores are no probabilities.
-        microseconds: median time of a lookup.
+    Each query with right keys is asked again after these are removed. ``auroc`` tells how well the
+    score of the nearest key separates the two, and ``calibration_error`` how far scores are from
+    the share of right answers, over both. A query that no key answers counts as one whose right
+    keys were removed, and not for the other measures.
     """
 
-    name: str
-    system: str
+    name: str  # of the set
+    system: str  # its name
     queries: int
-    keys: int
-    hit_at_1: float
-    mean_reciprocal_rank: float
+    keys: int  # of the largest dictionary
+    hit_at_1: float  # share of queries whose nearest key is right
+    mean_reciprocal_rank: float  # of the first right key, within the first ten
     auroc: float
-    calibration_error: float | None
-    microseconds: float
+    calibration_error: float | None  # None if scores are no probabilities
+    microseconds: float  # median time of a lookup
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a system's cosines agree with human judgement of pairs of words.
+    """How a system's cosines agree with human judgement of pairs of words."""
 
-    Attributes:
-        name: the name of the pairs.
-        system: the name of the system.
-        pairs: the number of pairs; all count.
-        never_seen: the number of pairs with a word outside the vocabulary; None if unknown.
-        spearman: the rank correlation; NaN if all cosines are equal.
-    """
-
-    name: str
-    system: str
-    pairs: int
-    never_seen: int | None
-    spearman: float
+    name: str  # of the pairs
+    system: str  # its name
+    pairs: int  # all count
+    never_seen: int | None  # pairs with a word outside the vocabulary; None if unknown
+    spearman: float  # the rank correlation; NaN if all cosines are equal
 
 
 @dataclass(frozen=True)

@@ -53,21 +53,13 @@ class Ranker(ABC):
 
 @dataclass(frozen=True)
 class System:
-    """A way to find the nearest of some keys.
+    """A way to find the nearest of some keys."""
 
-    Attributes:
-        name: its name in reports.
-        over: makes a `Ranker` of keys.
-        is_probability: whether its scores are probabilities of being right.
-        encoder: gives texts their vectors, if the system has vectors.
-        never_seen: whether a text has a word outside the encoder's vocabulary; None if unknown.
-    """
-
-    name: str
-    over: Callable[[Sequence[str]], Ranker]
-    is_probability: bool = False
-    encoder: Any = None
-    never_seen: Callable[[str], bool] | None = None
+    name: str  # in reports
+    over: Callable[[Sequence[str]], Ranker]  # makes a ranker of keys
+    is_probability: bool = False  # whether scores are probabilities of being right
+    encoder: Any = None  # gives texts their vectors, if the system has vectors
+    never_seen: Callable[[str], bool] | None = None  # whether a text has words unknown to it
 
 
 # ---- FuzzyDict ----------------------------------------------------------------------------

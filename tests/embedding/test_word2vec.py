@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fuzzydict import (
     ArgumentTypeError,
@@ -28,8 +26,6 @@ from fuzzydict.embedding.word2vec import Model, combine, read_sentences, split_s
 from fuzzydict.text.words import words
 
 Recipe = tuple[Model, ...]
-SHIPS = ["captain", "ship", "sailor", "harbor", "storm", "wave", "wind", "sail", "anchor", "mast"]
-BAKING = ["baker", "bread", "oven", "dough", "flour", "butter", "sugar", "cake", "bowl", "cook"]
 
 
 # ---- sentences of text files ----------------------------------------------------------------
@@ -52,13 +48,6 @@ BAKING = ["baker", "bread", "oven", "dough", "flour", "butter", "sugar", "cake",
 )
 def test_sentences_end_with_their_mark_or_paragraph(text: str, sentences: list[str]) -> None:
     assert split_sentences(text) == sentences
-
-
-@given(st.text() | st.text("ab.!? \n\"')"))
-def test_no_word_is_lost_between_sentences(text: str) -> None:
-    sentences = split_sentences(text)
-    assert [word for sentence in sentences for word in words(sentence)] == words(text)
-    assert all(sentence == sentence.strip() != "" for sentence in sentences)
 
 
 def test_files_follow_each_other(tmp_path: Path) -> None:
@@ -150,16 +139,6 @@ def test_combining_leaves_axes_that_no_word_has_at_zero() -> None:
     assert found.shape == (3, 20)
     np.testing.assert_array_equal(found[:, 3:], 0)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
-
-
-@pytest.mark.parametrize("theme", [SHIPS, BAKING], ids=["ships", "baking"])
-def test_words_of_a_theme_are_neighbours(trained: WordVectors, theme: list[str]) -> None:
-    candidates = [*SHIPS, *BAKING]
-    cosines = trained.encode(theme) @ trained.encode(candidates).T
-    for word, row in zip(theme, cosines, strict=True):
-        ranked = [candidates[i] for i in np.argsort(-row)]
-        assert ranked[0] == word
-        assert set(ranked[1:4]) <= set(theme)
 
 
 def test_inflections_share_the_vector_of_their_stem(light: Recipe) -> None:

@@ -141,7 +141,7 @@ def test_what_cannot_be_word_vectors(arguments: Any, kind: type[Exception], mess
 def test_a_text_is_not_a_list_of_texts() -> None:
     with pytest.raises(ArgumentTypeError, match="expected a list of texts, got the text 'red'"):
         SMALL.encode("red")
-    with pytest.raises(ArgumentTypeError, match="expected texts alone, got 7 among them"):
+    with pytest.raises(ArgumentTypeError, match="expected texts alone, got 7"):
         SMALL.encode(["red", 7])  # type: ignore[list-item]
 
 
@@ -194,16 +194,10 @@ def listed(content: Any) -> Any:
     [
         *[{name: None} for name in ("words", "counts", "vectors")],
         {"words": listed(["a", "b"])},
-        {"words": listed("abc")},
-        {"words": listed({"a": 1, "b": 2, "c": 3})},
-        {"words": listed([1, 2, 3])},
         {"words": np.frombuffer(b'["a", "b"', np.uint8)},
-        {"words": np.frombuffer(b"[" * 100_000, np.uint8)},
         {"words": np.frombuffer(b"\xff\xfe\xff", np.uint8)},
         {"counts": np.ones(2, np.int64)},
-        {"counts": np.ones((3, 1), np.int64)},
         {"counts": np.ones(3)},
-        {"vectors": np.ones((2, 2), np.float32)},
         {"vectors": np.ones(3, np.float32)},
         {"vectors": np.ones((3, 2), np.int8)},
         {"vectors": np.ones((3, 0), np.float32)},
@@ -230,14 +224,6 @@ def test_files_with_something_missing_or_of_the_wrong_kind(
     write_arrays(tmp_path / "v", "word vectors", {}, changed)
     with pytest.raises(FileFormatError, match="v holds no whole word vectors"):
         WordVectors.load(tmp_path / "v")
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.uint32, np.int64])
-def test_counts_in_a_file_are_integers_of_any_kind(tmp_path: Path, dtype: Any) -> None:
-    vectors = {"words": listed(["a", "b"]), "vectors": np.eye(2, dtype=np.float32)}
-    counted = {**vectors, "counts": np.array([9, 2], dtype)}
-    write_arrays(tmp_path / "v", "word vectors", {}, counted)
-    assert WordVectors.load(tmp_path / "v").counts.tolist() == [9, 2]
 
 
 def test_a_fingerprint_is_computed_once_and_differs_with_each_part(
@@ -303,28 +289,6 @@ def test_the_default_has_the_numbers_of_english_beside_those_of_brown(brown: Wor
 
 
 # ---- the Brown corpus, and the vectors that ship ----------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("query", "near", "far"),
-    [
-        ("car", "truck", "church"),
-        ("red", "blue", "government"),
-        ("king", "queen", "engine"),
-        ("monday", "tuesday", "water"),
-        ("river", "lake", "theory"),
-    ],
-)
-def test_words_of_a_kind_are_nearer(brown: WordVectors, query: str, near: str, far: str) -> None:
-    one, two, three = units(brown.encode([query, near, far]))
-    assert one @ two > one @ three + 0.1
-
-
-@pytest.mark.slow("it reads the whole corpus")
-def test_the_corpus_has_its_sentences(brown_corpus: list[list[str]]) -> None:
-    assert len(brown_corpus) == 57_340
-    assert sum(map(len, brown_corpus)) == 1_161_192
-    assert brown_corpus[0][:5] == ["The", "Fulton", "County", "Grand", "Jury"]
 
 
 @pytest.fixture

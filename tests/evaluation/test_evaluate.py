@@ -15,7 +15,6 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from fuzzydict import (
-    ArgumentTypeError,
     FuzzyDict,
     NoMatchError,
     OptionError,
@@ -155,9 +154,6 @@ def test_without_sets_there_are_pairs_alone_and_without_both_nothing() -> None:
     assert (fuzzy.name, lengths.never_seen) == ("few", None)
     assert fuzzy.spearman == pytest.approx(1)
     assert evaluate([fuzzy_dict()]) == evaluate([])
-
-
-def test_two_systems_of_one_name_are_refused() -> None:
     with pytest.raises(OptionError, match="'FuzzyDict', 'FuzzyDict'"):
         evaluate([fuzzy_dict(), fuzzy_dict()], [BOATS])
 
@@ -231,13 +227,6 @@ def test_scores_that_are_no_probabilities_are_refused(
 ) -> None:
     with pytest.raises(ShapeError, match=message):
         expected_calibration_error(scores, right)
-
-
-def test_auroc_refuses_what_cannot_be_ranked() -> None:
-    with pytest.raises(ShapeError, match=r"absent: .*NaN"):
-        auroc([0.5], [math.nan])
-    with pytest.raises(ArgumentTypeError, match="present"):
-        auroc(["high"], [0.5])
 
 
 class Angles:
