@@ -258,7 +258,7 @@ class _Mask(NamedTuple):
                 scores = np.where(block, scores, out)
             else:
                 with np.errstate(over="ignore"):  # softmax refuses +inf
-                    scores = np.add(scores, block, dtype=scores.dtype, casting="same_kind")
+                    scores = np.add(scores, block.astype(scores.dtype, copy=False), order="C")
         keys = (columns.start or 0) + np.arange(scores.shape[-1])
         if self.lengths is not None:
             scores = np.where(keys < self.lengths[..., rows, :], scores, out)

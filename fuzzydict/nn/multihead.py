@@ -21,7 +21,6 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.nn.attention import attention, attention_forward
 
-_INPUTS = ("query", "key", "value")
 _LARGEST = 1 << 20  # of a vector: a matrix of twice that size fits into no memory
 
 
@@ -160,8 +159,8 @@ class MultiHeadAttention:
                 query, key, value, attn_mask=attn_mask, is_causal=is_causal, valid_lens=valid_lens
             )
             return output, weights.mean(-3) if average_attn_weights else weights
-        _, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
-        return self._linear("o", _join(attention(*heads, **options)))
+        _, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
+        return self._linear("o", _join(attention(*heads, is_causal=is_causal, **masks)))
 
     def forward(
         self,
@@ -183,8 +182,8 @@ class MultiHeadAttention:
         Raises:
             FuzzyDictError: As ``attention`` does.
         """
-        inputs, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
-        pooled, weights, inner = attention_forward(*heads, **options)
+        inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
+        pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
         joined = _join(pooled)
 
         def backward(d_output: Array) -> HeadsGradients:
@@ -236,13 +235,8 @@ class MultiHeadAttention:
             OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
         """
         parameters = _torch_parameters(module)
-        heads = cls(
-            module.embed_dim,
-            module.num_heads,
-            bias="b_o" in parameters,
-            kdim=module.kdim,
-            vdim=module.vdim,
-        )
+        sizes: dict[str, Any] = {"kdim": module.kdim, "vdim": module.vdim}
+        heads = cls(module.embed_dim, module.num_heads, bias="b_o" in parameters, **sizes)
         return heads.with_parameters(parameters)
 
     def _prepare(
@@ -251,32 +245,28 @@ class MultiHeadAttention:
         key: ArrayLike,
         value: ArrayLike,
         attn_mask: ArrayLike | None,
-        is_causal: bool,
         valid_lens: ArrayLike | None,
     ) -> tuple[tuple[Array, ...], list[Array], dict[str, Any]]:
-        """Return the inputs as arrays, their heads (..., H, N, E / H), and attention's options."""
+        """Return the inputs as arrays, their heads (..., H, N, E / H), and masks for these."""
         inputs = as_floats(query=query, key=key, value=value)
         heads = []
         sizes = (self.embed_dim, self.kdim, self.vdim)
-        for name, size, x in zip(_INPUTS, sizes, inputs, strict=True):
+        for name, size, x in zip(("query", "key", "value"), sizes, inputs, strict=True):
             if x.ndim < 2 or x.shape[-1] != size:
                 raise ShapeError(
                     f"{name} must have shape (..., {'L' if name == 'query' else 'S'}, {size}), "
                     f"got {x.shape}"
                 )
-            y = self._linear(name[0], x)
-            require_finite(y, **{name: x})
-            heads.append(_split(y, self.num_heads))
-        # The scores (..., H, L, S) have the additional axis H.
-        batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
+            heads.append(_split(self._linear(name[0], x), self.num_heads))
+            require_finite(heads[-1], **{name: x})
+        axes = max(x.ndim for x in inputs[:2])  # the scores (..., H, L, S) have one more
         mask = None if attn_mask is None else as_array("attn_mask", attn_mask)
-        if mask is not None and 2 < mask.ndim <= batch_axes + 2:
+        if mask is not None and 2 < mask.ndim <= axes:
             mask = mask[..., None, :, :]
         lengths = None if valid_lens is None else as_array("valid_lens", valid_lens)
         if lengths is not None:
-            by_query = lengths.ndim == batch_axes + 1
-            lengths = lengths[..., None, :] if by_query else lengths[..., None]
-        return inputs, heads, {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
+            lengths = lengths[..., None, :] if lengths.ndim == axes - 1 else lengths[..., None]
+        return inputs, heads, {"attn_mask": mask, "valid_lens": lengths}
 
     def _linear(self, name: str, x: Array) -> Array:
         """Apply the projection of this name: (..., N, size) to (..., N, E)."""
