@@ -106,13 +106,12 @@ def evaluate(
     for one in sets:
         answers: dict[str, list[_Answer]] = {system.name: [] for system in systems}
         seconds: dict[str, list[float]] = {system.name: [] for system in systems}
-        timed = math.ceil(_TIMED / len(one.dictionaries))
+        most_timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            sample = dictionary.queries[:: math.ceil(len(dictionary.queries) / timed)]
-            rankers = [
-                _timed(system, dictionary, sample, seconds[system.name]) for system in systems
-            ]
-            for system, ranker in zip(systems, rankers, strict=True):
+            sample = dictionary.queries[:: math.ceil(len(dictionary.queries) / most_timed)]
+            timed = [_timed(system, dictionary, sample) for system in systems]
+            for system, (ranker, taken) in zip(systems, timed, strict=True):
+                seconds[system.name] += taken
                 if isinstance(system.encoder, Remembering):
                     system.encoder.remember(query.text for query in dictionary.queries)
                 answers[system.name] += _answers(ranker, dictionary.queries)
@@ -145,19 +144,20 @@ class _Answer(NamedTuple):
 
 
 def _timed(
-    system: System, dictionary: Dictionary, sample: Sequence[Query], seconds: list[float]
-) -> Ranker:
-    """Return a system over the keys, and append how long it takes to look up a sample."""
+    system: System, dictionary: Dictionary, sample: Sequence[Query]
+) -> tuple[Ranker, list[float]]:
+    """Return a system over the keys, and the seconds that it takes to look up each of a sample."""
     if isinstance(system.encoder, Remembering):
         system.encoder.remember(dictionary.keys)
         system.encoder.forget(query.text for query in sample)
     ranker = system.over(dictionary.keys)
     ranker.best(sample[0].text)  # what the first lookup prepares does not count
+    seconds = []
     for query in sample:
         start = time.perf_counter()
         ranker.best(query.text)
         seconds.append(time.perf_counter() - start)
-    return ranker
+    return ranker, seconds
 
 
 def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:

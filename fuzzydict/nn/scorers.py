@@ -46,7 +46,8 @@ ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
 class Scorer(ABC):
     """A function of queries and keys: the logarithm of the weight of each key for each query.
 
-    A subclass implements ``_forward``. Scorers are immutable.
+    A subclass implements ``_forward``, and overrides ``parameters`` if it has some. Scorers are
+    immutable.
     """
 
     same_size = True  # whether queries and keys must have the same last axis

@@ -157,15 +157,6 @@ def test_gradients_agree_with_autograd(name: str) -> None:
         np.testing.assert_allclose(gradient, leaves[n].grad.numpy(), atol=1e-10, err_msg=n)
 
 
-def test_kernels_end_where_their_support_does() -> None:
-    key = [[0.0], [1.0], [2.0], [2.5]]
-    weights = {name: np.exp(kernel(2.0)([[0.0]], key))[0] for name, kernel in KERNELS.items()}
-    np.testing.assert_allclose(weights["boxcar"], [1, 1, 1, 0])
-    np.testing.assert_allclose(weights["triangular"], [1, 0.5, 0, 0])
-    np.testing.assert_allclose(weights["epanechnikov"], [1, 0.75, 0, 0])
-    assert (weights["gaussian"] > 0).all()
-
-
 def test_gradients_outside_a_support_and_at_a_peak_are_zero() -> None:
     for kernel in KERNELS.values():
         _, backward = kernel(1.0).forward([[0.0, 0.0]], [[0.0, 0.0], [5.0, 0.0]])
