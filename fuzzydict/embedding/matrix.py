@@ -42,15 +42,10 @@ class Matrix:
         self.scales = scales
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], count: int, *, is_ours: bool = False
-    ) -> Matrix:
-        """Return the matrix of which `arrays` returned the arrays.
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
+        """Return the matrix (V, E) of which `arrays` returned the arrays; ``count`` is V.
 
-        Args:
-            arrays: by their names.
-            count: V.
-            is_ours: whether it ships with the package, so that rows are read as they are needed.
+        Codes are not looked at, so that their rows are read from a file as they are needed.
 
         Raises:
             KeyError, ValueError: it has not so many rows, or numbers that are not finite.
@@ -64,7 +59,7 @@ class Matrix:
             array_of(arrays, "scales", "f4", count)
             if not 0 <= scales.min() <= scales.max() <= LARGEST / 128:
                 raise ValueError("its scales are below 0, or too large")
-        elif not (is_ours or are_in_range(codes)):
+        elif not are_in_range(codes):
             raise ValueError(f"its vectors are not finite, or beyond {LARGEST:.0e}")
         return cls(codes, scales)
 

@@ -376,7 +376,7 @@ def _opened(name: str) -> _Table:
     _, arrays, later = read_arrays(_path(name), _KIND, later=("vectors",))
     words = texts_of(arrays["words"])
     arrays["vectors"] = later["vectors"].array
-    return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words), is_ours=True))
+    return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words)))
 
 
 def _path(name: str) -> str:
