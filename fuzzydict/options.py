@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
-from fuzzydict.embedding.projections import Projections, as_projections, with_projections
+from fuzzydict.embedding.projections import Projections, as_projections, require_learned_for
 from fuzzydict.errors import OptionError, ReadOnlyError, UnknownOptionError, quoted
 from fuzzydict.search.backends import EXACT, check_engine
 from fuzzydict.search.meaning import Meaning
@@ -153,7 +153,7 @@ class Configured:
             if made is None or made[0] is not adapted or made[1] is not projections:
                 learned = as_projections(projections)
                 if adapted is not None:
-                    with_projections(adapted, learned)  # or raise
+                    require_learned_for(adapted, learned)
                 is_learned = learned is not None and not learned.is_identity
                 meaning = Meaning(adapted, learned if is_learned else None)
                 made = adapted, projections, meaning

@@ -38,7 +38,7 @@ from fuzzydict.embedding.encoder import as_embedding, name_of, require_same
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 from fuzzydict.nn import scorers
-from fuzzydict.nn.base import Scorer
+from fuzzydict.nn.scorers import Scorer
 from fuzzydict.options import OPTIONS
 from fuzzydict.search.aliases import checked_aliases
 from fuzzydict.search.backends import EXACT

@@ -25,6 +25,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 from fuzzydict.embedding.word_vectors import Brown, English
+from fuzzydict.evaluation.datasets import read_sets
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR, Asked, Query, align, pairs_of
 from fuzzydict.search.judge import SIGNS_WHETHER, SIGNS_WHICH, WHICH, Judge, Net
 from fuzzydict.search.keys import Keys, WordTable, compared_words
@@ -545,13 +546,11 @@ def report(name: str, found: Sequence[Answer]) -> str:
     return f"{line} of {len(present)}+{len(absent)} | ece {error:.3f}"
 
 
-def read_sets(path: Path) -> Iterator[Questions]:
-    """Yield the dicts of a retrieval set."""
-    for one in json.loads(path.read_text("utf-8"))["dictionaries"]:
-        asked = [
-            Asking(q["query"], frozenset(q["accept"]), q.get("kind", "")) for q in one["queries"]
-        ]
-        yield Questions(one["keys"], asked, one.get("name", ""))
+def questions_of(path: Path) -> Iterator[Questions]:
+    """Yield the dicts of a retrieval set, and what is asked of them."""
+    (one,) = read_sets([path])
+    for keys, queries in one.dictionaries:
+        yield Questions(keys, [Asking(text, accept, "") for text, accept in queries], one.name)
 
 
 # ---- the file ------------------------------------------------------------------------------------
@@ -655,7 +654,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         content[kind.name] = as_json(judge)
         together: list[Answer] = []
         for path in given.measure:
-            dicts = prepared(read_sets(path), kind)
+            dicts = prepared(questions_of(path), kind)
             measured = [answer for one in dicts for answer in answers(one, kind, judge)]
             print(report(path.stem, measured), flush=True)
             together += measured

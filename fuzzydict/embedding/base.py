@@ -1,4 +1,4 @@
-"""What the package asks of an embedding: vectors of texts, and a name."""
+"""What the package asks of an embedding, and the cosines of unrelated texts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,14 @@ if TYPE_CHECKING:
 
 
 class Embedding(Protocol):
-    """What a dict asks of an embedding."""
-
-    @property
-    def tells_words(self) -> bool:
-        """Whether the vectors are made of those of words, as `WordVectors.word` tells them."""
+    """Vectors of texts, and a name."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each text, (n, E), as keys and values have it."""
-
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, E), as it meets those of keys."""
+        """Return a vector for each text, (n, E)."""
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what identifies this embedding, as JSON: a name, and maybe probes."""
 
-
-# ---- cosines of unrelated texts ----------------------------------------------------------------
 
 LEAST_ABOVE, MOST_ABOVE = -3.0, 12.0  # standard deviations
 _USUAL = (0.2, 0.1)  # mean and spread for word2vec and for sentence encoders
@@ -44,10 +35,7 @@ class Background(NamedTuple):
     spread: float
 
     def above(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return how far cosines are above the mean, in standard deviations, of their shape.
-
-        What is farther than a few of them says no more.
-        """
+        """Return how far cosines are above the mean, in standard deviations, clipped."""
         above = (cosines - np.float32(self.mean)) * np.float32(1 / self.spread)
         return np.clip(above, LEAST_ABOVE, MOST_ABOVE, out=above)
 

@@ -27,8 +27,6 @@ class Encoder:
     [[1.0, 1.0], [3.0, 1.0]]
     """
 
-    tells_words = False
-
     def __init__(self, encode: Callable[[list[str]], Any]) -> None:
         self.function = encode
         self._size: int | None = None  # E, known after the first call
@@ -61,10 +59,6 @@ class Encoder:
         self._size = vectors.shape[1]
         return vectors
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what `encode` returns: queries and keys are encoded alike."""
-        return self.encode(texts)
-
     def fingerprint(self) -> dict[str, Any]:
         """Return a name, and vectors of a few probe texts: nothing else identifies a function."""
         vectors = self.encode(_PROBES)
@@ -91,23 +85,19 @@ def require_same(saved: dict[str, Any], embedding: Identified, where: str = "fil
     advice = "pass the function as embedding=" if is_function else "open it with the first"
     raise OptionError(
         f"embedding: the {where} was saved with {saved.get('name')}, and is being loaded with "
-        f"{given['name']}{', which gives other vectors' if same_name else ''}; "
-        f"{advice}"
+        f"{given['name']}{', which gives other vectors' if same_name else ''}; {advice}"
     )
 
 
 def are_same(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Tell whether two fingerprints are of one embedding; see `require_same`."""
-    return a.get("name") == b.get("name") and _close(a.get("probes"), b.get("probes"))
+    one, other = a.get("probes"), b.get("probes")
+    if a.get("name") != b.get("name") or one is None or other is None:
+        return a.get("name") == b.get("name") and one is other
+    return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=0.01, atol=0.01)
 
 
-def _close(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.01, atol=0.01)
-
-
-#: An embedding that has no projections.
+#: What `as_embedding` returns.
 Unprojected: TypeAlias = WordVectors | Encoder
 
 

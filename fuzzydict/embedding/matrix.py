@@ -42,15 +42,10 @@ class Matrix:
         self.scales = scales
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], count: int, *, is_ours: bool = False
-    ) -> Matrix:
-        """Return the matrix of which `arrays` returned the arrays.
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], count: int) -> Matrix:
+        """Return the matrix (V, E) of which `arrays` returned the arrays; ``count`` is V.
 
-        Args:
-            arrays: by their names.
-            count: V.
-            is_ours: whether it ships with the package, so that rows are read as they are needed.
+        Codes are not looked at, so that their rows are read from a file as they are needed.
 
         Raises:
             KeyError, ValueError: it has not so many rows, or numbers that are not finite.
@@ -64,7 +59,7 @@ class Matrix:
             array_of(arrays, "scales", "f4", count)
             if not 0 <= scales.min() <= scales.max() <= LARGEST / 128:
                 raise ValueError("its scales are below 0, or too large")
-        elif not (is_ours or are_in_range(codes)):
+        elif not are_in_range(codes):
             raise ValueError(f"its vectors are not finite, or beyond {LARGEST:.0e}")
         return cls(codes, scales)
 
@@ -96,11 +91,12 @@ class Matrix:
     @cached_property
     def whole(self) -> NDArray[np.float32]:
         """All rows as 32-bit numbers, (V, E), read-only."""
-        if self.scales is None and self.codes.dtype == np.float32:
-            return self.codes
+        return self.codes if self.scales is None else self._gathered()
+
+    def _gathered(self) -> NDArray[np.float32]:
         whole = np.empty((len(self), self.size), np.float32)
         for some in slices(len(self), _BLOCK):
-            whole[some] = self.rows(np.arange(len(self))[some])
+            whole[some] = self.rows(np.arange(some.start, some.stop))
         whole.flags.writeable = False
         return whole
 
@@ -108,10 +104,9 @@ class Matrix:
         """Return the matrix with each row rounded to 255 steps of its largest number."""
         if self.scales is not None:
             return self
-        whole = self.whole
-        largest = np.maximum(np.abs(whole).max(axis=1), np.float32(1e-9))
+        largest = np.maximum(np.abs(self.whole).max(axis=1), np.float32(1e-9))
         scales = largest / np.float32(127)
-        return Matrix(np.rint(whole / scales[:, None]).astype(np.int8), scales)
+        return Matrix(np.rint(self.whole / scales[:, None]).astype(np.int8), scales)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return its arrays by name, as a file holds them."""
@@ -166,11 +161,4 @@ class SideBySide(Matrix):
     @cached_property
     def whole(self) -> NDArray[np.float32]:
         """All rows as 32-bit numbers, (V, E1 + E2), read-only."""
-        first, second = self._first, self._second
-        whole = np.empty((len(self), self.size), np.float32)
-        for some in slices(len(self), _BLOCK):
-            one, two = self._places[some].T.astype(np.intp)
-            whole[some, : first.size] = first.rows(one)
-            whole[some, first.size :] = second.rows(two)
-        whole.flags.writeable = False
-        return whole
+        return self._gathered()

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fuzzydict._arrays import Array, as_floats, require_finite
+from fuzzydict.embedding.base import Embedding
 from fuzzydict.errors import FileFormatError, OptionError, ReadOnlyError, ShapeError, quoted
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.embedding.base import Embedding
-    from fuzzydict.embedding.encoder import Unprojected
-
 
 # ---- one linear map -------------------------------------------------------------------------
 
@@ -36,15 +30,6 @@ class Factors(NamedTuple):
 
 #: A matrix (E, r), or its factors; None is the identity.
 Projection = Array | Factors | None
-
-
-def project(vectors: ArrayLike, projection: Projection, role: str = "query") -> Array:
-    """Return vectors (..., E) multiplied with a projection, (..., r).
-
-    Raises:
-        ShapeError: the vectors are not of the size that the projection takes.
-    """
-    return project_forward(as_floats(vectors=vectors)[0], projection, role)[0]
 
 
 def project_forward(
@@ -86,21 +71,14 @@ def _outer(a: Array, b: Array) -> Array:
     return total
 
 
-def composed(first: Projection, second: Projection) -> Any:
-    """Return the one linear map that applies ``first`` and then ``second``.
-
-    >>> composed(np.array([[2.0]]), Factors(np.array([[1.0]]), np.array([[3.0]]))).tolist()
-    [[8.0]]
-    """
+def _composed(first: Projection, second: Projection) -> Any:
+    """Return the one linear map that applies ``first`` and then ``second``."""
     if first is None or second is None:
         return second if first is None else first
     if isinstance(first, Factors) and isinstance(second, Factors):
         # (I + A B') (I + C D') = I + A (B + D C' B)' + C D'
         turned = first.right + second.right @ (second.left.T @ first.right)
-        return Factors(
-            np.concatenate([first.left, second.left], axis=1),
-            np.concatenate([turned, second.right], axis=1),
-        )
+        return Factors(np.hstack([first.left, second.left]), np.hstack([turned, second.right]))
     return project_forward(first.whole if isinstance(first, Factors) else first, second)[0]
 
 
@@ -108,52 +86,31 @@ def _checked(role: str, projection: Any) -> Any:
     """Return a read-only copy of a projection."""
     if projection is None:
         return None
-    if not isinstance(projection, Factors):
-        return _checked_matrix(role, projection)
-    checked = Factors(*(_checked_matrix(f"{role}.{n}", p) for n, p in projection._asdict().items()))
-    if checked.left.shape != checked.right.shape:
-        raise ShapeError(
-            f"the factors of {role} must be of one shape (E, r), "
-            f"got {checked.left.shape} and {checked.right.shape}"
-        )
-    return checked
-
-
-def _checked_matrix(name: str, matrix: ArrayLike) -> Array:
-    checked = np.array(as_floats(**{name: matrix})[0])
-    if checked.ndim != 2 or not checked.size:
-        raise ShapeError(f"{name} must be a matrix (E, r), got shape {checked.shape}")
-    require_finite(checked, **{name: checked})
-    checked.flags.writeable = False
-    return checked
+    if isinstance(projection, Factors):
+        parts = projection._asdict().items()
+        checked = Factors(*(_checked(f"{role}.{name}", part) for name, part in parts))
+        if checked.left.shape != checked.right.shape:
+            raise ShapeError(
+                f"the factors of {role} must be of one shape (E, r), "
+                f"got {checked.left.shape} and {checked.right.shape}"
+            )
+        return checked
+    matrix = np.array(as_floats(**{role: projection})[0])
+    if matrix.ndim != 2 or not matrix.size:
+        raise ShapeError(f"{role} must be a matrix (E, r), got shape {matrix.shape}")
+    require_finite(matrix, **{role: matrix})
+    matrix.flags.writeable = False
+    return matrix
 
 
 def _gain(projection: Projection) -> float:
     """Return how many times as long a vector may become, or more."""
     if projection is None:
         return 1.0
-    if isinstance(projection, Factors):
-        return 1 + _norm(projection.left) * _norm(projection.right)
-    return _norm(projection)
-
-
-def _norm(matrix: Array) -> float:
+    parts = projection if isinstance(projection, Factors) else (projection,)
     with np.errstate(over="ignore"):
-        return float(np.linalg.norm(matrix.astype(np.float64, copy=False)))
-
-
-def _size_after(projection: Projection) -> int | None:
-    """Return the size of projected vectors; None for the identity."""
-    if projection is None:
-        return None
-    return len(projection.left) if isinstance(projection, Factors) else projection.shape[1]
-
-
-def _shown(projection: Array | Factors) -> str:
-    if isinstance(projection, Factors):
-        size, rank = projection.left.shape
-        return f"<identity and rank {rank} ({size}, {size})>"
-    return f"<array {projection.shape}>"
+        gain, *rest = (float(np.linalg.norm(part.astype(np.float64, copy=False))) for part in parts)
+    return 1 + gain * rest[0] if rest else gain
 
 
 # ---- Q, K and V -----------------------------------------------------------------------------
@@ -161,8 +118,6 @@ def _shown(projection: Array | Factors) -> str:
 ROLES = ("query", "key", "value")
 _LARGEST_GAIN = 1e12  # times as long as a vector: the square of its length is far below 3e38
 _BOTH = "both"  # one projection for queries and keys, in a file
-#: What the names of projected embeddings have, before the digest of the projections.
-PROJECTED = ", projected "
 
 
 class Projections:
@@ -209,8 +164,12 @@ class Projections:
             value=_checked("value", value),
             embedding=embedding,
         )
-        sizes = [_size_after(projection) for projection in (self.query, self.key)]
-        if len({*sizes} - {None}) > 1:
+        sizes = [
+            len(p.left) if isinstance(p, Factors) else p.shape[1]
+            for p in (self.query, self.key)
+            if p is not None
+        ]
+        if len(set(sizes)) > 1:
             raise ShapeError(
                 f"query and key must lead to vectors of one size to be compared, "
                 f"got {sizes[0]} and {sizes[1]}"
@@ -235,26 +194,25 @@ class Projections:
 
     def project_queries(self, vectors: ArrayLike) -> Array:
         """Return ``vectors Q`` for vectors (..., E): (..., r); ShapeError if E is another."""
-        return project(vectors, self.query, "query")
+        return self._project("query", vectors)
 
     def project_keys(self, vectors: ArrayLike) -> Array:
         """Return ``vectors K`` for vectors (..., E): (..., r), likewise."""
-        return project(vectors, self.key, "key")
+        return self._project("key", vectors)
 
     def project_values(self, values: ArrayLike) -> Array:
         """Return ``values V`` for values (..., Ev): (..., Ev'), likewise."""
-        return project(values, self.value, "value")
+        return self._project("value", values)
+
+    def _project(self, role: str, vectors: ArrayLike) -> Array:
+        return project_forward(as_floats(vectors=vectors)[0], getattr(self, role), role)[0]
 
     def then(self, others: Projections) -> Projections:
         """Return the projections that apply these, and then others, to the same embedding."""
-        roles = {role: composed(getattr(self, role), getattr(others, role)) for role in ROLES}
+        roles = {role: _composed(getattr(self, role), getattr(others, role)) for role in ROLES}
         return Projections(**roles, embedding=self.embedding)
 
-    def named(self, embedding: str | None) -> Projections:
-        """Return the same projections, learned for the embedding of this name."""
-        return Projections(self.query, self.key, self.value, embedding=embedding)
-
-    # ---- as arrays ------------------------------------------------------------------------
+    # ---- as arrays and as a value ---------------------------------------------------------
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that a file holds, by name; none for the identity."""
@@ -279,7 +237,12 @@ class Projections:
         try:
             if any(name.partition(".")[0] not in (*ROLES, _BOTH) for name in arrays):
                 raise ValueError(f"they have arrays named {', '.join(arrays)[:200]}")
-            made = {role: _from_arrays(role, arrays) for role in (*ROLES, _BOTH)}
+            made = {
+                role: Factors(arrays[f"{role}.left"], arrays[f"{role}.right"])
+                if f"{role}.left" in arrays
+                else arrays.get(role)
+                for role in (*ROLES, _BOTH)
+            }
             if (both := made.pop(_BOTH)) is not None:
                 made |= {"query": both, "key": both}
             return cls(**made, embedding=embedding)
@@ -296,8 +259,6 @@ class Projections:
             state.update(name.encode("ascii"))
             state.update(np.ascontiguousarray(array).data)
         return state.hexdigest()
-
-    # ---- as a value -----------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Callable[..., Projections], tuple[object, ...]]:
         return partial(type(self).from_arrays, embedding=self.embedding), (self.arrays(),)
@@ -319,57 +280,15 @@ class Projections:
         return hash((self.digest, self.embedding))
 
     def __repr__(self) -> str:
-        given = {role: getattr(self, role) for role in ROLES}
-        roles = (f"{role}={_shown(one)}" for role, one in given.items() if one is not None)
-        return f"{type(self).__name__}({', '.join(roles)})"
-
-
-def _from_arrays(role: str, arrays: Mapping[str, Any]) -> Any:
-    """Return the projection of a role from the arrays of a file."""
-    if f"{role}.left" in arrays:
-        return Factors(arrays[f"{role}.left"], arrays[f"{role}.right"])
-    return arrays.get(role)
-
-
-# ---- an embedding with projections ----------------------------------------------------------
-
-
-class Projected:
-    """An embedding of which queries are multiplied with Q and keys with K.
-
-    Args:
-        embedding: the embedding.
-        projections: Q and K.
-
-    >>> from fuzzydict.embedding.encoder import as_embedding
-    >>> swapped = Projections(query=[[0.0, 1.0], [1.0, 0.0]])
-    >>> projected = Projected(as_embedding({"ask": [0.0, 1.0], "key": [1.0, 0.0]}), swapped)
-    >>> projected.encode_queries(["ask"]).tolist(), projected.encode(["key"]).tolist()
-    ([[1.0, 0.0]], [[1.0, 0.0]])
-    """
-
-    def __init__(self, embedding: Unprojected, projections: Projections) -> None:
-        self.embedding, self.projections = embedding, projections
-
-    @property
-    def tells_words(self) -> bool:
-        """Whether the vectors are made of those of the words of `embedding`."""
-        return self.embedding.tells_words
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each key, (n, r)."""
-        found = self.projections.project_keys(self.embedding.encode(texts))
-        return found.astype(np.float32, copy=False)
-
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a vector for each query, (n, r)."""
-        found = self.projections.project_queries(self.embedding.encode_queries(texts))
-        return found.astype(np.float32, copy=False)
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what identifies the embedding and the projections."""
-        found = self.embedding.fingerprint()
-        return {**found, "name": f"{found['name']}{PROJECTED}{self.projections.digest}"}
+        shown = []
+        for role in ROLES:
+            projection = getattr(self, role)
+            if isinstance(projection, Factors):
+                size, rank = projection.left.shape
+                shown.append(f"{role}=<identity and rank {rank} ({size}, {size})>")
+            elif projection is not None:
+                shown.append(f"{role}=<array {projection.shape}>")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def as_projections(projections: Any) -> Projections | None:
@@ -388,19 +307,13 @@ def as_projections(projections: Any) -> Projections | None:
     )
 
 
-def with_projections(embedding: Unprojected, projections: Projections | None) -> Embedding:
-    """Return an embedding with projections.
-
-    Raises:
-        OptionError: the projections were learned for another embedding; the message names both.
-    """
-    if projections is None or projections.is_identity:
-        return embedding
-    if projections.embedding:  # its name may be a hash of all vectors, which takes a while
-        name = embedding.fingerprint()["name"]
-        if name != projections.embedding:
-            raise OptionError(
-                f"projections: these are for {projections.embedding}, and the embedding is "
-                f"{name}; give that embedding, or other projections"
-            )
-    return Projected(embedding, projections)
+def require_learned_for(embedding: Embedding, projections: Projections | None) -> None:
+    """Raise OptionError if projections were learned for another embedding, naming both."""
+    if projections is None or projections.is_identity or not projections.embedding:
+        return  # without its name, which may be a hash of all vectors and take a while
+    name = embedding.fingerprint()["name"]
+    if name != projections.embedding:
+        raise OptionError(
+            f"projections: these are for {projections.embedding}, and the embedding is "
+            f"{name}; give that embedding, or other projections"
+        )

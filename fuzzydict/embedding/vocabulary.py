@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,25 +29,16 @@ _FREQUENT = 30_000  # the most frequent words, which a slip may have meant
 _SHORTEST = 5  # letters of a word in which a slip is looked for
 _REMEMBERED = 1 << 14  # words never seen whose stand-ins are kept
 _MOST_COUNTED = 1 << 62  # in all, so that sums of counts are exact
-
-
 _AMERICAN = re.compile(r"(?<=[iy])s(?=[aei])")  # "moisturiser", as far as no table lists it
 
 
 class Found(NamedTuple):
-    """What a vocabulary says of a word.
+    """What a vocabulary says of a word."""
 
-    Attributes:
-        row: its row, or that of what stands in for it; -1 if nothing does.
-        weight: its weight in a phrase.
-        is_known: whether the row is its own.
-        trust: 1 for a known word or a form of one, less for a slip, and 0 for nothing.
-    """
-
-    row: int
-    weight: float
-    is_known: bool
-    trust: float
+    row: int  # its own, or that of what stands in for it; -1 if nothing does
+    weight: float  # in a phrase
+    is_known: bool  # whether the row is its own
+    trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
 
 
 class Vocabulary:
@@ -70,20 +61,20 @@ class Vocabulary:
 
     def __init__(self, words: Sequence[str], counts: Sequence[int] | NDArray[Any]) -> None:
         self.words = list(words)
-        if not set(map(type, self.words)) <= {str}:
-            for word in self.words:
-                if not isinstance(word, str):
-                    raise ArgumentTypeError(f"words: expected texts, got {quoted(word)}")
+        if any(not issubclass(kind, str) for kind in set(map(type, self.words))):
+            odd = next(word for word in self.words if not isinstance(word, str))
+            raise ArgumentTypeError(f"words: expected texts, got {quoted(odd)}")
         self._rows = dict(zip(self.words, range(len(self.words)), strict=True))
         if len(self._rows) < len(self.words):
-            (twice, _), *_ = Counter(self.words).most_common(1)
+            ((twice, _),) = Counter(self.words).most_common(1)
             raise ShapeError(f"words: {quoted(twice)} comes twice; keep one of its vectors")
         together = "".join(self.words)
         self.has_phrases = " " in together or "_" in together
         if not together.isascii() or together != together.lower():  # else all are plain already
             for row, word in enumerate(self.words):
                 if not (word.isascii() and word.islower()):
-                    self._rows.setdefault(word.lower() if word.isascii() else _plain(word), row)
+                    plainly = word.lower() if word.isascii() else " ".join(words_of(word))
+                    self._rows.setdefault(plainly, row)
         self.counts = _checked_counts(counts, len(self.words))
         self._stand_in = lru_cache(_REMEMBERED)(self._nearest_word)
 
@@ -112,38 +103,34 @@ class Vocabulary:
         >>> Vocabulary(["the", "color"], [70000, 140]).find("colors").row
         1
         """
-        weights = self._weights
         row = self._rows.get(word)
         if row is not None:
-            return Found(row, float(weights[row]), True, 0.0 if word.isdecimal() else 1.0)
-        unseen = float(weights[-1])
-        row, is_form = self._stand_in(word)
-        if row is None:
-            return Found(-1, unseen, False, 0.0)
-        likeness = Indel.normalized_similarity(word, self.words[row])
-        return Found(row, unseen, False, 1.0 if is_form else likeness)
+            return Found(row, float(self._weights[row]), True, 0.0 if word.isdecimal() else 1.0)
+        row, trust = self._stand_in(word)
+        return Found(row, float(self._weights[-1]), False, trust)
 
-    def _nearest_word(self, word: str) -> tuple[int | None, bool]:
-        """Return the row of what a word never seen is a form or a slip of, and whether a form."""
+    def _nearest_word(self, word: str) -> tuple[int, float]:
+        """Return the row of what a word never seen is a form or a slip of, and how sure that is."""
         if " " in word:
-            return None, False
-        rows = self._rows
-        for base in _bases(word):
-            if base in rows:
-                return rows[base], True
-        return self._slip_of(word), False
+            return -1, 0.0
+        entry = look_up(word)
+        for base in (entry.form, entry.stem, _AMERICAN.sub("z", word)):
+            if base in self._rows:
+                return self._rows[base], 1.0
+        row = self._slip_of(word)
+        if row is None:
+            return -1, 0.0
+        return row, Indel.normalized_similarity(word, self.words[row])
 
     def _slip_of(self, word: str) -> int | None:
         if len(word) < _SHORTEST or not (word.isalpha() and word.isascii()):
             return None
-        # One slip leaves the first two letters, or the last two.
-        found = [
-            near[place]
-            for near, known in map(
-                self._frequent_like, (word[:2], word[0] + word[-2:]), [len(word)] * 2
-            )
-            for place in _one_slip_from(word, known)
-        ]
+        found = []
+        for letters in (word[:2], word[0] + word[-2:]):  # one slip leaves some of them
+            rows, known = self._frequent_like(letters, len(word))
+            if known:
+                edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)
+                found += [rows[place] for place in np.flatnonzero(edits[0] <= 1).tolist()]
         return min(found, default=None)
 
     @cached_property
@@ -221,10 +208,6 @@ class Vocabulary:
         return cls(texts_of(arrays["words"]), counts)
 
 
-def _plain(word: str) -> str:
-    return word if word.isascii() and word.islower() else " ".join(words_of(word))
-
-
 def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.int64]:
     given = as_array("counts", counts)
     if given.shape != (size,):
@@ -238,21 +221,3 @@ def _checked_counts(counts: Sequence[int] | NDArray[Any], size: int) -> NDArray[
     if given.sum(dtype=np.float64) > _MOST_COUNTED:
         raise ShapeError(f"counts: expected {_MOST_COUNTED} words in all at most; scale them down")
     return given.astype(np.int64, copy=False)
-
-
-# ---- what stands in for words never seen ---------------------------------------------------------
-
-
-def _one_slip_from(word: str, known: list[str]) -> list[int]:
-    if not known:
-        return []
-    edits = cdist([word], known, scorer=OSA.distance, score_cutoff=1, dtype=np.uint8)[0]
-    return list(map(int, np.flatnonzero(edits <= 1)))
-
-
-def _bases(word: str) -> Iterator[str]:
-    """Yield what a word may be a form of, the likeliest first."""
-    entry = look_up(word)
-    yield entry.form
-    yield entry.stem
-    yield _AMERICAN.sub("z", word)

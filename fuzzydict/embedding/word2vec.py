@@ -12,13 +12,7 @@ import numpy as np
 
 from fuzzydict._arrays import units
 from fuzzydict._files import bytes_of, decoded
-from fuzzydict.errors import (
-    ArgumentTypeError,
-    MissingCorpusError,
-    OptionError,
-    ShapeError,
-    quoted,
-)
+from fuzzydict.errors import ArgumentTypeError, MissingCorpusError, OptionError, ShapeError, quoted
 from fuzzydict.text.words import words
 
 if TYPE_CHECKING:
@@ -57,15 +51,7 @@ def read_sentences(paths: Iterable[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class Model:
-    """A word2vec model of a recipe.
-
-    Attributes:
-        sg, window, vector_size, epochs, sample, negative: as in gensim.
-        stems: whether to train on the stems of words (Snowball), so that all inflections of a
-            word have the vector of its stem.
-        copies: how often to train it, each time from the next seed. Combined, the copies agree on
-            what the text says, and the noise of each is reduced.
-    """
+    """A word2vec model of a recipe; the first attributes are as in gensim."""
 
     sg: bool
     window: int
@@ -73,7 +59,9 @@ class Model:
     epochs: int
     sample: float
     negative: int = 10
+    #: Whether to train on stems (Snowball), so that a word's inflections have one vector.
     stems: bool = False
+    #: How often to train it, each time from the next seed; combined, their noise is reduced.
     copies: int = 1
 
 
@@ -118,6 +106,8 @@ def train(
         ShapeError: no word occurs ``min_count`` times.
         OptionError: the recipe is empty, or size, min_count or seed is out of range.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     runs = [(model, copy) for model in recipe for copy in range(model.copies)]
     if not runs or min_count < 1 or not 0 <= seed < 2**32 or (size is not None and size < 1):
         raise OptionError(
@@ -134,33 +124,77 @@ def train(
         )
     stems = _stems(occurrences) if any(model.stems for model in recipe) else {}
     stemmed = [[stems[word] for word in sentence] for sentence in sentences] if stems else []
-    counter = _EpochCounter(sum(model.epochs for model, _ in runs), progress)
+    epochs = _Epochs(sum(model.epochs for model, _ in runs), progress)
 
     def vectors(run: tuple[Model, int]) -> NDArray[np.float32]:
         model, copy = run
         text, names = (stemmed, [stems[w] for w in words]) if model.stems else (sentences, words)
-        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, counter)
+        trained = _word2vec(model, text, min_count, (seed + copy) % 2**32, epochs)
         return units(trained[names])
 
-    parts = _at_once(vectors, runs, counter)
+    with ThreadPoolExecutor() as pool:
+        try:
+            parts = list(pool.map(vectors, runs))
+        except BaseException as error:  # also Ctrl-C; leaving the pool waits for its threads
+            epochs.error = error
+            raise
     counts = np.array([occurrences[word] for word in words], np.int64)
     side_by_side = np.hstack(parts) / np.float32(len(parts) ** 0.5)
     return Trained(words, counts, side_by_side if size is None else combine(side_by_side, size))
 
 
-def _at_once(
-    vectors: Callable[[tuple[Model, int]], NDArray[np.float32]],
-    runs: Sequence[tuple[Model, int]],
-    counter: _EpochCounter,
-) -> list[NDArray[np.float32]]:
-    from concurrent.futures import ThreadPoolExecutor
+class _Epochs:
+    """Counts the epochs of all models. After an error, each thread ends with it at its next one."""
 
-    with ThreadPoolExecutor() as pool:
-        try:
-            return list(pool.map(vectors, runs))
-        except BaseException as error:  # also Ctrl-C; leaving the pool waits for its threads
-            counter.stop(error)
-            raise
+    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self.error: BaseException | None = None
+        self._done, self._total, self._progress, self._lock = 0, total, progress, Lock()
+
+    def ended(self) -> None:
+        """Tell ``progress`` of one more."""
+        with self._lock:
+            if self.error is not None:
+                raise self.error
+            self._done += 1
+            try:
+                if self._progress is not None:
+                    self._progress(self._done, self._total)
+            except BaseException as error:
+                self.error = error
+                raise
+
+
+def _word2vec(
+    model: Model, sentences: Sequence[Sequence[str]], min_count: int, seed: int, epochs: _Epochs
+) -> Any:
+    """Return gensim's KeyedVectors, trained by one worker: more would update in random order."""
+    from gensim.models import Word2Vec
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class Count(CallbackAny2Vec):  # type: ignore[misc]
+        def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
+            epochs.ended()
+
+    return Word2Vec(
+        sentences,
+        sg=int(model.sg),
+        window=model.window,
+        vector_size=model.vector_size,
+        epochs=model.epochs,
+        sample=model.sample,
+        negative=model.negative,
+        min_count=min_count,
+        seed=seed,
+        workers=1,
+        callbacks=[Count()],
+    ).wv
+
+
+def _stems(words: Counter[str]) -> dict[str, str]:
+    from nltk.stem.snowball import SnowballStemmer
+
+    stem = SnowballStemmer("english").stem
+    return {word: stem(word) for word in words}
 
 
 def combine(
@@ -183,70 +217,6 @@ def combine(
     there = squares > squares[0] * 1e-12
     scales = np.where(there, np.where(there, squares, 1.0) ** ((power - 1) / 2), 0.0)
     return units(rows @ (axes * scales)).astype(np.float32)
-
-
-def _word2vec(
-    model: Model,
-    sentences: Sequence[Sequence[str]],
-    min_count: int,
-    seed: int,
-    counter: _EpochCounter,
-) -> Any:
-    """Return gensim's KeyedVectors, trained by one worker: more would update in random order."""
-    from gensim.models import Word2Vec
-    from gensim.models.callbacks import CallbackAny2Vec
-
-    class Count(CallbackAny2Vec):  # type: ignore[misc]
-        def on_epoch_end(self, model: object) -> None:  # noqa: ARG002
-            counter.add()
-
-    return Word2Vec(
-        sentences,
-        sg=int(model.sg),
-        window=model.window,
-        vector_size=model.vector_size,
-        epochs=model.epochs,
-        sample=model.sample,
-        negative=model.negative,
-        min_count=min_count,
-        seed=seed,
-        workers=1,
-        callbacks=[Count()],
-    ).wv
-
-
-class _EpochCounter:
-    """Reports how many epochs are done, over all models and threads.
-
-    After a stop, or an error in ``progress``, each thread ends after its epoch with that error.
-    """
-
-    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
-        self._done, self._total, self._progress, self._lock = 0, total, progress, Lock()
-        self._error: BaseException | None = None
-
-    def add(self) -> None:
-        with self._lock:
-            if self._error is not None:
-                raise self._error
-            self._done += 1
-            if self._progress is not None:
-                try:
-                    self._progress(self._done, self._total)
-                except BaseException as error:
-                    self._error = error
-                    raise
-
-    def stop(self, error: BaseException) -> None:
-        with self._lock:
-            self._error = error
-
-
-def _stems(words: Counter[str]) -> dict[str, str]:
-    from nltk.stem.snowball import SnowballStemmer
-
-    stem = SnowballStemmer("english").stem
-    return {word: stem(word) for word in words}
 
 
 def words_of_sentence(sentence: str | Sequence[str]) -> list[str]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, make_room, units_and_lengths
+from fuzzydict._arrays import as_floats, units_and_lengths
 from fuzzydict._files import header_digest, read_arrays, texts_of, write_arrays
 from fuzzydict.embedding import word2vec as training
 from fuzzydict.embedding.matrix import LARGEST, Matrix, SideBySide, are_in_range
 from fuzzydict.embedding.vocabulary import Vocabulary
-from fuzzydict.errors import (
-    ArgumentTypeError,
-    FileFormatError,
-    ShapeError,
-    quoted,
-)
+from fuzzydict.errors import ArgumentTypeError, FileFormatError, ShapeError, quoted
 
 if TYPE_CHECKING:
     import os
@@ -27,30 +22,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# ---- words and their vectors ---------------------------------------------------------------------
-
 _KIND = "word vectors"
 _BLOCK = 8192  # words of texts that are summed at a time, to save memory
-_KEPT = 1 << 12  # words that are looked up once
 
 
 class KnownWord(NamedTuple):
-    """What is compared of a word.
+    """What is compared of a word: its own vector, or that of what stands in for it."""
 
-    Attributes:
-        unit: its own vector, (E,), or of what stands in for it, of length one; zeros if there is
-            none.
-        length: that of the vector.
-        weight: its weight in a phrase.
-        is_known: whether the vector is its own.
-        trust: 1 for a known word or a form of one, less for a slip, and 0 for nothing.
-    """
-
-    unit: NDArray[np.float32]
-    length: float
-    weight: float
-    is_known: bool
-    trust: float
+    unit: NDArray[np.float32]  # (E,), of length one; zeros if there is none
+    length: float  # of the vector
+    weight: float  # in a phrase
+    is_known: bool  # whether the vector is its own
+    trust: float  # 1 for a known word or a form of one, less for a slip, and 0 for nothing
 
     @property
     def vector(self) -> NDArray[np.float32]:
@@ -77,10 +60,9 @@ class WordVectors:
     [[1.0, 0.0], [0.5, 0.5], [0.0, 0.0]]
     """
 
-    tells_words = True
     vocabulary: Vocabulary
     matrix: Matrix
-    ships_as: str | None = None  # the name of vectors that ship with the package
+    ships_as: str | None  # the name of vectors that ship with the package
 
     def __init__(
         self,
@@ -105,17 +87,15 @@ class WordVectors:
         rows.flags.writeable = False
         self._set(vocabulary, Matrix(rows))
 
-    def _set(self, vocabulary: Vocabulary, matrix: Matrix) -> None:
-        self.vocabulary, self.matrix = vocabulary, matrix
-        self._known: dict[str, KnownWord] = {}
+    def _set(self, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
+        self.vocabulary, self.matrix, self.ships_as = vocabulary, matrix, ships_as
+        self._nothing = np.zeros(matrix.size, np.float32)
+        self._nothing.flags.writeable = False
+        return self
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, matrix: Matrix, ships_as: str | None = None) -> Self:
-        vectors = cls.__new__(cls)
-        vectors._set(vocabulary, matrix)
-        if ships_as is not None:
-            vectors.ships_as = ships_as
-        return vectors
+        return cls.__new__(cls)._set(vocabulary, matrix, ships_as)
 
     # ---- texts and words ------------------------------------------------------------------
 
@@ -125,10 +105,20 @@ class WordVectors:
         Rare words weigh more than frequent ones. A word never seen has the vector of what it is
         a form or a slip of, or none. A text without a word that has one has the zero vector.
         """
-        _require_texts(texts)
+        if isinstance(texts, str):
+            raise ArgumentTypeError(
+                f"texts: expected a list of texts, got the text {quoted(texts)}"
+            )
         encoded = np.zeros((len(texts), self.size), np.float32)
-        for some, split in _blocks(map(self.vocabulary.tokens, texts)):
-            encoded[some] = self._means(split)
+        start, count, split = 0, 0, list[list[str]]()
+        for end, text in enumerate(texts, 1):
+            if not isinstance(text, str):
+                raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)}")
+            split.append(self.vocabulary.tokens(text))
+            count += len(split[-1])
+            if count >= _BLOCK or end == len(texts):
+                encoded[start:end] = self._means(split)
+                start, count, split = end, 0, []
         return encoded
 
     def _means(self, split: list[list[str]]) -> NDArray[np.float32]:
@@ -150,50 +140,32 @@ class WordVectors:
             means[filled] = np.add.reduceat(vectors[flat] * shares[:, None], starts)
         return means
 
-    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return what `encode` returns: queries and keys are encoded alike."""
-        return self.encode(texts)
-
     def word(self, word: str) -> KnownWord:
-        """Return what is compared of a word in its plain form. It is looked up once, and kept.
+        """Return what is compared of a word in its plain form.
 
         >>> vectors = WordVectors(["red", "color"], [[2.0, 0.0], [0.0, 1.0]])
         >>> vectors.word("red").unit.tolist(), vectors.word("colour").is_known
         ([1.0, 0.0], False)
         """
-        known = self._known.get(word)
-        if known is None:
-            row, weight, is_known, trust = self.vocabulary.find(word)
-            unit, length = self._nothing, 0.0
-            if row >= 0:
-                ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
-                unit.flags.writeable = False
-            known = KnownWord(unit, float(length), weight, is_known, trust)
-            make_room(self._known, _KEPT)
-            self._known[word] = known
-        return known
+        row, weight, is_known, trust = self.vocabulary.find(word)
+        if row < 0:
+            return KnownWord(self._nothing, 0.0, weight, is_known, trust)
+        ((unit,), ((length,),)) = units_and_lengths(self.matrix.row(row)[None])
+        unit.flags.writeable = False
+        return KnownWord(unit, float(length), weight, is_known, trust)
 
     def look_up(self, words: Sequence[str]) -> list[KnownWord]:
-        """Return the `word` of each of several words, looked up together; none is kept."""
-        known = {word: one for word in words if (one := self._known.get(word)) is not None}
-        if new := [word for word in dict.fromkeys(words) if word not in known]:
-            found = list(map(self.vocabulary.find, new))
-            rows = np.array([one.row for one in found if one.row >= 0], np.intp)
-            vectors = self.matrix.rows(rows)
-            rows_of, lengths = units_and_lengths(vectors)
-            rows_of.flags.writeable = False
-            each = zip(rows_of, lengths[:, 0].tolist(), strict=True)
-            for word, (row, *others) in zip(new, found, strict=True):
-                known[word] = KnownWord(
-                    *(next(each) if row >= 0 else (self._nothing, 0.0)), *others
-                )
+        """Return the `word` of each of several words, whose vectors are gathered together."""
+        found = {word: self.vocabulary.find(word) for word in dict.fromkeys(words)}
+        rows = np.array([one.row for one in found.values() if one.row >= 0], np.intp)
+        units, lengths = units_and_lengths(self.matrix.rows(rows))
+        units.flags.writeable = False
+        each = zip(units, lengths[:, 0].tolist(), strict=True)
+        known = {
+            word: KnownWord(*(next(each) if row >= 0 else (self._nothing, 0.0)), *others)
+            for word, (row, *others) in found.items()
+        }
         return [known[word] for word in words]
-
-    @cached_property
-    def _nothing(self) -> NDArray[np.float32]:
-        nothing = np.zeros(self.size, np.float32)
-        nothing.flags.writeable = False
-        return nothing
 
     # ---- making, loading and saving -------------------------------------------------------
 
@@ -241,10 +213,7 @@ class WordVectors:
             FileNotFoundError: there is no such file.
             FileFormatError: the file is damaged, of another kind, or of another version.
         """
-        return cls._from_file(path, read_arrays(path, _KIND).arrays)
-
-    @classmethod
-    def _from_file(cls, path: object, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        arrays = read_arrays(path, _KIND).arrays
         try:
             vocabulary = Vocabulary.from_arrays(arrays)
             matrix = Matrix.from_arrays(arrays, len(vocabulary))
@@ -346,35 +315,11 @@ class WordVectors:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.ships_as is not None:
-            return shipped, (self.ships_as,)
-        return _unpickled, (type(self), self.vocabulary, self.matrix)
+            return (English if self.ships_as == ENGLISH else Brown), ()
+        return type(self)._of, (self.vocabulary, self.matrix)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words, vectors of {self.size}>"
-
-
-def _unpickled(cls: type[WordVectors], vocabulary: Vocabulary, matrix: Matrix) -> WordVectors:
-    return cls._of(vocabulary, matrix)
-
-
-def _require_texts(texts: Sequence[str]) -> None:
-    if isinstance(texts, str):
-        raise ArgumentTypeError(f"texts: expected a list of texts, got the text {quoted(texts)}")
-    for text in texts:
-        if not isinstance(text, str):
-            raise ArgumentTypeError(f"texts: expected texts alone, got {quoted(text)} among them")
-
-
-def _blocks(split: Iterable[list[str]]) -> Iterator[tuple[slice, list[list[str]]]]:
-    """Yield texts some at a time, with their places, so that memory stays bounded."""
-    start, words, block = 0, 0, list[list[str]]()
-    for each in split:
-        block.append(each)
-        words += len(each)
-        if words >= _BLOCK:
-            yield slice(start, start + len(block)), block
-            start, words, block = start + len(block), 0, []
-    yield slice(start, start + len(block)), block
 
 
 # ---- the vectors that ship -----------------------------------------------------------------
@@ -382,11 +327,6 @@ def _blocks(split: Iterable[list[str]]) -> Iterator[tuple[slice, list[list[str]]
 #: The names of the vectors that ship.
 BROWN, ENGLISH = "brown", "english"
 _FILES = {BROWN: (BROWN, ENGLISH), ENGLISH: (ENGLISH,)}
-
-
-def shipped(name: str) -> WordVectors:
-    """Return the vectors that ship under this name."""
-    return English() if name == ENGLISH else Brown()
 
 
 @cache
@@ -436,7 +376,7 @@ def _opened(name: str) -> _Table:
     _, arrays, later = read_arrays(_path(name), _KIND, later=("vectors",))
     words = texts_of(arrays["words"])
     arrays["vectors"] = later["vectors"].array
-    return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words), is_ours=True))
+    return _Table(words, arrays["counts"], Matrix.from_arrays(arrays, len(words)))
 
 
 def _path(name: str) -> str:

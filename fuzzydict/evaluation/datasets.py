@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from fuzzydict._files import bytes_of, decoded
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.dict_files import read_json
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
 
 _EXAMPLE = (
     '{"dictionaries": [{"keys": ["color"], "queries": [{"query": "hue", "accept": ["color"]}]}]}'
@@ -21,7 +16,7 @@ _EXAMPLE = (
 
 
 class Query(NamedTuple):
-    """A query, and the keys that are right answers to it."""
+    """A query, and the keys that are right answers to it; none where no key answers it."""
 
     text: str
     accept: frozenset[str]
@@ -51,43 +46,38 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
     A set has the name of its file, which holds an object such as ``{"dictionaries": [{"keys":
     ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}``. Accepted keys are
-    among the keys, and no key comes twice.
+    among the keys, and no key comes twice. A query that no key answers has ``"accept": []``.
 
     Raises:
         OSError: a file cannot be read.
         FileFormatError: a file is not a retrieval set, or a folder has none.
     """
-    files: list[Path] = []
+    sets = []
     for path in paths:
-        found = sorted(path.glob("*.json")) if path.is_dir() else [path]
-        if not found:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
             raise FileFormatError(f"{path}: the folder has no .json file; name another")
-        files += found
-    return [_read_set(file) for file in files]
-
-
-def _read_set(path: Path) -> RetrievalSet:
-    dictionaries = read_json(path, example=_EXAMPLE).get("dictionaries")
-    if not isinstance(dictionaries, list) or not dictionaries:
-        raise FileFormatError(f"{path}: is no retrieval set; expected {_EXAMPLE}")
-    read = [_dictionary(f"{path}: dictionary {i}", d) for i, d in enumerate(dictionaries)]
-    return RetrievalSet(path.stem, read)
+        for file in files:
+            dictionaries = read_json(file, example=_EXAMPLE).get("dictionaries")
+            if not isinstance(dictionaries, list) or not dictionaries:
+                raise FileFormatError(f"{file}: is no retrieval set; expected {_EXAMPLE}")
+            read = [_dictionary(f"{file}: dictionary {i}", d) for i, d in enumerate(dictionaries)]
+            sets.append(RetrievalSet(file.stem, read))
+    return sets
 
 
 def _dictionary(where: str, content: Any) -> Dictionary:
-    keys = _texts(where, content, "keys")
+    keys = _list(where, content, "keys", of_texts=True)
     known = Counter(keys)
     twice, times = known.most_common(1)[0]
     if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
-    queries = _list(where, content, "queries")
-    return Dictionary(
-        keys, [_query(f"{where}, query {i}", query, known) for i, query in enumerate(queries)]
-    )
+    queries = enumerate(_list(where, content, "queries"))
+    return Dictionary(keys, [_query(f"{where}, query {i}", query, known) for i, query in queries])
 
 
 def _query(where: str, content: Any, keys: Collection[str]) -> Query:
-    accept = _texts(where, content, "accept")
+    accept = _list(where, content, "accept", of_texts=True, or_empty=True)
     text = content.get("query")
     if not isinstance(text, str):
         raise FileFormatError(f'{where}: its "query" must be a string, got {quoted(text)}')
@@ -100,21 +90,19 @@ def _query(where: str, content: Any, keys: Collection[str]) -> Query:
     return Query(text, frozenset(accept))
 
 
-def _texts(where: str, content: Any, name: str) -> list[str]:
-    found = _list(where, content, name)
-    for item in found:
-        if not isinstance(item, str):
-            raise FileFormatError(
-                f'{where}: its "{name}" must all be strings, got {quoted(item)}; put it in quotes'
-            )
-    return found
-
-
-def _list(where: str, content: Any, name: str) -> list[Any]:
-    """Return the list of this name in an object, which must not be empty."""
+def _list(
+    where: str, content: Any, name: str, *, of_texts: bool = False, or_empty: bool = False
+) -> list[Any]:
+    """Return the list of this name in an object."""
     found = content.get(name) if isinstance(content, dict) else None
-    if not isinstance(found, list) or not found:
-        raise FileFormatError(f'{where}: expected an object whose "{name}" is a list, not empty')
+    if not isinstance(found, list) or not (found or or_empty):
+        wanted = "a list" if or_empty else "a list, not empty"
+        raise FileFormatError(f'{where}: expected an object whose "{name}" is {wanted}')
+    odd = next((item for item in found if of_texts and not isinstance(item, str)), "")
+    if odd != "":
+        raise FileFormatError(
+            f'{where}: its "{name}" must all be strings, got {quoted(odd)}; put it in quotes'
+        )
     return found
 
 
@@ -136,38 +124,9 @@ def similarity_pairs() -> dict[str, list[JudgedPair]]:
     """
     from gensim.test.utils import datapath
 
-    files = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
-    return {name: read_pairs(Path(datapath(file))) for name, file in files.items()}
-
-
-def read_pairs(path: Path) -> list[JudgedPair]:
-    """Return the pairs in a file: on each line two words and a number, separated by tabs.
-
-    Blank lines, and those that begin with #, are skipped.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: a line is something else, or there is no pair.
-    """
-    lines = decoded(bytes_of(path), path).splitlines()
-    pairs = [
-        _pair(f"{path}: line {number}", line)
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.startswith("#")
-    ]
-    if not pairs:
-        raise FileFormatError(f"{path}: has no pair of words")
+    pairs = {}
+    for name, file in {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}.items():
+        lines = Path(datapath(file)).read_text("utf-8").splitlines()
+        rows = [line.split("\t") for line in lines if not line.startswith("#")]
+        pairs[name] = [JudgedPair(a, b, float(judged)) for a, b, judged in rows]
     return pairs
-
-
-def _pair(where: str, line: str) -> JudgedPair:
-    try:
-        first, second, judged = line.split("\t")
-        pair = JudgedPair(first, second, float(judged))
-    except ValueError:
-        pair = None
-    if pair is None or not math.isfinite(pair.judged):
-        raise FileFormatError(
-            f"{where} is not two words and a number, separated by tabs: {quoted(line)}"
-        )
-    return pair

@@ -7,26 +7,23 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import as_floats, whole_number
 from fuzzydict.errors import OptionError, ShapeError, printable
+from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
 from fuzzydict.io.records import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from numpy.typing import ArrayLike, NDArray
-
-    from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 
 
 _MOST_BINS = 1 << 20
@@ -38,48 +35,32 @@ _TIMED = 50  # lookups timed in a set, for each system
 class Retrieval:
     """How a system does on a retrieval set.
 
-    Attributes:
-        name: the name of the set.
-        system: the name of the system.
-        queries: the number of queries.
-        keys: the number of keys of the largest dictionary.
-        hit_at_1: share of queries whose nearest key is right.
-        mean_reciprocal_rank: of the first right key, within the first ten.
-        auroc: how well the score of the nearest key separates queries with a right key from the
-            same queries after their right keys are removed.
-        calibration_error: how far scores are from the share of right answers, over both; None if
-            scores are no probabilities.
-        microseconds: median time of a lookup.
+    Each query with right keys is asked again after these are removed. ``auroc`` tells how well the
+    score of the nearest key separates the two, and ``calibration_error`` how far scores are from
+    the share of right answers, over both. A query that no key answers counts as one whose right
+    keys were removed, and not for the other measures.
     """
 
-    name: str
-    system: str
+    name: str  # of the set
+    system: str  # its name
     queries: int
-    keys: int
-    hit_at_1: float
-    mean_reciprocal_rank: float
+    keys: int  # of the largest dictionary
+    hit_at_1: float  # share of queries whose nearest key is right
+    mean_reciprocal_rank: float  # of the first right key, within the first ten
     auroc: float
-    calibration_error: float | None
-    microseconds: float
+    calibration_error: float | None  # None if scores are no probabilities
+    microseconds: float  # median time of a lookup
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a system's cosines agree with human judgement of pairs of words.
+    """How a system's cosines agree with human judgement of pairs of words."""
 
-    Attributes:
-        name: the name of the pairs.
-        system: the name of the system.
-        pairs: the number of pairs; all count.
-        never_seen: the number of pairs with a word outside the vocabulary; None if unknown.
-        spearman: the rank correlation; NaN if all cosines are equal.
-    """
-
-    name: str
-    system: str
-    pairs: int
-    never_seen: int | None
-    spearman: float
+    name: str  # of the pairs
+    system: str  # its name
+    pairs: int  # all count
+    never_seen: int | None  # pairs with a word outside the vocabulary; None if unknown
+    spearman: float  # the rank correlation; NaN if all cosines are equal
 
 
 @dataclass(frozen=True)
@@ -109,7 +90,6 @@ def evaluate(
     Raises:
         OptionError: two systems have the same name.
 
-    >>> from fuzzydict.evaluation.datasets import Dictionary, Query, RetrievalSet
     >>> from fuzzydict.evaluation.systems import fuzzy_dict
     >>> queries = [Query("colour", frozenset({"color"})), Query("modell", frozenset({"model"}))]
     >>> tiny = RetrievalSet("tiny", [Dictionary(["brand", "model", "color"], queries)])
@@ -117,118 +97,114 @@ def evaluate(
     >>> row.system, row.hit_at_1, row.auroc
     ('FuzzyDict', 1.0, 1.0)
     """
-    report, all_answers = Report(), {system.name: _Answers() for system in systems}
-    if len(all_answers) < len(systems):
+    report = Report()
+    of_all: dict[str, list[_Answer]] = {system.name: [] for system in systems}
+    if len(of_all) < len(systems):
         names = ", ".join(repr(system.name) for system in systems)
         raise OptionError(f"systems: expected different names, got {names}")
     total, done = len(systems) * sum(len(one.queries) for one in sets), 0
     for one in sets:
-        answers = {system.name: _Answers() for system in systems}
-        timed = math.ceil(_TIMED / len(one.dictionaries))
+        answers: dict[str, list[_Answer]] = {system.name: [] for system in systems}
+        seconds: dict[str, list[float]] = {system.name: [] for system in systems}
+        most_timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
-            _collect(systems, dictionary, answers, timed)
+            sample = dictionary.queries[:: math.ceil(len(dictionary.queries) / most_timed)]
+            timed = [_timed(system, dictionary, sample) for system in systems]
+            for system, (ranker, taken) in zip(systems, timed, strict=True):
+                seconds[system.name] += taken
+                if isinstance(system.encoder, Remembering):
+                    system.encoder.remember(query.text for query in dictionary.queries)
+                answers[system.name] += _answers(ranker, dictionary.queries)
             done += len(systems) * len(dictionary.queries)
             if progress is not None:
                 progress(done, total)
         for system in systems:
-            report.retrieval.append(_retrieval(one, system, answers[system.name]))
-            all_answers[system.name].extend(answers[system.name])
+            found = answers[system.name]
+            report.retrieval.append(_retrieval(one, system, found, seconds[system.name]))
+            of_all[system.name] += found
     for system in systems:
         if sets and system.is_probability:
-            error = all_answers[system.name].calibration_error()
-            report.calibration_errors[system.name] = error
-    with_encoder = [system for system in systems if system.encoder is not None]
+            report.calibration_errors[system.name] = _calibration_error(of_all[system.name])
     for name, judged in (pairs or {}).items():
+        with_encoder = (system for system in systems if system.encoder is not None)
         report.correlations.extend(_correlation(name, judged, system) for system in with_encoder)
     return report
 
 
-class _Answers:
-    """The answers of a system to n queries."""
+class _Answer(NamedTuple):
+    """What a system answers to a query, and without the query's right keys."""
 
-    def __init__(self) -> None:
-        self.ranked: list[list[str]] = []  # the nearest keys, best first
-        self.right: list[bool] = []  # whether the nearest is right
-        self.present: list[float] = []  # its score; -inf without an answer
-        self.absent: list[float] = []  # the score of the nearest without the right keys
-        self.seconds: list[float] = []  # of some lookups
+    accept: frozenset[str]
+    ranked: list[Ranked]  # best first
+    without: list[Ranked]  # the best
 
-    def extend(self, other: _Answers) -> None:
-        for name, values in vars(other).items():
-            getattr(self, name).extend(values)
-
-    def calibration_error(self) -> float:
-        """Return the error over the queries with and without their right keys."""
-        scores = np.maximum([*self.present, *self.absent], 0)  # no answer is a score of 0
-        return expected_calibration_error(scores, [*self.right, *(False for _ in self.absent)])
+    @property
+    def is_right(self) -> bool:
+        return bool(self.ranked) and self.ranked[0].key in self.accept
 
 
-def _collect(
-    systems: Sequence[System], dictionary: Dictionary, answers: Mapping[str, _Answers], timed: int
-) -> None:
-    """Add the answers of all systems to all queries of a dictionary."""
-    texts = [query.text for query in dictionary.queries]
-    sample = texts[:: math.ceil(len(texts) / timed)]
-    rankers = []
-    for system in systems:
-        if isinstance(system.encoder, Remembering):
-            system.encoder.remember(dictionary.keys)
-            system.encoder.forget(sample)
-        rankers.append(system.over(dictionary.keys))
-        answers[system.name].seconds.extend(_seconds(rankers[-1], sample))
-    for system, ranker in zip(systems, rankers, strict=True):
-        if isinstance(system.encoder, Remembering):
-            system.encoder.remember(texts)
-        _add(answers[system.name], ranker, dictionary.queries)
-
-
-def _seconds(ranker: Ranker, queries: Sequence[str]) -> list[float]:
-    """Return the time of each lookup."""
-    ranker.best(queries[0])  # what the first lookup prepares does not count
+def _timed(
+    system: System, dictionary: Dictionary, sample: Sequence[Query]
+) -> tuple[Ranker, list[float]]:
+    """Return a system over the keys, and the seconds that it takes to look up each of a sample."""
+    if isinstance(system.encoder, Remembering):
+        system.encoder.remember(dictionary.keys)
+        system.encoder.forget(query.text for query in sample)
+    ranker = system.over(dictionary.keys)
+    ranker.best(sample[0].text)  # what the first lookup prepares does not count
     seconds = []
-    for query in queries:
+    for query in sample:
         start = time.perf_counter()
-        ranker.best(query)
+        ranker.best(query.text)
         seconds.append(time.perf_counter() - start)
-    return seconds
+    return ranker, seconds
 
 
-def _add(answers: _Answers, ranker: Ranker, queries: Sequence[Query]) -> None:
-    """Add the answers of a system to the queries of a dictionary."""
-    others = _without_right_keys(ranker, queries)
-    for query, ranked in zip(queries, ranker.ranked([q.text for q in queries], _TOPN), strict=True):
-        other = others[query]
-        answers.ranked.append([key for key, _ in ranked])
-        answers.right.append(bool(ranked) and ranked[0].key in query.accept)
-        answers.present.append(ranked[0].score if ranked else -math.inf)
-        answers.absent.append(other[0].score if other else -math.inf)
-
-
-def _without_right_keys(ranker: Ranker, queries: Sequence[Query]) -> dict[Query, list[Ranked]]:
-    """Return the best key of each query without its right keys; those with the same together."""
-    together: dict[frozenset[str], list[Query]] = {}
+def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:
+    together: dict[frozenset[str], list[str]] = {}  # queries with the same right keys
     for query in dict.fromkeys(queries):
-        together.setdefault(query.accept, []).append(query)
-    found: dict[Query, list[Ranked]] = {}
-    for accept, some in together.items():
-        ranked = ranker.ranked([query.text for query in some], 1, without=accept)
-        found.update(zip(some, ranked, strict=True))
-    return found
+        together.setdefault(query.accept, []).append(query.text)
+    without: dict[Query, list[Ranked]] = {}
+    for accept, texts in together.items():
+        found = ranker.ranked(texts, 1, without=accept)
+        without.update(zip((Query(text, accept) for text in texts), found, strict=True))
+    ranked = ranker.ranked([query.text for query in queries], _TOPN)
+    return [
+        _Answer(query.accept, found, without[query])
+        for query, found in zip(queries, ranked, strict=True)
+    ]
 
 
-def _retrieval(one: RetrievalSet, system: System, answers: _Answers) -> Retrieval:
-    accepted = [query.accept for query in one.queries]
+def _retrieval(
+    one: RetrievalSet, system: System, answers: Sequence[_Answer], seconds: Sequence[float]
+) -> Retrieval:
+    with_key = [answer for answer in answers if answer.accept]
+    accepted = [answer.accept for answer in with_key]
+    ranked = [[key for key, _ in answer.ranked] for answer in with_key]
     return Retrieval(
         name=one.name,
         system=system.name,
-        queries=len(accepted),
+        queries=len(answers),
         keys=max(len(dictionary.keys) for dictionary in one.dictionaries),
-        hit_at_1=hit_at_1([keys[0] if keys else None for keys in answers.ranked], accepted),
-        mean_reciprocal_rank=mean_reciprocal_rank(answers.ranked, accepted, topn=_TOPN),
-        auroc=auroc(answers.present, answers.absent),
-        calibration_error=answers.calibration_error() if system.is_probability else None,
-        microseconds=median(answers.seconds) * 1e6,
+        hit_at_1=hit_at_1([keys[0] if keys else None for keys in ranked], accepted),
+        mean_reciprocal_rank=mean_reciprocal_rank(ranked, accepted, topn=_TOPN),
+        auroc=auroc(*_best_scores(answers)),
+        calibration_error=_calibration_error(answers) if system.is_probability else None,
+        microseconds=median(seconds) * 1e6,
     )
+
+
+def _best_scores(answers: Sequence[_Answer]) -> tuple[list[float], list[float]]:
+    """Return the scores of the nearest keys, with right keys and without; -inf for no answer."""
+    present = [a.ranked[0].score if a.ranked else -math.inf for a in answers if a.accept]
+    return present, [a.without[0].score if a.without else -math.inf for a in answers]
+
+
+def _calibration_error(answers: Sequence[_Answer]) -> float:
+    present, absent = _best_scores(answers)
+    scores = np.maximum([*present, *absent], 0)  # no answer is a score of 0
+    are_right = [answer.is_right for answer in answers if answer.accept]
+    return expected_calibration_error(scores, are_right + [False] * len(absent))
 
 
 def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Correlation:
@@ -431,10 +407,14 @@ def _formatted(cell: object) -> str:
 
 def environment(*packages: str) -> str:
     """Return the machine and the versions that the numbers depend on, in one line."""
-    names = ("numpy", "gensim", "fuzzydict", *packages)
-    versions = ", ".join(f"{name} {_version(name)}" for name in names)
+    versions = []
+    for name in ("numpy", "gensim", "fuzzydict", *packages):
+        try:
+            versions.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            versions.append(f"{name} not installed")
     python = f"Python {platform.python_version()}"
-    return f"{os.cpu_count()} cores ({_cpu_model()}), {python}, {versions}"
+    return f"{os.cpu_count()} cores ({_cpu_model()}), {python}, {', '.join(versions)}"
 
 
 def _cpu_model() -> str:
@@ -444,13 +424,6 @@ def _cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def shown_command(*words: str | Path) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +30,10 @@ class Ranked(NamedTuple):
     score: float
 
 
-class Ranker(Protocol):
+class Ranker(ABC):
     """A system over the keys of one dictionary."""
 
+    @abstractmethod
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
@@ -42,25 +44,22 @@ class Ranker(Protocol):
 
         They are those that there would be if the keys ``without`` were not there.
         """
+        found = (self._ranked(query, topn + len(without)) for query in queries)
+        return [[one for one in some if one.key not in without][:topn] for some in found]
+
+    def _ranked(self, query: str, topn: int) -> list[Ranked]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class System:
-    """A way to find the nearest of some keys.
+    """A way to find the nearest of some keys."""
 
-    Attributes:
-        name: its name in reports.
-        over: makes a `Ranker` of keys.
-        is_probability: whether its scores are probabilities of being right.
-        encoder: gives texts their vectors, if the system has vectors.
-        never_seen: whether a text has a word outside the encoder's vocabulary; None if unknown.
-    """
-
-    name: str
-    over: Callable[[Sequence[str]], Ranker]
-    is_probability: bool = False
-    encoder: Any = None
-    never_seen: Callable[[str], bool] | None = None
+    name: str  # in reports
+    over: Callable[[Sequence[str]], Ranker]  # makes a ranker of keys
+    is_probability: bool = False  # whether scores are probabilities of being right
+    encoder: Any = None  # gives texts their vectors, if the system has vectors
+    never_seen: Callable[[str], bool] | None = None  # whether a text has words unknown to it
 
 
 # ---- FuzzyDict ----------------------------------------------------------------------------
@@ -74,32 +73,28 @@ def fuzzy_dict(name: str = "FuzzyDict", embedding: Any = None) -> System:
     >>> ranker.best("colour"), other
     ('color', 'brand')
     """
-    adapted = as_embedding(embedding)
-    never_seen = None
-    if isinstance(adapted, WordVectors):
-        known = adapted.vocabulary
+    encoder, never_seen = as_embedding(embedding), None
+    if isinstance(encoder, WordVectors):
+        known = encoder.vocabulary
 
         def never_seen(text: str) -> bool:
             return any(known.row(token) is None for token in known.tokens(text))
 
     return System(
         name,
-        lambda keys: _FuzzyRanker(keys, embedding),
+        partial(_FuzzyRanker, embedding=embedding),
         is_probability=True,
-        encoder=embedding if isinstance(embedding, Remembering) else adapted,
+        encoder=embedding if isinstance(embedding, Remembering) else encoder,
         never_seen=never_seen,
     )
 
 
-class _FuzzyRanker:
+class _FuzzyRanker(Ranker):
     """A `FuzzyDict` of the keys, without a cutoff."""
 
     def __init__(self, keys: Sequence[str], embedding: Any) -> None:
-        self._dict: FuzzyDict[str] = FuzzyDict(
-            zip(keys, keys, strict=True),
-            embedding=embedding,
-            score_cutoff=-math.inf,
-        )
+        items = zip(keys, keys, strict=True)
+        self._dict = FuzzyDict[str](items, embedding=embedding, score_cutoff=-math.inf)
         self.ranked(["a"], 1)  # encodes the keys, for the copies as well
 
     def best(self, query: str) -> str | None:
@@ -137,25 +132,17 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     """Return the system that ranks keys by the cosine of their vectors alone.
 
     ``encoder.encode(texts)`` gives (n, E). A text with the zero vector matches nothing.
+
+    >>> ranker = by_cosine("bits", as_embedding({"a": [1, 0], "b": [0, 1], "c": [1, 1]})).over("ab")
+    >>> ranker.best("c"), ranker.best("d"), ranker.ranked(["c"], 1, without="a")[0][0].key
+    ('a', None, 'b')
     """
-    return System(
-        name, lambda keys: CosineRanker(keys, encoder), encoder=encoder, never_seen=never_seen
-    )
+    over = partial(_CosineRanker, encoder=encoder)
+    return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class CosineRanker:
-    """Ranks keys by their cosine with the query, without keys that have no vector.
-
-    >>> class Compass:
-    ...     def encode(self, texts):
-    ...         points = {"north": [0, 1], "east": [1, 0], "north-east": [1, 1]}
-    ...         return np.array([points.get(text, [0, 0]) for text in texts], np.float32)
-    >>> ranker = CosineRanker(["north", "south", "east"], Compass())
-    >>> ranker.best("north-east"), ranker.best("west")
-    ('north', None)
-    >>> [(key, round(cosine, 2)) for key, cosine in ranker.ranked(["north-east"], 3)[0]]
-    [('north', 0.71), ('east', 0.71)]
-    """
+class _CosineRanker(Ranker):
+    """Ranks keys by their cosine with the query, without keys that have no vector."""
 
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
         vectors = np.asarray(encoder.encode(list(keys)), np.float32)
@@ -165,30 +152,20 @@ class CosineRanker:
         self._vectors = vectors[lengths > 0] / lengths[lengths > 0, None]
 
     def best(self, query: str) -> str | None:
-        """Return the key with the largest cosine."""
         cosines = self._cosines(query)
-        return None if cosines is None else self._keys[int(cosines.argmax())]
+        return self._keys[int(cosines.argmax())] if len(cosines) else None
 
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        """Return the keys with the ``topn`` largest cosines; equal ones in the order of keys."""
-        return [self._ranked(query, topn, without) for query in queries]
-
-    def _ranked(self, query: str, topn: int, without: Collection[str]) -> list[Ranked]:
+    def _ranked(self, query: str, topn: int) -> list[Ranked]:
         cosines = self._cosines(query)
-        if cosines is None:
-            return []
-        order = np.argsort(-cosines, kind="stable")[: topn + len(without)].tolist()
-        ranked = [Ranked(self._keys[i], float(cosines[i])) for i in order]
-        return [one for one in ranked if one.key not in without][:topn]
+        order = np.argsort(-cosines, kind="stable")[:topn].tolist()
+        return [Ranked(self._keys[i], float(cosines[i])) for i in order]
 
-    def _cosines(self, query: str) -> NDArray[np.float32] | None:
-        """Return the cosines with the keys, (S,), or None if there is nothing to compare."""
+    def _cosines(self, query: str) -> NDArray[np.float32]:
+        """Return the cosines with the keys, (S,); none if the query has no vector."""
         (vector,) = np.asarray(self._encoder.encode([query]), np.float32)
         length = np.linalg.norm(vector)
-        if not length or not self._keys:
-            return None
+        if not length:
+            return np.zeros(0, np.float32)
         return np.asarray(self._vectors @ (vector / length), np.float32)
 
 
@@ -240,7 +217,7 @@ _BATCH = 128  # texts that the sentence encoder takes at once
 _LIKELY = 0.5  # a cutoff at which difflib is much faster
 
 
-class _Difflib:
+class _Difflib(Ranker):
     """``difflib.get_close_matches``."""
 
     def __init__(self, keys: Sequence[str]) -> None:
@@ -252,17 +229,18 @@ class _Difflib:
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[Ranked]]:
-        keys = [key for key in self._keys if key not in without] if without else self._keys
-        return [self._ranked(query, keys, topn) for query in queries]
+        """Return the nearest keys, among those that are left: with fewer keys it is faster."""
+        left = [key for key in self._keys if key not in without]
+        return [self._ranked_of(left, query, topn) for query in queries]
 
-    def _ranked(self, query: str, keys: list[str], topn: int) -> list[Ranked]:
+    def _ranked_of(self, keys: list[str], query: str, topn: int) -> list[Ranked]:
         found = difflib.get_close_matches(query, keys, n=topn, cutoff=_LIKELY)
         if len(found) < topn:
             found = difflib.get_close_matches(query, keys, n=topn, cutoff=0)
         return [Ranked(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz:
+class _Rapidfuzz(Ranker):
     """``rapidfuzz.fuzz.ratio``."""
 
     def __init__(self, keys: Sequence[str]) -> None:
@@ -274,17 +252,11 @@ class _Rapidfuzz:
         found = process.extractOne(query, self._keys, scorer=fuzz.ratio)
         return None if found is None else str(found[0])
 
-    def ranked(
-        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
-    ) -> list[list[Ranked]]:
-        return [self._ranked(query, topn, without) for query in queries]
-
-    def _ranked(self, query: str, topn: int, without: Collection[str]) -> list[Ranked]:
+    def _ranked(self, query: str, topn: int) -> list[Ranked]:
         from rapidfuzz import fuzz, process
 
-        limit = topn + len(without)
-        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=limit)
-        return [Ranked(key, score / 100) for key, score, _ in found if key not in without][:topn]
+        found = process.extract(query, self._keys, scorer=fuzz.ratio, limit=topn)
+        return [Ranked(key, score / 100) for key, score, _ in found]
 
 
 def _gensim_defaults() -> System:
@@ -305,11 +277,10 @@ def _gensim_defaults() -> System:
                     encoded[i] = vectors.get_mean_vector(text.split())
             return encoded
 
-    return by_cosine(
-        "gensim's defaults",
-        MeanOfWords(),
-        never_seen=lambda text: any(word not in vectors for word in text.split()),
-    )
+    def never_seen(text: str) -> bool:
+        return any(word not in vectors for word in text.split())
+
+    return by_cosine("gensim's defaults", MeanOfWords(), never_seen)
 
 
 @cache

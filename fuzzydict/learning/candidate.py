@@ -110,7 +110,7 @@ class DictState:
                 name: str | None = self.embedding.fingerprint()["name"]
             except Exception:  # of a user's function, which may know its own texts alone
                 name = None
-            options["projections"] = made.named(name)
+            options["projections"] = Projections(made.query, made.key, made.value, embedding=name)
         if learned.scorer is not self.scorer:
             options |= {"scorer": learned.scorer, "score_cutoff": None}  # scores of another scale
         if learned.temperature not in (None, self.options["temperature"]):

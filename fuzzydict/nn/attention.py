@@ -28,8 +28,7 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError
-from fuzzydict.nn.base import Scorer
-from fuzzydict.nn.scorers import ScaledDot, ScorerLike, as_scorer
+from fuzzydict.nn.scorers import ScaledDot, Scorer, ScorerLike, as_scorer
 from fuzzydict.nn.softmax import (
     Normalize,
     as_normalizer,
@@ -48,8 +47,6 @@ class AttentionGradients(NamedTuple):
     parameters: dict[str, Array]  # of the scorer
     temperature: float
 
-
-_ALL = slice(None)
 
 #: From the gradient for the output (..., L, Ev) to those for the inputs.
 AttentionBackward: TypeAlias = Callable[[Array], AttentionGradients]
@@ -135,13 +132,13 @@ def attention(
         >>> attention([[1, 0, 2]], key, [[1], [2], [8]], scorer="dot").round(2)
         array([[4.75]])
     """
-    call = _Call.of(
-        query, key, value, scorer, scale, temperature, normalizer, attn_mask, is_causal, valid_lens
-    )
-    if need_weights or normalizer != "softmax":
-        output, weights, _ = _forward(call)
-        return (output, weights) if need_weights else output
-    return _stream(call)
+    inputs = _checked(query, key, value, _scaled(scorer, scale))
+    mask = _Mask.of(inputs, attn_mask, valid_lens, is_causal)
+    normalize, temperature = as_normalizer(normalizer), positive("temperature", temperature)
+    if not need_weights and normalizer == "softmax":
+        return _in_blocks(inputs, mask, temperature)
+    output, weights, _ = _forward(inputs, mask, temperature, normalize)
+    return (output, weights) if need_weights else output
 
 
 def attention_forward(
@@ -172,20 +169,23 @@ def attention_forward(
         array([[0.269],
                [0.731]])
     """
-    call = _Call.of(
-        query, key, value, scorer, scale, temperature, normalizer, attn_mask, is_causal, valid_lens
-    )
-    return _forward(call)
+    inputs = _checked(query, key, value, _scaled(scorer, scale))
+    mask = _Mask.of(inputs, attn_mask, valid_lens, is_causal)
+    return _forward(inputs, mask, temperature, as_normalizer(normalizer))
 
 
-def _forward(call: _Call) -> tuple[Array, Array, AttentionBackward]:
-    scores, scorer_backward = call.scorer.forward(call.query, call.key)
-    weights, normalizer_backward = call.normalize(call.masked(scores), call.temperature)
-    output = pool(weights, call.value)
+def _forward(
+    inputs: _Inputs, mask: _Mask, temperature: float, normalize: Normalize
+) -> tuple[Array, Array, AttentionBackward]:
+    query, key, value, scorer = inputs
+    scores, scorer_backward = scorer.forward(query, key)
+    masked = mask.over(scores, slice(None), slice(None))
+    weights, normalizer_backward = normalize(masked, temperature)
+    output = pool(weights, value)
 
     def backward(d_output: Array) -> AttentionGradients:
-        d_weights = unbroadcast(d_output @ call.value.swapaxes(-1, -2), weights.shape)
-        d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, call.value.shape)
+        d_weights = unbroadcast(d_output @ value.swapaxes(-1, -2), weights.shape)
+        d_value = unbroadcast(weights.swapaxes(-1, -2) @ d_output, value.shape)
         d_scores, d_temperature = normalizer_backward(d_weights)
         d_query, d_key, d_parameters = scorer_backward(d_scores)
         return AttentionGradients(d_query, d_key, d_value, d_parameters, d_temperature)
@@ -193,70 +193,17 @@ def _forward(call: _Call) -> tuple[Array, Array, AttentionBackward]:
     return output, weights, backward
 
 
-class _Call(NamedTuple):
-    """The arguments of one attention, checked and of one dtype."""
+# ---- arguments ----
 
+
+class _Inputs(NamedTuple):
     query: Array  # (..., L, E)
     key: Array  # (..., S, E)
     value: Array  # (..., S, Ev)
     scorer: Scorer
-    temperature: float
-    normalize: Normalize
-    mask: NDArray[Any] | None  # bools or numbers to add, broadcast to (..., L, S)
-    lengths: NDArray[np.integer[Any]] | None  # of valid keys, (..., L or 1, 1)
-    is_causal: bool
-
-    @classmethod
-    def of(
-        cls,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        scorer: ScorerLike,
-        scale: float | None,
-        temperature: float,
-        normalizer: str,
-        attn_mask: ArrayLike | None,
-        is_causal: bool,
-        valid_lens: ArrayLike | None,
-    ) -> _Call:
-        q, k, v = as_floats(query=query, key=key, value=value)
-        scorer = _scaled_scorer(scorer, scale)
-        check_matrices(q, k, same_size=scorer.same_size)
-        if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
-            raise ShapeError(
-                f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
-                f"S = {k.shape[-2]}, got value {v.shape}"
-            )
-        broadcast_lead(query=q, key=k, value=v)
-        shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
-        return cls(
-            *(q, k, v, scorer, positive("temperature", temperature), as_normalizer(normalizer)),
-            mask=None if attn_mask is None else _checked_mask(attn_mask, shape),
-            lengths=None if valid_lens is None else _checked_lengths(valid_lens, shape),
-            is_causal=bool(is_causal),
-        )
-
-    def masked(self, scores: Array, rows: slice = _ALL, columns: slice = _ALL) -> Array:
-        """Return the masked scores of a block (..., rows, columns)."""
-        out = np.array(-np.inf, scores.dtype)
-        if self.mask is not None:
-            block = _cut(self.mask, rows, columns)
-            if block.dtype.kind == "b":
-                scores = np.where(block, scores, out)
-            else:
-                with np.errstate(over="ignore"):  # softmax refuses +inf
-                    scores = scores + block.astype(scores.dtype, copy=False)
-        keys = (columns.start or 0) + np.arange(scores.shape[-1])
-        if self.lengths is not None:
-            scores = np.where(keys < _cut(self.lengths, rows, _ALL), scores, out)
-        if self.is_causal:
-            queries = (rows.start or 0) + np.arange(scores.shape[-2])
-            scores = np.where(keys <= queries[:, None], scores, out)
-        return scores
 
 
-def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
+def _scaled(scorer: ScorerLike, scale: float | None) -> Scorer:
     resolved = as_scorer(scorer)
     if scale is None:
         return resolved
@@ -267,13 +214,58 @@ def _scaled_scorer(scorer: ScorerLike, scale: float | None) -> Scorer:
     return ScaledDot(scale)
 
 
-def _cut(array: NDArray[Any], rows: slice, columns: slice) -> NDArray[Any]:
-    """Return rows and columns of an array (..., L, S), whose axes may be 1 to broadcast."""
-    if array.ndim and array.shape[-1] > 1:
-        array = array[..., columns]
-    if array.ndim > 1 and array.shape[-2] > 1:
-        array = array[..., rows, :]
-    return array
+def _checked(query: ArrayLike, key: ArrayLike, value: ArrayLike, scorer: Scorer) -> _Inputs:
+    q, k, v = as_floats(query=query, key=key, value=value)
+    check_matrices(q, k, same_size=scorer.same_size)
+    if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
+        raise ShapeError(
+            f"value must have shape (..., S, Ev) with a row for each key: key {k.shape} has "
+            f"S = {k.shape[-2]}, got value {v.shape}"
+        )
+    broadcast_lead(query=q, key=k, value=v)
+    return _Inputs(q, k, v, scorer)
+
+
+class _Mask(NamedTuple):
+    """Which keys each query may attend to."""
+
+    added: NDArray[Any] | None  # (..., L, S), bools, or numbers to add
+    lengths: NDArray[Any] | None  # (..., L, 1), of valid keys
+    is_causal: bool
+
+    @classmethod
+    def of(
+        cls,
+        inputs: _Inputs,
+        attn_mask: ArrayLike | None,
+        valid_lens: ArrayLike | None,
+        is_causal: bool,
+    ) -> _Mask:
+        q, k = inputs.query, inputs.key
+        shape = (*broadcast_lead(query=q, key=k), q.shape[-2], k.shape[-2])
+        return cls(
+            None if attn_mask is None else _checked_mask(attn_mask, shape),
+            None if valid_lens is None else _checked_lengths(valid_lens, shape),
+            bool(is_causal),
+        )
+
+    def over(self, scores: Array, rows: slice, columns: slice) -> Array:
+        """Return the scores of a block (..., rows, columns), -inf where a key is left out."""
+        out = np.array(-np.inf, scores.dtype)
+        if self.added is not None:
+            block = self.added[..., rows, columns]
+            if block.dtype.kind == "b":
+                scores = np.where(block, scores, out)
+            else:
+                with np.errstate(over="ignore"):  # softmax refuses +inf
+                    scores = np.add(scores, block.astype(scores.dtype, copy=False), order="C")
+        keys = (columns.start or 0) + np.arange(scores.shape[-1])
+        if self.lengths is not None:
+            scores = np.where(keys < self.lengths[..., rows, :], scores, out)
+        if self.is_causal:
+            queries = (rows.start or 0) + np.arange(scores.shape[-2])
+            scores = np.where(keys <= queries[:, None], scores, out)
+        return scores
 
 
 def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -283,39 +275,35 @@ def _checked_mask(attn_mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
             f"attn_mask must be bool (True = attend) or float (added to the scores), got "
             f"dtype {mask.dtype}; for zeros and ones pass attn_mask.astype(bool)"
         )
-    if not _broadcasts(mask.shape, shape):
-        raise ShapeError(
-            f"attn_mask of shape {mask.shape} does not broadcast to the scores (..., L, S) {shape}"
-        )
     if mask.dtype.kind == "f" and not (mask < np.inf).all():
         raise ShapeError("attn_mask must not hold NaN or +inf; -inf excludes a key")
-    return mask
+    try:
+        return np.broadcast_to(mask, shape)
+    except ValueError:
+        raise ShapeError(
+            f"attn_mask of shape {mask.shape} does not broadcast to the scores (..., L, S) {shape}"
+        ) from None
 
 
 def _checked_lengths(valid_lens: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return lengths given by batch (...) or by row (..., L) as (..., L or 1, 1)."""
+    """Return lengths given by batch (...) or by query (..., L) as (..., L, 1)."""
     lengths = as_array("valid_lens", valid_lens)
     if lengths.dtype.kind not in "iu":
         raise ArgumentTypeError(f"valid_lens must be integers, got dtype {lengths.dtype}")
-    by_row = lengths.ndim == len(shape) - 1
-    if not _broadcasts(lengths.shape, shape[:-1] if by_row else shape[:-2]):
+    by_query = lengths.ndim == len(shape) - 1
+    try:
+        each = np.broadcast_to(lengths if by_query else lengths[..., None], shape[:-1])
+    except ValueError:
         raise ShapeError(
             f"valid_lens of shape {lengths.shape} must have the shape {shape[:-2]} (one "
             f"for each batch) or {shape[:-1]} (for each query) of the scores {shape}"
-        )
+        ) from None
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[-1]:
         raise ShapeError(
             f"valid_lens must be between 0 and S = {shape[-1]}, "
             f"got {lengths.min()} to {lengths.max()}"
         )
-    return lengths[..., None] if by_row else lengths[..., None, None]
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    try:
-        return np.broadcast_shapes(shape, to) == to
-    except ValueError:
-        return False
+    return each[..., None]
 
 
 def pool(weights: ArrayLike, value: ArrayLike) -> Array:
@@ -407,30 +395,23 @@ def finish(part: Partial) -> Array:
     return output
 
 
-def _stream(call: _Call) -> Array:
-    """Return the output (..., L, Ev) of softmax attention, computed in blocks."""
-    query, key, value = call.query, call.key, call.value
-    step = _keys_at_a_time(query, key, value)
+def _in_blocks(inputs: _Inputs, mask: _Mask, temperature: float) -> Array:
+    """Return the output (..., L, Ev) of softmax attention."""
+    query, key, value, scorer = inputs
+    lead = math.prod(broadcast_lead(query=query, key=key))
+    step = min(_KEYS, _SCORES // max(1, lead * min(query.shape[-2], _ROWS)))
+    if query.shape[-2] == 1:
+        step = min(step, _NUMBERS // max(key.shape[-1], value.shape[-1]))
 
     def parts(rows: slice) -> Iterator[Partial]:
-        for keys in slices(key.shape[-2], step):
-            scores = call.scorer.score_checked(query[..., rows, :], key[..., keys, :])
-            scores = call.masked(scores, rows, keys)
-            yield partial(scores, value[..., keys, :], call.temperature)
+        for keys in slices(key.shape[-2], max(step, 256)):
+            scores = scorer.score_checked(query[..., rows, :], key[..., keys, :])
+            yield partial(mask.over(scores, rows, keys), value[..., keys, :], temperature)
 
-    both = functools.partial(merge, temperature=call.temperature)
+    both = functools.partial(merge, temperature=temperature)
     outputs = [
         finish(functools.reduce(both, parts(rows))) for rows in slices(query.shape[-2], _ROWS)
     ]
     output = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=-2)
     require_finite(output, value=value)
     return output
-
-
-def _keys_at_a_time(query: Array, key: Array, value: Array) -> int:
-    lead = math.prod(broadcast_lead(query=query, key=key))
-    rows = max(1, lead * min(query.shape[-2], _ROWS))
-    count: int = min(_KEYS, _SCORES // rows)
-    if query.shape[-2] == 1:
-        count = min(count, _NUMBERS // max(key.shape[-1], value.shape[-1]))
-    return max(count, 256)

@@ -60,8 +60,7 @@ class KernelRegression:
             raise OptionError(
                 f"kernel must be one of {', '.join(KERNELS)}, got {quoted(self.kernel)}"
             )
-        kernel = KERNELS[self.kernel]
-        examples, targets = _examples(X, y)
+        kernel, (examples, targets) = KERNELS[self.kernel], _examples(X, y)
         with np.errstate(over="ignore"):
             centre = examples.mean(0)
         require_finite(centre, X=examples)
@@ -71,7 +70,7 @@ class KernelRegression:
             if len(examples) < 2:
                 raise ShapeError("X must have 2 rows or more to learn a bandwidth from, got 1")
             columns = targets.reshape(len(targets), -1) / _unit(targets)
-            self.bandwidth_ = learn_bandwidth(kernel, examples - centre, columns)
+            self.bandwidth_ = _learned_bandwidth(kernel, examples - centre, columns)
         else:
             raise OptionError(f"bandwidth must be a number or 'fit', got {quoted(self.bandwidth)}")
         self.X_, self.y_, self.n_features_in_ = examples, targets, examples.shape[1]
@@ -207,16 +206,13 @@ _WIDTHS = 24  # of the first search
 _STEPS = 16  # of the second search, between two of these widths
 
 
-def learn_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
+def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
     """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1.
 
     The error has several minima, and jumps where a compact kernel reaches one more example. So a
     coarse search over all sensible widths comes first. Between the neighbours of the best width,
     bisection follows the sign of the gradient, or a finer search where the gradient is 0, as for
-    the boxcar.
-
-    Returns:
-        The width, or 1.0 if all x are equal, where any width predicts the same.
+    the boxcar. If all x are equal, any width predicts the same, and 1 is returned.
     """
     widths = _sensible_widths(x)
     if not widths:
@@ -252,8 +248,8 @@ def _sensible_widths(x: Array) -> list[float]:
     nearest = nearest[np.isfinite(nearest)]
     if not nearest.size:
         return []
-    widths = np.geomspace(np.median(nearest) ** 0.5 / 4, 2 * extent**0.5, _WIDTHS)
-    return [float(width) for width in widths]
+    least, most = np.median(nearest) ** 0.5 / 4, 2 * extent**0.5
+    return list(map(float, np.geomspace(least, most, _WIDTHS)))
 
 
 def leave_one_out(kernel: Kernel, x: Array, y: Array) -> tuple[float, float]:

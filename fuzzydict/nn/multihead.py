@@ -21,7 +21,6 @@ from fuzzydict._arrays import (
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.nn.attention import attention, attention_forward
 
-_INPUTS = ("query", "key", "value")
 _LARGEST = 1 << 20  # of a vector: a matrix of twice that size fits into no memory
 
 
@@ -160,8 +159,8 @@ class MultiHeadAttention:
                 query, key, value, attn_mask=attn_mask, is_causal=is_causal, valid_lens=valid_lens
             )
             return output, weights.mean(-3) if average_attn_weights else weights
-        _, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
-        return self._linear("o", _join(attention(*heads, **options)))
+        _, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
+        return self._linear("o", _join(attention(*heads, is_causal=is_causal, **masks)))
 
     def forward(
         self,
@@ -183,18 +182,24 @@ class MultiHeadAttention:
         Raises:
             FuzzyDictError: As ``attention`` does.
         """
-        inputs, heads, options = self._prepare(query, key, value, attn_mask, is_causal, valid_lens)
-        pooled, weights, inner = attention_forward(*heads, **options)
+        inputs, heads, masks = self._prepare(query, key, value, attn_mask, valid_lens)
+        pooled, weights, inner = attention_forward(*heads, is_causal=is_causal, **masks)
         joined = _join(pooled)
 
         def backward(d_output: Array) -> HeadsGradients:
-            d_joined, parameters = self._linear_backward("o", d_output, joined)
-            d_heads = inner(_split(d_joined, self.num_heads))
-            d_inputs = {}
-            for name, x, d in zip(_INPUTS, inputs, d_heads[:3], strict=True):
-                d_inputs[name], d_parameters = self._linear_backward(name[0], _join(d), x)
-                parameters |= d_parameters
-            return HeadsGradients(**d_inputs, parameters=parameters)
+            gradients: dict[str, Array] = {}
+
+            def back(name: str, d_y: Array, x: Array) -> Array:
+                d_x, *d_parameters = linear_backward(d_y, x, self.parameters[f"W_{name}"])
+                gradients.update(zip((f"W_{name}", f"b_{name}"), d_parameters, strict=True))
+                return d_x
+
+            d_heads = inner(_split(back("o", d_output, joined), self.num_heads))
+            d_query, d_key, d_value = (
+                back(n, _join(d), x) for n, x, d in zip("qkv", inputs, d_heads[:3], strict=True)
+            )
+            parameters = {name: gradients[name] for name in self.parameters}
+            return HeadsGradients(d_query, d_key, d_value, parameters)
 
         return self._linear("o", joined), weights, backward
 
@@ -230,13 +235,8 @@ class MultiHeadAttention:
             OptionError: The module has ``add_bias_kv`` or ``add_zero_attn``.
         """
         parameters = _torch_parameters(module)
-        heads = cls(
-            module.embed_dim,
-            module.num_heads,
-            bias="b_o" in parameters,
-            kdim=module.kdim,
-            vdim=module.vdim,
-        )
+        sizes: dict[str, Any] = {"kdim": module.kdim, "vdim": module.vdim}
+        heads = cls(module.embed_dim, module.num_heads, bias="b_o" in parameters, **sizes)
         return heads.with_parameters(parameters)
 
     def _prepare(
@@ -245,42 +245,32 @@ class MultiHeadAttention:
         key: ArrayLike,
         value: ArrayLike,
         attn_mask: ArrayLike | None,
-        is_causal: bool,
         valid_lens: ArrayLike | None,
     ) -> tuple[tuple[Array, ...], list[Array], dict[str, Any]]:
-        """Return the inputs as arrays, their heads (..., H, N, E / H), and attention's options."""
+        """Return the inputs as arrays, their heads (..., H, N, E / H), and masks for these."""
         inputs = as_floats(query=query, key=key, value=value)
         heads = []
         sizes = (self.embed_dim, self.kdim, self.vdim)
-        for name, size, x in zip(_INPUTS, sizes, inputs, strict=True):
+        for name, size, x in zip(("query", "key", "value"), sizes, inputs, strict=True):
             if x.ndim < 2 or x.shape[-1] != size:
                 raise ShapeError(
                     f"{name} must have shape (..., {'L' if name == 'query' else 'S'}, {size}), "
                     f"got {x.shape}"
                 )
-            y = self._linear(name[0], x)
-            require_finite(y, **{name: x})
-            heads.append(_split(y, self.num_heads))
-        # The scores (..., H, L, S) have the additional axis H.
-        batch_axes = max(inputs[0].ndim, inputs[1].ndim) - 2
+            heads.append(_split(self._linear(name[0], x), self.num_heads))
+            require_finite(heads[-1], **{name: x})
+        axes = max(x.ndim for x in inputs[:2])  # the scores (..., H, L, S) have one more
         mask = None if attn_mask is None else as_array("attn_mask", attn_mask)
-        if mask is not None and 2 < mask.ndim <= batch_axes + 2:
+        if mask is not None and 2 < mask.ndim <= axes:
             mask = mask[..., None, :, :]
         lengths = None if valid_lens is None else as_array("valid_lens", valid_lens)
         if lengths is not None:
-            by_query = lengths.ndim == batch_axes + 1
-            lengths = lengths[..., None, :] if by_query else lengths[..., None]
-        return inputs, heads, {"attn_mask": mask, "is_causal": is_causal, "valid_lens": lengths}
+            lengths = lengths[..., None, :] if lengths.ndim == axes - 1 else lengths[..., None]
+        return inputs, heads, {"attn_mask": mask, "valid_lens": lengths}
 
     def _linear(self, name: str, x: Array) -> Array:
         """Apply the projection of this name: (..., N, size) to (..., N, E)."""
         return linear(x, self.parameters[f"W_{name}"], self.parameters.get(f"b_{name}"))
-
-    def _linear_backward(self, name: str, d_y: Array, x: Array) -> tuple[Array, dict[str, Array]]:
-        """Return the gradients for x (..., N, size) and for the parameters of this name."""
-        d_x, d_weight, d_bias = linear_backward(d_y, x, self.parameters[f"W_{name}"])
-        gradients = {f"W_{name}": d_weight, f"b_{name}": d_bias}
-        return d_x, {name: d for name, d in gradients.items() if name in self.parameters}
 
 
 def _split(x: Array, heads: int) -> Array:
@@ -307,19 +297,14 @@ def _torch_parameters(module: Any) -> dict[str, Array]:
         )
     # torch keeps one matrix for all three if their sizes are equal, else three.
     if module.in_proj_weight is None:
-        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
-        weights = [_array(getattr(module, name)) for name in names]
+        weights = [module.q_proj_weight, module.k_proj_weight, module.v_proj_weight]
     else:
-        weights = list(np.split(_array(module.in_proj_weight), 3))
-    parameters = dict(zip(("W_q", "W_k", "W_v"), weights, strict=True))
-    parameters["W_o"] = _array(module.out_proj.weight)
+        weights = module.in_proj_weight.chunk(3)
+    tensors = dict(
+        zip(("W_q", "W_k", "W_v", "W_o"), (*weights, module.out_proj.weight), strict=True)
+    )
     if module.in_proj_bias is not None:
-        biases = np.split(_array(module.in_proj_bias), 3)
-        parameters |= dict(zip(("b_q", "b_k", "b_v"), biases, strict=True))
-        parameters["b_o"] = _array(module.out_proj.bias)
-    return parameters
-
-
-def _array(tensor: Any) -> Array:
-    """Return a copy, because the module may be trained further."""
-    return np.array(tensor.detach().cpu().numpy())
+        biases = (*module.in_proj_bias.chunk(3), module.out_proj.bias)
+        tensors |= dict(zip(("b_q", "b_k", "b_v", "b_o"), biases, strict=True))
+    # Copies, because the module may be trained further.
+    return {name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}

@@ -1,14 +1,16 @@
-"""The scorers and their names: products, kernels of the distance, and hidden layers.
+"""The scorers: products, kernels of the distance, and hidden layers.
 
-``scorer(query, key)`` maps (..., L, E) and (..., S, E) to log-weights (..., L, S), and
+``scorer(query, key)`` maps queries (..., L, E) and keys (..., S, E) to scores (..., L, S),
+which are logarithms of weights, so that one softmax serves all scorers.
 ``scorer.forward(query, key)`` returns the backward function too.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
-from typing import TypeAlias
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +19,7 @@ from fuzzydict._arrays import (
     Array,
     as_divisor,
     as_floats,
+    broadcast_lead,
     check_matrices,
     linear,
     linear_backward,
@@ -26,7 +29,112 @@ from fuzzydict._arrays import (
     unbroadcast,
 )
 from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
-from fuzzydict.nn.base import FunctionScorer, Scorer, ScorerBackward, ScorerGradients
+
+
+class ScorerGradients(NamedTuple):
+    """Gradients of a loss with respect to a scorer's inputs, each shaped like its input."""
+
+    query: Array  # (..., L, E)
+    key: Array  # (..., S, E)
+    parameters: dict[str, Array]
+
+
+#: From the gradient of a loss with respect to the scores (..., L, S) to those of the inputs.
+ScorerBackward: TypeAlias = Callable[[Array], ScorerGradients]
+
+
+class Scorer(ABC):
+    """A function of queries and keys: the logarithm of the weight of each key for each query.
+
+    A subclass implements ``_forward``, and overrides ``parameters`` if it has some. Scorers are
+    immutable.
+    """
+
+    same_size = True  # whether queries and keys must have the same last axis
+    _parameters: Mapping[str, Array] = {}
+
+    def __call__(self, query: ArrayLike, key: ArrayLike) -> Array:
+        """Score queries (..., L, E) against keys (..., S, E); return (..., L, S).
+
+        Raises:
+            ShapeError: The shapes do not fit together, or an array is not finite.
+            ArgumentTypeError: An array does not hold real numbers.
+        """
+        return self.forward(query, key)[0]
+
+    def forward(self, query: ArrayLike, key: ArrayLike) -> tuple[Array, ScorerBackward]:
+        """Return the scores (..., L, S), and the backward function.
+
+        That one ignores the gradient at scores of -inf, because these are constant.
+        """
+        q, k = as_floats(query=query, key=key)
+        check_matrices(q, k, same_size=self.same_size)
+        scores, inner = self._forward(q, k)
+
+        def backward(d_scores: Array) -> ScorerGradients:
+            d_query, d_key, d_parameters = inner(d_scores)
+            return ScorerGradients(
+                unbroadcast(d_query, q.shape), unbroadcast(d_key, k.shape), d_parameters
+            )
+
+        return scores, backward
+
+    def score_checked(self, query: Array, key: Array) -> Array:
+        """Score arrays of one dtype whose shapes were checked before."""
+        return self._forward(query, key)[0]
+
+    @abstractmethod
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        """Implement ``forward`` for arrays of one dtype whose shapes were checked.
+
+        The gradients of query and key may keep the batch axes to which these were broadcast.
+        """
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """The arguments of the constructor that can be trained, by name."""
+        return dict(self._parameters)
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={value.item():g}" if value.ndim == 0 else f"{name}=<array {value.shape}>"
+            for name, value in self.parameters.items()
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class FunctionScorer(Scorer):
+    """A plain function ``(..., L, E), (..., S, E) -> (..., L, S)`` as a scorer, without gradients.
+
+    The function may be called with some of the queries or keys at a time, so each score must
+    depend on its own query and key only.
+    """
+
+    same_size = False
+
+    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
+        self.function = function
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        (scores,) = as_floats(scores=self.function(query, key))
+        expected = (*broadcast_lead(query=query, key=key), query.shape[-2], key.shape[-2])
+        if scores.shape != expected:
+            raise ShapeError(
+                f"the scorer {self!r} must return scores (..., L, S) = {expected} for query "
+                f"{query.shape} and key {key.shape}, got {scores.shape}"
+            )
+
+        def backward(_: Array) -> ScorerGradients:
+            raise ArgumentTypeError(
+                f"the scorer {self!r} is a plain function, which has no gradient; "
+                f"to train, write a subclass of Scorer"
+            )
+
+        return scores.astype(query.dtype, copy=False), backward
+
+    def __repr__(self) -> str:
+        return f"FunctionScorer({getattr(self.function, '__name__', self.function)})"
+
 
 # ---- products ----
 
@@ -40,19 +148,13 @@ class Dot(Scorer):
     """
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        return _products(query, key), lambda d_scores: _dot_backward(d_scores, query, key)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Array = query @ key.swapaxes(-1, -2)
+        require_finite(scores, query=query, key=key)
+        return scores, lambda d: ScorerGradients(d @ key, d.swapaxes(-1, -2) @ query, {})
 
 
-def _products(query: Array, key: Array) -> Array:
-    """Return the dot product of each query (..., L, E) with each key (..., S, E): (..., L, S)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        scores: Array = query @ key.swapaxes(-1, -2)
-    require_finite(scores, query=query, key=key)
-    return scores
-
-
-def _dot_backward(d_scores: Array, query: Array, key: Array) -> ScorerGradients:
-    return ScorerGradients(d_scores @ key, d_scores.swapaxes(-1, -2) @ query, {})
+_DOT = Dot()
 
 
 class ScaledDot(Scorer):
@@ -80,15 +182,64 @@ class ScaledDot(Scorer):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = query * scale  # it is smaller than the scores
         require_finite(scaled, query=query)
+        scores, dot_backward = _DOT._forward(scaled, key)
 
         def backward(d_scores: Array) -> ScorerGradients:
-            d_scaled, d_key, _ = _dot_backward(d_scores, scaled, key)
+            d_scaled, d_key, _ = dot_backward(d_scores)
             return ScorerGradients(d_scaled * scale, d_key, {})
 
-        return _products(scaled, key), backward
+        return scores, backward
 
     def __repr__(self) -> str:
         return "ScaledDot()" if self.scale is None else f"ScaledDot(scale={self.scale:g})"
+
+
+class Bilinear(Scorer):
+    """A dot product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
+
+    Queries and keys may differ in size.
+
+    Args:
+        M: The matrix (Eq, Ek): queries are (..., L, Eq), keys (..., S, Ek).
+
+    Raises:
+        ShapeError: M is not a matrix, or not finite.
+
+    Example:
+        >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
+        array([[5.]])
+    """
+
+    same_size = False
+
+    def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
+        (self.M,) = as_floats(M=M)
+        if self.M.ndim != 2:
+            raise ShapeError(f"M must be a matrix (Eq, Ek), got shape {self.M.shape}")
+        require_finite(self.M, M=self.M)
+        self._parameters = {"M": self.M}
+
+    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
+        sizes = (query.shape[-1], key.shape[-1])
+        if self.M.shape != sizes:
+            raise ShapeError(
+                f"M has shape {self.M.shape} (Eq, Ek), but query {query.shape} and "
+                f"key {key.shape} need {sizes}"
+            )
+        m = self.M.astype(query.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            projected = query @ m  # (..., L, Ek)
+        require_finite(projected, query=query, M=m)
+        scores, dot_backward = _DOT._forward(projected, key)
+
+        def backward(d_scores: Array) -> ScorerGradients:
+            d_projected, d_key, _ = dot_backward(d_scores)
+            q = np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0]))
+            # The sum of the outer products of all rows.
+            d_m = q.reshape(-1, sizes[0]).T @ d_projected.reshape(-1, sizes[1])
+            return ScorerGradients(d_projected @ m.T, d_key, {"M": d_m})
+
+        return scores, backward
 
 
 class Cosine(Scorer):
@@ -144,69 +295,18 @@ def _inverse_norms(**named: Array) -> Array:
 
 def _squared_norms(**named: Array) -> Array:
     """Return ``|x|^2`` (..., N) for the one named array of vectors (..., N, E)."""
-    ((name, vectors),) = named.items()
+    (vectors,) = named.values()
     with np.errstate(over="ignore", invalid="ignore"):
         norms: Array = np.einsum("...e,...e->...", vectors, vectors)
-    require_finite(norms, **{name: vectors})
+    require_finite(norms, **named)
     return norms
-
-
-class Bilinear(Scorer):
-    """A dot product through a matrix, ``q' M k`` (Luong et al. 2015, equation 8, "general").
-
-    Queries and keys may differ in size.
-
-    Args:
-        M: The matrix (Eq, Ek): queries are (..., L, Eq), keys (..., S, Ek).
-
-    Raises:
-        ShapeError: M is not a matrix, or not finite.
-
-    Example:
-        >>> Bilinear([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])([[1.0, 2.0]], [[1.0, 1.0, 1.0]])
-        array([[5.]])
-    """
-
-    same_size = False
-
-    def __init__(self, M: ArrayLike) -> None:  # noqa: N803 -- the letter of the formula
-        (self.M,) = as_floats(M=M)
-        if self.M.ndim != 2:
-            raise ShapeError(f"M must be a matrix (Eq, Ek), got shape {self.M.shape}")
-        require_finite(self.M, M=self.M)
-
-    @property
-    def parameters(self) -> dict[str, Array]:
-        """The matrix ``M`` (Eq, Ek)."""
-        return {"M": self.M}
-
-    def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        sizes = (query.shape[-1], key.shape[-1])
-        if self.M.shape != sizes:
-            raise ShapeError(
-                f"M has shape {self.M.shape} (Eq, Ek), but query {query.shape} and "
-                f"key {key.shape} need {sizes}"
-            )
-        m = self.M.astype(query.dtype, copy=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            projected = query @ m  # (..., L, Ek)
-        require_finite(projected, query=query, M=m)
-
-        def backward(d_scores: Array) -> ScorerGradients:
-            d_projected, d_key, _ = _dot_backward(d_scores, projected, key)
-            q = np.broadcast_to(query, (*d_projected.shape[:-1], sizes[0]))
-            # The sum of the outer products of all rows.
-            d_m = q.reshape(-1, sizes[0]).T @ d_projected.reshape(-1, sizes[1])
-            return ScorerGradients(d_projected @ m.T, d_key, {"M": d_m})
-
-        return _products(projected, key), backward
 
 
 # ---- kernels ----
 
 
 class Kernel(Scorer):
-    """A weight that falls with the distance ``d = |q - k|``, in units of ``width``.
+    """A weight ``g`` that falls with the distance ``d = |q - k|``, in units of ``width``.
 
     Args:
         width: In the units of the vectors, from 1e-100 to 1e100.
@@ -221,31 +321,29 @@ class Kernel(Scorer):
             raise OptionError(
                 f"width must be from 1e-100 to 1e100, got {self.width}; scale the vectors"
             )
-
-    @property
-    def parameters(self) -> dict[str, Array]:
-        """The ``width``, an array without axes."""
-        return {"width": np.array(self.width)}
+        self._parameters = {"width": np.array(self.width)}
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         squared = squared_distances(query, key)
+        with np.errstate(over="ignore"):
+            scores = self._log_weights(squared)
 
         def backward(d_scores: Array) -> ScorerGradients:
             inside = np.isfinite(scores)
             d_scores = np.where(inside, d_scores, 0)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 by_squared, by_width = self._derivatives(np.where(inside, squared, 0))
-                d_query, d_key = _distance_backward(d_scores * by_squared, query, key)
+                d = d_scores * by_squared  # of squared distances
+                d_query = d.sum(-1)[..., None] * query - d @ key
+                d_key = d.sum(-2)[..., None] * key - d.swapaxes(-1, -2) @ query
                 d_width = (d_scores * by_width).sum()
-            return ScorerGradients(d_query, d_key, {"width": d_width})
+                return ScorerGradients(2 * d_query, 2 * d_key, {"width": d_width})
 
-        with np.errstate(over="ignore"):
-            scores = self._log_weights(squared)
         return scores, backward
 
     @abstractmethod
     def _log_weights(self, squared: Array) -> Array:
-        """Return the logarithm of the kernel at squared distances, -inf outside its support."""
+        """Return ``log g`` at squared distances, -inf outside the support of the kernel."""
 
     @abstractmethod
     def _derivatives(self, squared: Array) -> tuple[Array, Array]:
@@ -323,8 +421,7 @@ class Epanechnikov(Kernel):
 
 def _log(weights: Array) -> Array:
     """Return the logarithm of the weights, -inf where they are not above zero."""
-    empty = np.full_like(weights, -np.inf)
-    return np.log(weights, out=empty, where=weights > 0)
+    return np.log(weights, out=np.full_like(weights, -np.inf), where=weights > 0)
 
 
 def squared_distances(query: Array, key: Array) -> Array:
@@ -349,13 +446,6 @@ def squared_distances(query: Array, key: Array) -> Array:
     require_finite(squared, query=query, key=key)
     # Rounding can make the distance of equal vectors negative.
     return np.maximum(squared, 0, out=squared)
-
-
-def _distance_backward(d_squared: Array, query: Array, key: Array) -> tuple[Array, Array]:
-    """Return the gradients of squared distances (..., L, S) for query and key."""
-    d_query = d_squared.sum(-1)[..., None] * query - d_squared @ key
-    d_key = d_squared.sum(-2)[..., None] * key - d_squared.swapaxes(-1, -2) @ query
-    return 2 * d_query, 2 * d_key
 
 
 # ---- hidden layers ----
@@ -388,37 +478,34 @@ class Additive(Scorer):
         W_k: ArrayLike | None = None,  # noqa: N803
         w: ArrayLike | None = None,
     ) -> None:
-        given = {"W_q": W_q, "W_k": W_k, "w": w}
-        self._parameters = _checked({n: p for n, p in given.items() if p is not None})
-
-    @property
-    def parameters(self) -> dict[str, Array]:
-        """``W_q`` (A, Eq), ``W_k`` (A, Ek) and ``w`` (A,), as far as they were given."""
-        return dict(self._parameters)
+        self._parameters = _checked(W_q=W_q, W_k=W_k, w=w)
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
-        cast = {n: p.astype(query.dtype, copy=False) for n, p in self._parameters.items()}
-        w_q, w_k = cast.get("W_q"), cast.get("W_k")
-        q, k = _project("query", query, w_q), _project("key", key, w_k)
+        p = {name: array.astype(query.dtype, copy=False) for name, array in self.parameters.items()}
+        q, k = _projected("query", query, p.get("W_q")), _projected("key", key, p.get("W_k"))
         if q.shape[-1] != k.shape[-1]:
             raise ShapeError(
                 f"query {query.shape} and key {key.shape} meet in a hidden layer of sizes "
                 f"{q.shape[-1]} and {k.shape[-1]}; give W_q (A, Eq) and W_k (A, Ek) of one A"
             )
-        w = cast.get("w", np.ones(q.shape[-1], q.dtype))
+        w = p.get("w", np.ones(q.shape[-1], q.dtype))
         if w.shape != q.shape[-1:]:
             raise ShapeError(f"w must have shape (A,) = {q.shape[-1:]}, got {w.shape}")
+        lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        scores = np.empty((*lead, q.shape[-2], k.shape[-2]), q.dtype)
+        for keys, hidden in _hidden(q, k):
+            scores[..., keys] = hidden @ w
 
         def backward(d_scores: Array) -> ScorerGradients:
-            d_q, d_k, d_w = _layer_backward(d_scores, q, k, w)
-            d_query, d_w_q = _project_backward(d_q, query, w_q)
-            d_key, d_w_k = _project_backward(d_k, key, w_k)
-            gradients = {"W_q": d_w_q, "W_k": d_w_k, "w": d_w}
-            return ScorerGradients(
-                d_query, d_key, {n: g for n, g in gradients.items() if n in cast}
-            )
+            d_query, d_key, d_w = _hidden_backward(d_scores, q, k, w)
+            d = {"w": d_w}
+            if "W_q" in p:
+                d_query, d["W_q"], _ = linear_backward(d_query, query, p["W_q"])
+            if "W_k" in p:
+                d_key, d["W_k"], _ = linear_backward(d_key, key, p["W_k"])
+            return ScorerGradients(d_query, d_key, {name: d[name] for name in p})
 
-        return _layer(q, k, w), backward
+        return scores, backward
 
 
 class Concat(Scorer):
@@ -442,12 +529,7 @@ class Concat(Scorer):
     same_size = False
 
     def __init__(self, W: ArrayLike, w: ArrayLike) -> None:  # noqa: N803
-        self._parameters = _checked({"W": W, "w": w})
-
-    @property
-    def parameters(self) -> dict[str, Array]:
-        """``W`` (A, Eq + Ek) and ``w`` (A,)."""
-        return dict(self._parameters)
+        self._parameters = _checked(W=W, w=w)
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         joint, w = self._parameters["W"], self._parameters["w"]
@@ -468,9 +550,10 @@ class Concat(Scorer):
         return scores, backward
 
 
-def _checked(parameters: dict[str, ArrayLike]) -> dict[str, Array]:
-    """Return the parameters as finite arrays: w a vector (A,), the others matrices (A, ...)."""
-    arrays = dict(zip(parameters, as_floats(**parameters), strict=True))
+def _checked(**given: ArrayLike | None) -> dict[str, Array]:
+    """Return what was given as finite arrays: w a vector (A,), the others matrices (A, ...)."""
+    named = {name: array for name, array in given.items() if array is not None}
+    arrays = dict(zip(named, as_floats(**named), strict=True))
     for name, array in arrays.items():
         if array.ndim != (1 if name == "w" else 2):
             wanted = "a vector (A,)" if name == "w" else "a matrix (A, E)"
@@ -482,7 +565,7 @@ def _checked(parameters: dict[str, ArrayLike]) -> dict[str, Array]:
     return arrays
 
 
-def _project(name: str, vectors: Array, weight: Array | None) -> Array:
+def _projected(name: str, vectors: Array, weight: Array | None) -> Array:
     """Return vectors (..., N, E) times the weight (A, E): (..., N, A)."""
     if weight is not None and weight.shape[1] != vectors.shape[-1]:
         raise ShapeError(
@@ -490,34 +573,23 @@ def _project(name: str, vectors: Array, weight: Array | None) -> Array:
             f"the last axis must be {weight.shape[1]}"
         )
     projected = vectors if weight is None else linear(vectors, weight)
-    # tanh would turn infinity into 1.
-    require_finite(projected, **{name: vectors})
+    require_finite(projected, **{name: vectors})  # tanh would turn infinity into 1
     return projected
 
 
-def _project_backward(
-    d_projected: Array, vectors: Array, weight: Array | None
-) -> tuple[Array, Array]:
-    """Return the gradients for the vectors (..., N, E) and the weight (A, E)."""
-    if weight is None:
-        return d_projected, np.empty(0)
-    return linear_backward(d_projected, vectors, weight)[:2]
+def _hidden(q: Array, k: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield some keys at a time, and ``tanh(q + k)`` (..., L, block, A) for them."""
+    rows = math.prod(np.broadcast_shapes(q.shape[:-2], k.shape[:-2])) * q.shape[-2]
+    for keys in slices(k.shape[-2], max(1, _BLOCK // max(rows * q.shape[-1], 1))):
+        with np.errstate(over="ignore"):  # tanh makes 1 of infinity
+            hidden: Array = q[..., :, None, :] + k[..., None, keys, :]
+        yield keys, np.tanh(hidden, out=hidden)
 
 
-def _layer(q: Array, k: Array, w: Array) -> Array:
-    """Return ``w' tanh(q + k)`` for all pairs of q (..., L, A) and k (..., S, A): (..., L, S)."""
-    lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
-    scores = np.empty((*lead, q.shape[-2], k.shape[-2]), q.dtype)
-    for keys in _blocks(scores, w.size):
-        scores[..., keys] = _hidden(q, k[..., keys, :]) @ w
-    return scores
-
-
-def _layer_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Array, Array, Array]:
+def _hidden_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Array, Array, Array]:
     """Return the gradients for q (..., L, A), k (..., S, A) and w (A,)."""
     d_q, d_k, d_w = np.zeros_like(q), np.empty_like(k), np.zeros_like(w)
-    for keys in _blocks(d_scores, w.size):
-        hidden = _hidden(q, k[..., keys, :])
+    for keys, hidden in _hidden(q, k):
         d = d_scores[..., keys]
         d_w += d.reshape(-1) @ hidden.reshape(-1, w.size)
         d_sum = d[..., None] * w * (1 - hidden * hidden)  # (..., L, block, A)
@@ -526,22 +598,7 @@ def _layer_backward(d_scores: Array, q: Array, k: Array, w: Array) -> tuple[Arra
     return d_q, d_k, d_w
 
 
-def _hidden(q: Array, k: Array) -> Array:
-    """Return ``tanh(q + k)`` (..., L, S, A)."""
-    with np.errstate(over="ignore"):  # tanh makes 1 of infinity
-        hidden: Array = q[..., :, None, :] + k[..., None, :, :]
-    return np.tanh(hidden, out=hidden)
-
-
-def _blocks(scores: Array, size: int) -> list[slice]:
-    """Split the keys of scores (..., L, S) so that the hidden layer of each block stays small."""
-    count = scores.shape[-1]
-    rows = scores.size // max(count, 1)
-    return slices(count, max(1, _BLOCK // max(rows * size, 1)))
-
-
 # ---- names ----
-
 
 #: What an argument ``scorer=`` takes.
 ScorerLike: TypeAlias = Scorer | str | Callable[[Array, Array], Array]

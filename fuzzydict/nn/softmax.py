@@ -14,8 +14,7 @@ from fuzzydict.errors import EmptyRowWarning, OptionError, ShapeError, quoted
 
 #: From the gradient for the weights to those for the scores and for the temperature.
 NormalizerBackward: TypeAlias = Callable[[Array], tuple[Array, float]]
-#: From scores and temperature to weights and the backward function.
-Normalize: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
+_HOT = 1e30  # a temperature over which scores are divided by it first
 
 
 def softmax(scores: ArrayLike, temperature: float = 1.0) -> Array:
@@ -63,8 +62,7 @@ def softmax_forward(
     weights /= np.where(total == 0, 1, total)
 
     def inner(d_weights: Array) -> Array:
-        mean = (d_weights * weights).sum(-1, keepdims=True)
-        d_scaled: Array = weights * (d_weights - mean)
+        d_scaled: Array = weights * (d_weights - (d_weights * weights).sum(-1, keepdims=True))
         return d_scaled
 
     return weights, _backward(scaled, temperature, inner)
@@ -94,6 +92,18 @@ def sparsemax_forward(
     return weights, _backward(scaled, temperature, inner)
 
 
+#: From scores and temperature to weights and the backward function.
+Normalize: TypeAlias = Callable[[ArrayLike, float], tuple[Array, NormalizerBackward]]
+NORMALIZERS: dict[str, Normalize] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
+
+
+def as_normalizer(name: str) -> Normalize:
+    """Return the forward function of the normalizer of this name; OptionError for another."""
+    if not isinstance(name, str) or name not in NORMALIZERS:
+        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {quoted(name)}")
+    return NORMALIZERS[name]
+
+
 def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
     """Return ``(scores - top) / temperature``, ``top`` the row's largest, and the temperature."""
     (array,) = as_floats(scores=scores)
@@ -101,23 +111,6 @@ def _scaled(scores: ArrayLike, temperature: float) -> tuple[Array, float]:
         raise ShapeError("scores must have shape (..., S), got a single number")
     temperature = as_divisor(positive("temperature", temperature), array.dtype)
     return centred(array, finite_tops(array), temperature), temperature
-
-
-_HOT = 1e30  # a temperature over which scores are divided by it first
-
-
-def centred(scores: Array, tops: Array, temperature: float) -> Array:
-    """Return ``(scores - tops) / temperature``, for tops that are not less; -inf if it overflows.
-
-    The temperature is `as_divisor` of the dtype.
-    """
-    with np.errstate(over="ignore"):
-        if temperature > _HOT:  # scores whose difference overflows may have a weight yet
-            return scores / temperature - tops / temperature
-        below: Array = scores - tops
-        if temperature != 1:
-            below /= temperature
-    return below
 
 
 def _backward(
@@ -134,6 +127,20 @@ def _backward(
     return backward
 
 
+def centred(scores: Array, tops: Array, temperature: float) -> Array:
+    """Return ``(scores - tops) / temperature``, for tops that are not less; -inf if it overflows.
+
+    The temperature is `as_divisor` of the dtype.
+    """
+    with np.errstate(over="ignore"):
+        if temperature > _HOT:  # scores whose difference overflows may have a weight yet
+            return scores / temperature - tops / temperature
+        below: Array = scores - tops
+        if temperature != 1:
+            below /= temperature
+    return below
+
+
 def finite_tops(scores: Array) -> Array:
     """Return the largest score of each row, (..., 1), or 0 for a row of only -inf.
 
@@ -142,35 +149,20 @@ def finite_tops(scores: Array) -> Array:
     """
     top: Array = scores.max(-1, keepdims=True, initial=-np.inf)
     if not (top < np.inf).all():
-        row = tuple(int(i) for i in np.argwhere(~(top < np.inf))[0][:-1])
+        row = np.argwhere(~(top < np.inf))[0][:-1].tolist()
         raise ShapeError(
             f"scores of shape {scores.shape} must be below infinity and not NaN, but row "
-            f"{list(row)} is not; look at the scorer and at what it was given"
+            f"{row} is not; look at the scorer and at what it was given"
         )
     return np.where(np.isneginf(top), top.dtype.type(0), top)
 
 
 def warn_of_empty_rows(total: Array) -> None:
     """Warn of the rows whose total weight (..., 1) is 0."""
-    empty = int((total == 0).sum())
-    if empty:
+    if empty := int((total == 0).sum()):
         warnings.warn(
             f"{empty} of {total.size} queries have nothing to attend to (every key is masked, or "
             f"outside the kernel's width): their weights and outputs are 0",
             EmptyRowWarning,
             stacklevel=2,
         )
-
-
-NORMALIZERS: dict[str, Normalize] = {"softmax": softmax_forward, "sparsemax": sparsemax_forward}
-
-
-def as_normalizer(name: str) -> Normalize:
-    """Return the forward function of the normalizer of this name.
-
-    Raises:
-        OptionError: The name is unknown.
-    """
-    if not isinstance(name, str) or name not in NORMALIZERS:
-        raise OptionError(f"normalizer must be one of {', '.join(NORMALIZERS)}, got {quoted(name)}")
-    return NORMALIZERS[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -129,7 +128,6 @@ class Lookup(ABC):
         self.meaning = meaning
         self.score = as_score(scorer)
         self._known: dict[str, Prepared] = {}
-        self._prepared: dict[str, Prepared] = {}
 
     # ---- before reads ---------------------------------------------------------------------
 
@@ -157,15 +155,6 @@ class Lookup(ABC):
     def _encodes(self) -> bool:
         """Tell whether the vector of a whole text is compared."""
         return self.meaning.is_encoded or isinstance(self.score, NamedScore)
-
-    @contextmanager
-    def knowing(self, prepared: list[Prepared]) -> Iterator[None]:
-        """Know queries that were prepared, until they are answered."""
-        self._prepared = {one.query.asked: one for one in prepared}
-        try:
-            yield
-        finally:
-            self._prepared = {}
 
     # ---- reads ----------------------------------------------------------------------------
 
@@ -221,13 +210,13 @@ class Lookup(ABC):
             raise NoMatchError(
                 of, f"no key matches {of}: no key of the dict is a text with letters or digits"
             )
-        known, prepared = self._known, self._prepared
-        missing = [text for text in asked if text not in known and text not in prepared]
-        if missing:
-            prepared = prepared | {one.query.asked: one for one in self.prepare(missing)}
+        kept = self._known
+        known = {text: kept.get(text) for text in asked}  # before others take their room
+        missing = [text for text, one in known.items() if one is None]
+        known |= {one.query.asked: one for one in self.prepare(missing)}
         found = []
         for text in asked:
-            one = known.get(text) or prepared.get(text)
+            one = known[text]
             if one is None:
                 raise NoMatchError(
                     text,
@@ -236,8 +225,8 @@ class Lookup(ABC):
                 )
             found.append(one)
             if len(text) <= LONGEST:
-                make_room(known, _REMEMBERED_QUERIES)
-                known[text] = one
+                make_room(kept, _REMEMBERED_QUERIES)
+                kept[text] = one
         return found
 
     def _vectors(self, asked: Sequence[Prepared], keys: Keys) -> NDArray[np.float32]:

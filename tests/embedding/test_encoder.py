@@ -15,7 +15,6 @@ from gensim.models import KeyedVectors, Word2Vec
 from fuzzydict import ArgumentTypeError, Brown, FuzzyDict, ShapeError, WordVectors
 from fuzzydict.embedding.encoder import Encoder, as_embedding, name_of
 from fuzzydict.embedding.word_vectors import English
-from fuzzydict.evaluation.evaluate import expected_calibration_error
 
 WORDS = ["the", "red", "blue"]
 ROWS = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
@@ -43,18 +42,15 @@ class Model:
 # ---- what is taken ------------------------------------------------------------------------
 
 
-def test_nothing_means_the_brown_vectors() -> None:
-    assert as_embedding(None) is Brown()
-
-
-def test_english_is_the_table_of_words() -> None:
+def test_what_is_an_embedding_is_taken_as_it_is() -> None:
+    assert as_embedding(None) is as_embedding(Brown()) is Brown()
+    for embedding in (WordVectors(WORDS, ROWS), Encoder(Model().encode)):
+        assert as_embedding(embedding) is embedding
     table = English()
     assert as_embedding("english") is as_embedding(English) is as_embedding(table) is table
     assert [name_of(e) for e in ("english", English, table)] == ["english"] * 3
     assert [name_of(e) for e in (None, Brown(), {"red": [1.0]})] == [None] * 3
     assert {"smartphone", "colour", "color", "the"} <= set(table.words)
-    assert len(table) == len(set(table.words)) == len(table.counts)
-    assert (np.diff(table.counts) <= 0).all()
 
 
 def test_a_dict_with_the_english_table_is_saved_copied_and_pickled(tmp_path: Path) -> None:
@@ -72,11 +68,6 @@ def test_a_dict_with_the_english_table_is_saved_copied_and_pickled(tmp_path: Pat
     assert pickle.loads(pickle.dumps(named)).embedding == "english"
 
 
-def test_word_vectors_and_encoders_are_taken_as_they_are() -> None:
-    for embedding in (WordVectors(WORDS, ROWS), Encoder(Model().encode)):
-        assert as_embedding(embedding) is embedding
-
-
 @pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
 @pytest.mark.parametrize("vector", [list, tuple, np.array, lambda row: row.astype(np.float64)])
 def test_any_mapping_of_any_vectors(kind: Any, vector: Any) -> None:
@@ -85,13 +76,6 @@ def test_any_mapping_of_any_vectors(kind: Any, vector: Any) -> None:
     assert embedding.words == WORDS
     assert embedding.vectors.tolist() == ROWS.tolist()
     assert len(set(map(embedding.vocabulary.weight, WORDS))) == 1  # nobody says who is frequent
-
-
-def test_keyed_vectors_of_gensim() -> None:
-    embedding = as_embedding(keyed_vectors())
-    assert isinstance(embedding, WordVectors)
-    assert embedding.words == WORDS
-    assert embedding.vectors.tolist() == ROWS.tolist()
 
 
 def test_a_model_of_gensim_brings_its_counts() -> None:
@@ -128,8 +112,6 @@ def test_objects_that_encode_and_functions(embedding: Any) -> None:
     encoded = encoder.encode(("red", "navy"))
     assert encoded.tolist() == [[3, 1], [4, 1]]
     assert encoded.dtype == np.float32
-    assert encoder.encode_queries(["red", "navy"]).tolist() == encoded.tolist()
-    assert not encoder.tells_words
 
 
 def test_each_kind_serves_a_dict() -> None:
@@ -140,26 +122,16 @@ def test_each_kind_serves_a_dict() -> None:
         assert d["red"] == 1
 
 
-# ---- later changes do not reach the copy --------------------------------------------------
-
-
-def test_changes_of_a_gensim_object_stay_there() -> None:
-    keyed = keyed_vectors()
-    embedding = WordVectors.from_gensim(keyed)
-    keyed.vectors[:] = 7
+def test_later_changes_do_not_reach_the_copy() -> None:
+    keyed, mapping = keyed_vectors(), dict(zip(WORDS, ROWS.copy(), strict=True))
+    copies = [as_embedding(keyed), as_embedding(mapping)]
+    keyed.vectors[:] = mapping["red"][:] = 7
     keyed.add_vectors(["green"], np.ones((1, 2), np.float32))
     keyed.index_to_key[0] = "a"
-    assert embedding.words == WORDS
-    assert embedding.encode(["red", "blue"]).tolist() == [[1, 0], [0, 1]]
-
-
-def test_changes_of_a_mapping_stay_there() -> None:
-    mapping = {"red": np.array([1.0, 0.0], np.float32), "blue": np.array([0.0, 1.0], np.float32)}
-    embedding = WordVectors.from_mapping(mapping)
-    mapping["red"][:] = 7
     mapping["green"] = mapping.pop("blue")
-    assert embedding.words == ["red", "blue"]
-    assert embedding.encode(["red", "blue"]).tolist() == [[1, 0], [0, 1]]
+    for copy in copies:
+        assert isinstance(copy, WordVectors)
+        assert (copy.words, copy.vectors.tolist()) == (WORDS, ROWS.tolist())
 
 
 # ---- what is refused ----------------------------------------------------------------------
@@ -178,6 +150,7 @@ def test_anything_else_is_told_what_can_be_taken(embedding: Any) -> None:
     [
         ({}, ShapeError, "got no word"),
         ({"red": [1.0, 2.0], "blue": [1.0]}, ShapeError, r"got shape \(1,\) for 'blue'"),
+        (KeyedVectors(2), ShapeError, "each of the 0 words"),
         ({"red": 1.0}, ShapeError, "a row for each"),
         ({"red": []}, ShapeError, "E of 1 or more"),
         ({"red": [[1.0]]}, ShapeError, r"got shape \(1, 1, 1\)"),
@@ -192,11 +165,6 @@ def test_anything_else_is_told_what_can_be_taken(embedding: Any) -> None:
 def test_mappings_that_hold_no_vectors(mapping: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         as_embedding(mapping)
-
-
-def test_gensim_objects_without_words() -> None:
-    with pytest.raises(ShapeError, match="each of the 0 words"):
-        as_embedding(KeyedVectors(2))
 
 
 @pytest.mark.parametrize(
@@ -245,58 +213,7 @@ def geographer(texts: list[str]) -> Any:
     return [0.5 * a_vector(text) + a_vector(NATIVE.get(text, text)) for text in texts]
 
 
-learned = pytest.mark.xfail(strict=False, reason="how far an encoder is believed is learned")
-
-
 def test_an_encoder_that_knows_words_nobody_else_knows_finds_their_keys() -> None:
     d = FuzzyDict({name: name for name in COUNTRIES}, embedding=geographer, score_cutoff=0)
     for query, name in NATIVE.items():
         assert d[query] == name
-
-
-@learned
-def test_an_encoder_that_knows_words_nobody_else_knows_is_believed() -> None:
-    d = FuzzyDict({name: name for name in COUNTRIES}, embedding=geographer)
-    for query in NATIVE:
-        assert d.nearest(query).score > 0.5
-
-
-@learned
-@pytest.mark.parametrize("blur", [0.5, 1.0])
-def test_scores_of_an_encoder_are_about_the_share_that_is_right(blur: float) -> None:
-    random = np.random.default_rng(3)
-    names = [f"{a}{b}" for a in ("bra", "lom", "tik", "ved", "zun") for b in ("go", "met", "sil")]
-    meant = {f"qx{i}": str(random.choice(names)) for i in range(300)}
-    gone = set(random.choice(sorted(meant), 60, replace=False))
-
-    def encode(texts: list[str]) -> Any:
-        return [
-            blur * a_vector(text) + a_vector(text if text in gone else meant.get(text, text))
-            for text in texts
-        ]
-
-    d = FuzzyDict(dict.fromkeys(names), embedding=encode)
-    found = [d.most_similar(query, topn=1)[0] for query in meant]
-    scores = [match.score for match in found]
-    right = [q not in gone and m.key == meant[q] for q, m in zip(meant, found, strict=True)]
-    assert expected_calibration_error(scores, right) < 0.15
-
-
-@learned
-@pytest.mark.parametrize(
-    "encode",
-    [
-        lambda texts: np.ones((len(texts), 4)),
-        lambda texts: np.zeros((len(texts), 4)),
-        lambda texts: [0.45 * a_vector(text) + 3 * (np.arange(128) == 0) for text in texts],
-        lambda texts: [a_vector(text) for text in texts],
-        lambda texts: geographer([text if text != "Deutschland" else "xyz" for text in texts]),
-    ],
-    ids=["all the same", "all zero", "all cosines near 0.98", "nothing related", "other things"],
-)
-def test_with_an_encoder_that_tells_nothing_spelling_decides(encode: Any) -> None:
-    d = FuzzyDict({name: name for name in COUNTRIES}, embedding=encode)
-    assert d["Grmany"] == "Germany"
-    for query in ("a cup of tea", "xyzzy", "Deutschland"):
-        assert d.get(query) is None
-        assert 0 <= d.most_similar(query, topn=1)[0].score < 0.5

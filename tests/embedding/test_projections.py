@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fuzzydict import Brown, WordVectors
+from fuzzydict import WordVectors
 from fuzzydict._arrays import Array
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.projections import (
     Factors,
-    Projected,
     Projections,
     as_projections,
-    project,
     project_forward,
-    with_projections,
+    require_learned_for,
 )
 from fuzzydict.errors import (
     ArgumentTypeError,
@@ -43,14 +39,6 @@ def some() -> Projections:
     return Projections(drawn(4, 3), drawn(4, 3, seed=1), Factors(drawn(2, 1), drawn(2, 1, seed=2)))
 
 
-def test_none_is_the_identity() -> None:
-    projections, x = Projections(), drawn(2, 4)
-    assert projections.is_identity
-    assert not some().is_identity
-    for done in (projections.project_queries, projections.project_keys, projections.project_values):
-        assert done(x) is x
-
-
 def test_each_role_has_its_matrix() -> None:
     projections, x = some(), drawn(5, 4, seed=3)
     np.testing.assert_allclose(projections.project_queries(x), x @ drawn(4, 3))
@@ -58,19 +46,13 @@ def test_each_role_has_its_matrix() -> None:
     v = drawn(5, 2, seed=4)
     whole = np.eye(2) + drawn(2, 1) @ drawn(2, 1, seed=2).T
     np.testing.assert_allclose(projections.project_values(v), v @ whole)
-
-
-@given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 5))
-def test_factors_do_what_their_matrix_does(size: int, rank: int, rows: int) -> None:
-    factors = Factors(drawn(size, rank), drawn(size, rank, seed=1))
-    x = drawn(rows, size, seed=2)
-    np.testing.assert_allclose(project(x, factors), x @ factors.whole, atol=1e-12)
-
-
-def test_vectors_keep_their_dtype_and_batch_axes() -> None:
-    projected = some().project_queries(drawn(2, 5, 4).astype(np.float32))
-    assert projected.dtype == np.float32
-    assert projected.shape == (2, 5, 3)
+    single = projections.project_queries(drawn(2, 5, 4).astype(np.float32))
+    assert single.dtype == np.float32
+    assert single.shape == (2, 5, 3)
+    none = Projections()
+    assert none.is_identity
+    assert not projections.is_identity
+    assert none.project_queries(x) is none.project_keys(x) is none.project_values(x) is x
 
 
 @pytest.mark.parametrize("low_rank", [False, True])
@@ -120,50 +102,10 @@ def test_a_file_holds_them(tmp_path: Path) -> None:
     assert Projections.from_arrays(read_arrays(tmp_path / "file", "test").arrays) == some()
     assert Projections.from_arrays({}) == Projections()
     assert Projections().arrays() == {}
-    same = Projections(drawn(3, 3), embedding="words").named("others")
-    assert Projections.from_arrays(same.arrays(), embedding="others") == same
+    named = Projections(drawn(3, 3), embedding="words")
+    assert Projections.from_arrays(named.arrays(), embedding="words") == named
     shared = drawn(3, 3)
     assert list(Projections(shared, shared).arrays()) == ["both"]
-
-
-@pytest.mark.parametrize(
-    "arrays",
-    [
-        {"query": np.ones(3)},
-        {"query": np.full((2, 2), np.nan)},
-        {"key": np.array([["a"]])},
-        {"query": np.eye(2), "base.query": np.eye(2)},
-        {"key.left": np.ones((2, 1))},
-        {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
-        {"query": np.ones((2, 2)), "key": np.ones((2, 3))},
-    ],
-)
-def test_arrays_that_are_no_projections(arrays: dict[str, Any]) -> None:
-    with pytest.raises(FileFormatError, match="no whole projections"):
-        Projections.from_arrays(arrays)
-
-
-# ---- an embedding with projections --------------------------------------------------------
-
-
-def test_queries_and_keys_are_projected_each_by_its_matrix() -> None:
-    words = WordVectors(["red", "blue"], drawn(2, 4))
-    projected = Projected(words, some())
-    queries = projected.encode_queries(["red", "blue"])
-    np.testing.assert_allclose(queries, words.vectors @ drawn(4, 3), rtol=1e-5)
-    np.testing.assert_allclose(
-        projected.encode(["red", "blue"]), words.vectors @ drawn(4, 3, seed=1), rtol=1e-5
-    )
-    assert projected.tells_words
-
-
-def test_there_are_no_projections_unless_some_are_given() -> None:
-    assert as_projections(None) is as_projections("identity") is None
-    assert with_projections(Brown(), None) is with_projections(Brown(), Projections()) is Brown()
-    others: tuple[Any, ...] = ("english", "wordnet", 3, [])
-    for other in others:
-        with pytest.raises(OptionError, match="expected None, 'identity', which is the same"):
-            as_projections(other)
 
 
 def test_projections_after_others_are_one_map() -> None:
@@ -176,43 +118,58 @@ def test_projections_after_others_are_one_map() -> None:
         np.testing.assert_allclose(all_at_once(vectors), two(one(vectors)), atol=1e-12)
 
 
-def test_projections_of_another_embedding_are_refused() -> None:
-    red, blue = WordVectors(["red"], [[1.0]]), WordVectors(["blue"], [[1.0]])
-    learned = Projections([[2.0]], embedding=red.fingerprint()["name"])
-    assert with_projections(red, learned).encode(["red"]).tolist() == [[1.0]]
-    with pytest.raises(OptionError, match=r"these are for word vectors .*, and the embedding is"):
-        with_projections(blue, learned)
-
-
-def test_a_fingerprint_tells_the_embedding_and_the_projections() -> None:
-    red, blue = (WordVectors([word], [[1.0]]) for word in ("red", "blue"))
-    projections = (Projections([[2.0]]), Projections([[3.0]]))
-    names = [Projected(e, p).fingerprint()["name"] for e in (red, blue) for p in projections]
-    assert len(set(names)) == 4
-    assert Projected(red, Projections([[2.0]])).fingerprint()["name"] == names[0]
-
-
 # ---- bad input ----------------------------------------------------------------------------
 
-
-def test_what_is_no_projection_is_told() -> None:
-    with pytest.raises(ShapeError, match=r"query must be a matrix"):
-        Projections([1.0, 2.0])
-    with pytest.raises(ShapeError, match=r"key.*finite"):
-        Projections(key=[[np.inf]])
-    with pytest.raises(ArgumentTypeError, match="value"):
-        Projections(value=[["a"]])
-    with pytest.raises(ShapeError, match="one size"):
-        Projections(np.ones((4, 3)), np.ones((4, 2)))
-    with pytest.raises(ShapeError, match="one shape"):
-        Projections(Factors(np.ones((4, 3)), np.ones((4, 2))))
+RED, BLUE = WordVectors(["red"], [[1.0]]), WordVectors(["blue"], [[1.0]])
+OF_RED = Projections([[2.0]], embedding=RED.fingerprint()["name"])
 
 
-def test_vectors_of_another_size_are_told() -> None:
-    with pytest.raises(ShapeError, match="key vectors takes vectors of 4 numbers, got shape"):
-        some().project_keys(drawn(2, 3))
-    with pytest.raises(ShapeError, match="takes vectors of 2 numbers"):
-        some().project_values(drawn(3))
+def test_projections_go_with_the_embedding_they_were_learned_for() -> None:
+    require_learned_for(RED, OF_RED)
+    for projections in (None, Projections(), Projections([[2.0]])):
+        require_learned_for(BLUE, projections)
+    assert as_projections(None) is as_projections("identity") is None
+    assert as_projections(OF_RED) is OF_RED
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: require_learned_for(BLUE, OF_RED),
+            OptionError,
+            "these are for word vectors .*, and",
+        ),
+        (lambda: as_projections("english"), OptionError, "None, 'identity', which is the same"),
+        (lambda: as_projections(3), OptionError, "None, 'identity', which is the same"),
+        (lambda: Projections([1.0, 2.0]), ShapeError, "query must be a matrix"),
+        (lambda: Projections(key=[[np.inf]]), ShapeError, "key.*finite"),
+        (lambda: Projections(value=[["a"]]), ArgumentTypeError, "value"),
+        (lambda: Projections(np.ones((4, 3)), np.ones((4, 2))), ShapeError, "one size"),
+        (lambda: Projections(Factors(np.eye(4), np.ones((4, 2)))), ShapeError, "one shape"),
+        (lambda: some().project_keys(drawn(2, 3)), ShapeError, "vectors of 4 numbers, got shape"),
+        (lambda: some().project_values(drawn(3)), ShapeError, "takes vectors of 2 numbers"),
+        *[
+            (
+                lambda arrays=arrays: Projections.from_arrays(arrays),
+                FileFormatError,
+                "no whole proj",
+            )
+            for arrays in (
+                {"query": np.ones(3)},
+                {"key": np.array([["a"]])},
+                {"query": np.eye(2), "base.query": np.eye(2)},
+                {"key.left": np.ones((2, 1))},
+                {"key.left": np.ones((2, 1)), "key.right": np.ones((3, 1))},
+            )
+        ],
+    ],
+)
+def test_what_does_not_fit_is_told(
+    call: Callable[[], object], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        call()
 
 
 def test_their_repr_tells_what_they_are() -> None:

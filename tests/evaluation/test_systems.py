@@ -21,7 +21,6 @@ from fuzzydict.evaluation import systems
 from fuzzydict.evaluation.systems import (
     ENCODER_NAME,
     PEERS,
-    CosineRanker,
     Remembering,
     by_cosine,
     fuzzy_dict,
@@ -104,7 +103,9 @@ def test_cosines_are_ranked_as_by_a_loop(
         def encode(self, texts: Any) -> Any:
             return np.array([vectors[text] for text in texts])
 
-    ranker = CosineRanker(keys, Given())
+    system = by_cosine("given", Given())
+    assert not system.is_probability
+    ranker = system.over(keys)
     expected = sorted(
         -float(query @ vectors[k]) / math.sqrt(query @ query * (vectors[k] @ vectors[k]))
         for k in keys
@@ -115,15 +116,6 @@ def test_cosines_are_ranked_as_by_a_loop(
     assert without.isdisjoint(key for key, _ in found)
     (ranked,) = ranker.ranked(["query"], 1)
     assert ranker.best("query") == (ranked[0].key if ranked else None)
-
-
-def test_plain_cosine_makes_no_claim_and_asks_its_encoder_once_for_the_keys() -> None:
-    encoder = Counted()
-    system = by_cosine("counted", encoder)
-    assert not system.is_probability
-    ranker = system.over(["boat", "ship"])
-    assert ranker.best("boats") == "boat"
-    assert encoder.batches == [["boat", "ship"], ["boats"]]
 
 
 def test_what_is_remembered_is_not_encoded_again_until_it_is_forgotten() -> None:

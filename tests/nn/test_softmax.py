@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
-from fuzzydict.nn.softmax import NORMALIZERS, as_normalizer, softmax, sparsemax
+from fuzzydict.nn.softmax import NORMALIZERS, softmax, sparsemax
 from tests.support.gradients import check_gradients
 
 BOTH = pytest.mark.parametrize("name", NORMALIZERS)
@@ -37,49 +37,36 @@ def slow_sparsemax(row: Array) -> Array:
 
 
 @given(ROWS, st.floats(0.1, 10))
-def test_softmax_is_its_definition(scores: Array, temperature: float) -> None:
-    expected = [slow_softmax(row, temperature) for row in scores]
-    np.testing.assert_allclose(softmax(scores, temperature), expected, atol=1e-12)
-
-
-@given(ROWS)
-def test_sparsemax_is_the_nearest_point_of_the_simplex(scores: Array) -> None:
-    expected = [slow_sparsemax(row) for row in scores]
-    np.testing.assert_allclose(sparsemax(scores), expected, atol=1e-9)
+def test_weights_are_those_of_the_definition(scores: Array, temperature: float) -> None:
+    soft, sparse = softmax(scores, temperature), sparsemax(scores)
+    np.testing.assert_allclose(soft, [slow_softmax(r, temperature) for r in scores], atol=1e-12)
+    np.testing.assert_allclose(sparse, [slow_sparsemax(row) for row in scores], atol=1e-9)
 
 
 @BOTH
 @given(scores=ROWS, shift=st.floats(-1e3, 1e3))
-def test_weights_are_a_distribution_that_a_shift_leaves_alone(
-    name: str, scores: Array, shift: float
-) -> None:
+def test_a_shift_leaves_weights_alone(name: str, scores: Array, shift: float) -> None:
     weights, _ = NORMALIZERS[name](scores, 1.0)
-    assert (weights >= 0).all()
-    np.testing.assert_allclose(weights.sum(-1), 1)
     np.testing.assert_allclose(NORMALIZERS[name](scores + shift, 1.0)[0], weights, atol=1e-9)
 
 
 @BOTH
-def test_huge_scores_do_not_overflow(name: str) -> None:
-    weights, _ = NORMALIZERS[name](np.array([[1e30, 1e30, -1e30]], np.float32), 1.0)
-    np.testing.assert_allclose(weights, [[0.5, 0.5, 0]])
-    assert weights.dtype == np.float32
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extreme_scores_and_temperatures(name: str, dtype: Any) -> None:
+    def weights(scores: Any, temperature: float = 1.0) -> Array:
+        found, _ = NORMALIZERS[name](np.array(scores, dtype), temperature)
+        assert found.dtype == dtype
+        return found
 
-
-def test_sparsemax_leaves_out_what_softmax_keeps() -> None:
-    scores = [0.0, 2.0, 2.5]
-    assert sparsemax(scores)[0] == 0
-    assert softmax(scores)[0] > 0
-
-
-def test_a_low_temperature_is_the_maximum_and_a_high_one_the_mean() -> None:
-    scores = [1.0, 2.0, 3.0]
-    np.testing.assert_allclose(softmax(scores, 1e-3), [0, 0, 1], atol=1e-12)
-    np.testing.assert_allclose(softmax(scores, 1e9), [1 / 3] * 3)
+    np.testing.assert_allclose(weights([1e30, 1e30, -1e30]), [0.5, 0.5, 0])
+    np.testing.assert_allclose(weights([1, 2, 3], 1e9), [1 / 3] * 3, rtol=1e-6)
+    for cold in (1e-3, 1e-30, 1e-39, 1e-320):
+        np.testing.assert_array_equal(weights([-3, -1, -2], cold), [0, 1, 0])
+        np.testing.assert_array_equal(weights([-0.5, -np.inf, -0.5], cold), [0.5, 0, 0.5])
 
 
 @BOTH
-def test_what_is_left_out_weighs_nothing_and_an_empty_row_is_zero(name: str) -> None:
+def test_an_empty_row_is_zero(name: str) -> None:
     scores = np.array([[1.0, -np.inf, 1.0], [-np.inf] * 3])
     with pytest.warns(EmptyRowWarning, match="1 of 2 queries have nothing to attend to"):
         weights, backward = NORMALIZERS[name](scores, 2.0)
@@ -88,18 +75,13 @@ def test_what_is_left_out_weighs_nothing_and_an_empty_row_is_zero(name: str) -> 
     assert np.isfinite(d_scores).all()
     assert math.isfinite(d_temperature)
     assert not d_scores[1].any()
-
-
-@BOTH
-def test_a_row_of_no_keys_is_empty(name: str) -> None:
     with pytest.warns(EmptyRowWarning):
         assert NORMALIZERS[name](np.empty((2, 0)), 1.0)[0].shape == (2, 0)
 
 
 @BOTH
 def test_gradients_agree_with_differences(name: str) -> None:
-    random = np.random.default_rng(0)
-    scores, direction = random.standard_normal((2, 3, 4, 5))
+    scores, direction = np.random.default_rng(0).standard_normal((2, 3, 4, 5))
     normalize = NORMALIZERS[name]
     d_scores, d_temperature = normalize(scores, 0.7)[1](direction)
     check_gradients(
@@ -110,38 +92,18 @@ def test_gradients_agree_with_differences(name: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_scores_that_cannot_be_weighed_are_refused(name: str, bad: float) -> None:
-    with pytest.raises(ShapeError, match=r"row \[1\] is not"):
-        NORMALIZERS[name](np.array([[0.0, 1.0], [bad, 0.0]]), 1.0)
-
-
-@pytest.mark.parametrize("bad", [0, -1.0, np.nan, np.inf])
-def test_a_temperature_must_be_above_zero(bad: float) -> None:
-    with pytest.raises(OptionError, match="temperature must be a finite number above 0"):
-        softmax([1.0], bad)
-
-
-def test_a_temperature_must_be_a_number() -> None:
-    warm: Any = "warm"
-    with pytest.raises(ArgumentTypeError, match="temperature must be a finite number.*'warm'"):  # noqa: RUF043
-        sparsemax([1.0], warm)
-
-
-def test_a_single_number_is_no_row() -> None:
-    with pytest.raises(ShapeError, match="single number"):
-        softmax(3.0)
-
-
-@pytest.mark.parametrize("name", ["softmin", None])
-def test_an_unknown_normalizer_lists_the_known_ones(name: Any) -> None:
-    with pytest.raises(OptionError, match="one of softmax, sparsemax"):
-        as_normalizer(name)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("temperature", [1e-30, 1e-39, 1e-320])
-def test_a_very_low_temperature_leaves_the_best_alone(dtype: type, temperature: float) -> None:
-    scores: Any = np.array([[-3.0, -1.0, -2.0], [-0.5, -np.inf, -0.5]], dtype)
-    for normalize in (softmax, sparsemax):
-        np.testing.assert_array_equal(normalize(scores, temperature), [[0, 1, 0], [0.5, 0, 0.5]])
+@pytest.mark.parametrize(
+    ("scores", "temperature", "kind", "message"),
+    [
+        ([[0.0, 1.0], [np.nan, 0.0]], 1.0, ShapeError, r"row \[1\] is not"),
+        ([[0.0, 1.0], [np.inf, 0.0]], 1.0, ShapeError, r"row \[1\] is not"),
+        (3.0, 1.0, ShapeError, "single number"),
+        *[([1.0], t, OptionError, "must be a finite number above 0") for t in (0, -1, np.inf)],
+        ([1.0], "warm", ArgumentTypeError, "temperature must be a finite number.*'warm'"),
+    ],
+)
+def test_what_cannot_be_weighed_is_refused(
+    name: str, scores: Any, temperature: Any, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        NORMALIZERS[name](scores, temperature)

@@ -170,8 +170,9 @@ def test_what_is_written_is_read_again(learned: Judge, tmp_path: Path) -> None:
 
 
 def test_sets_are_read_as_questions(tmp_path: Path) -> None:
-    query = {"query": "colour", "accept": ["color"], "kind": "form"}
+    asked = [{"query": "colour", "accept": ["color"]}, {"query": "sheep", "accept": []}]
     path = tmp_path / "set.json"
-    path.write_text(json.dumps({"dictionaries": [{"keys": ["color"], "queries": [query]}]}))
-    (one,) = judge.read_sets(path)
-    assert one == Questions(["color"], [Asked("colour", frozenset(["color"]), "form")], "")
+    path.write_text(json.dumps({"dictionaries": [{"keys": ["color"], "queries": asked}]}))
+    (one,) = judge.questions_of(path)
+    expected = [Asked("colour", frozenset(["color"]), ""), Asked("sheep", frozenset(), "")]
+    assert one == Questions(["color"], expected, "set")
