@@ -88,7 +88,7 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
     page.wait(lambda: page.visible(".cells .options"))
     page.press("ARROW_DOWN", "ENTER")
     assert page.focused() == "Key of Holland"
-    assert "3 texts decided." in page.texts("#cells-table [role=status]")
+    assert "3 texts decided." in page.texts("#cells-status")
     assert decisions(page) == {"germny": "Germany", "qwzzt": "", "Holland": "Netherlands"}
 
     page.click_button("Teach these")
@@ -101,19 +101,19 @@ def test_a_decision_can_be_taken_back_and_the_decided_can_be_shown_alone(opened:
     paste(page, "germny\nfrankreich\nqwzzt")
     page.wait(lambda: page.visible("#cells"))
     page.click_button("Decide all shown")
-    assert "3 texts decided." in page.texts("#cells-table [role=status]")
+    assert "3 texts decided." in page.texts("#cells-status")
     line_of(page, "germny").find_element("css selector", "[type=checkbox]").click()
-    page.choose("#cells-table label select", "Decided")
+    page.choose("#kind", "Decided")
     assert sorted(row[0] for row in page.rows(".cells")) == ["frankreich", "qwzzt"]
     assert set(decisions(page)) == {"frankreich", "qwzzt"}
 
 
 def status(page: Page) -> str:
-    return page.text("#cells-table [role=status]")
+    return page.text("#cells-status")
 
 
 def alert(page: Page) -> str:
-    return page.text("#cells-table [role=alert]")
+    return page.text("#cells-error")
 
 
 def test_decisions_stay_when_a_column_is_matched_again(opened: Opened) -> None:
@@ -189,9 +189,9 @@ def test_many_texts_are_shown_in_pages(opened: Opened) -> None:
     paste(page, "\n".join(f"Germany {number} x" for number in range(5000)))
     page.wait(lambda: page.visible("#cells"))
     assert len(page.rows(".cells")) == 50
-    assert not page.find("#cells-table .row button").is_enabled()
+    assert not page.find("#back").is_enabled()
     page.click_button("Next")
-    assert "51\u2013100 of 5,000 texts" in page.text("#cells-table")
+    assert "51\u2013100 of 5,000 texts" in page.text("#where")
     paste(page, "\n".join(f"Germany {number} x" for number in range(5001)))
     page.expected = "400 (Bad Request)"
     page.wait(lambda: "5,000 different texts" in page.text("#column-error"))

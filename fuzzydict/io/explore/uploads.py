@@ -19,9 +19,7 @@ from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
-    from fuzzydict.io.tables import Table
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Match
 
@@ -32,7 +30,6 @@ _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
 _TOGETHER = 256  # texts that are looked up at once
 _TRIED = 10  # columns whose rows are counted
-_INSTEAD = "match it with the command fuzzydict map"
 _LINES = "text"  # the column of a file of lines
 
 
@@ -54,9 +51,8 @@ class Upload(BytesIO):
         self.name, self.is_lines = name, path.suffix.lower() == ".txt"
         self.format = table_format(path)
         if not (self.format or self.is_lines):
-            raise OptionError(
-                f"{name}: expected a file that ends in .txt or {', '.join(f'.{x}' for x in TABLES)}"
-            )
+            endings = ", ".join(f".{form}" for form in TABLES)
+            raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
         if self.format == "parquet":
             check_unpacked(self, name, _MOST_BYTES)
 
@@ -64,16 +60,10 @@ class Upload(BytesIO):
         """Return the names of the columns; the lines of a .txt file are one."""
         if self.is_lines:
             return [_LINES]
-        if self.format == "jsonl":
-            return self._fields()
-        with self._opened() as table:
-            return list(filter(None, table.names or []))
-
-    def _opened(self) -> AbstractContextManager[Table]:
-        self.seek(0)
-        return open_table(self, format=self.format, side=None)
-
-    def _fields(self) -> list[str]:
+        if self.format != "jsonl":
+            self.seek(0)
+            with open_table(self, format=self.format, side=None) as table:
+                return list(filter(None, table.names or []))
         names = dict[str, None]()
         for record in json_records(self, self.name):
             if isinstance(record.content, dict):
@@ -89,20 +79,11 @@ class Upload(BytesIO):
             OptionError: there are too many.
         """
         for column in columns[:_TRIED]:
-            rows = 0
             try:
-                for cells, counts in self._blocks(column):
-                    rows += len(cells) if counts is None else sum(counts)
-                    self._check_rows(rows)
+                return sum(sum(rows) for _, rows in self._blocks(column))
             except FileFormatError as error:  # it may hold something else than texts
                 problem = error
-            else:
-                return rows
         raise problem
-
-    def _check_rows(self, rows: int) -> None:
-        if rows > _MOST_ROWS:
-            raise OptionError(f"{self.name}: has more than {_MOST_ROWS:,} rows; {_INSTEAD}")
 
     def count(self, column: str) -> Counter[str | None]:
         """Return how many rows have each text of a column; None stands for an empty cell.
@@ -112,30 +93,40 @@ class Upload(BytesIO):
         """
         count: Counter[str | None] = Counter()
         for cells, rows in self._blocks(column):
-            count.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
-            self._check_rows(count.total())
+            for cell, number in zip(cells, rows, strict=True):
+                count[cell] += number
             if max(map(len, filter(None, cells)), default=0) > _LONGEST:
-                raise OptionError(
-                    f"{self.name}: has a text of more than {_LONGEST:,} characters in "
-                    f"{quoted(column)}; {_INSTEAD}"
-                )
+                raise self._too_much(f"a text of more than {_LONGEST:,} characters", column)
             if len(count) > _MOST_TEXTS:
-                raise OptionError(
-                    f"{self.name}: has more than {_MOST_TEXTS:,} different texts in "
-                    f"{quoted(column)}; {_INSTEAD}"
-                )
+                raise self._too_much(f"more than {_MOST_TEXTS:,} different texts", column)
         return count
 
-    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
-        """Yield the cells of a column, some at a time, and how many rows have each if not one."""
+    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int]]]:
+        """Yield the cells of a column, some at a time, and how many rows have each."""
+        total = 0
+        for cells, counts in self._cells(column):
+            rows = [1] * len(cells) if counts is None else counts
+            total += sum(rows)
+            if total > _MOST_ROWS:
+                raise self._too_much(f"more than {_MOST_ROWS:,} rows")
+            yield cells, rows
+
+    def _cells(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
         if self.is_lines:
             text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
             lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
             yield lines if text else [], None
             return
-        with self._opened() as table:
+        self.seek(0)
+        with open_table(self, format=self.format, side=None) as table:
             for block in table.blocks(column):
                 yield block.cells, block.counts
+
+    def _too_much(self, what: str, column: str | None = None) -> OptionError:
+        where = "" if column is None else f" in {quoted(column)}"
+        return OptionError(
+            f"{self.name}: has {what}{where}; match it with the command fuzzydict map"
+        )
 
 
 # ---- what is answered -----------------------------------------------------------------------
@@ -153,7 +144,8 @@ def table(name: str, data: bytes) -> dict[str, Any]:
         columns = upload.columns()
         if not columns:
             raise FileFormatError(f"{name}: has no columns")
-        return {"columns": columns, "rows": upload.rows(columns), "notes": notes}
+        rows = upload.rows(columns)
+    return {"columns": columns, "rows": rows, "notes": notes}
 
 
 def column(
@@ -187,7 +179,8 @@ def column(
         for text, rows in count.items()
         if text is not None and (text in d.aliases or text not in blank)
     }
-    cells = sorted(_cells(d, texts, check), key=_urgency)
+    matches = _best(d, texts, check)
+    cells = [_cell(text, rows, matches[text], text in d.aliases) for text, rows in texts.items()]
     matched = sum(cell["count"] for cell in cells if cell["matches"])
     asked = sum(texts.values())
     return {
@@ -195,7 +188,7 @@ def column(
         "matched": matched,
         "unmatched": asked - matched,
         "blank": count.total() - asked,
-        "cells": cells,
+        "cells": sorted(cells, key=_urgency),
         "notes": notes,
     }
 
@@ -213,12 +206,12 @@ def _notes() -> Iterator[list[str]]:
     notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
-def _cells(
+def _best(
     d: FuzzyDict[Any], texts: Mapping[str, int], check: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Yield what matches each text."""
-    comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
+) -> dict[str, Sequence[Match]]:
+    """Return the best matches of each text; none of one that cannot be compared."""
     found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
+    comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
     for start in range(0, len(comparable), _TOGETHER):
         check()
         some = comparable[start : start + _TOGETHER]
@@ -226,11 +219,10 @@ def _cells(
             found.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))
         except NoMatchError:  # no key has letters or digits
             break
-    for text, best in found.items():
-        yield _cell(text, texts[text], best, is_taught=text in d.aliases)
+    return found
 
 
-def _cell(text: str, rows: int, best: Sequence[Match], *, is_taught: bool) -> dict[str, Any]:
+def _cell(text: str, rows: int, best: Sequence[Match], is_taught: bool) -> dict[str, Any]:
     match = best[0] if best else None
     return {
         "query": text,
@@ -246,6 +238,6 @@ def _cell(text: str, rows: int, best: Sequence[Match], *, is_taught: bool) -> di
 
 
 def _urgency(cell: dict[str, Any]) -> tuple[int, int]:
-    """Return what cells are sorted by."""
+    """Return what cells are sorted by: first what is doubtful, then what matches nothing."""
     kind = 0 if cell["doubtful"] else 2 if cell["matches"] or cell["taught"] else 1
     return kind, -cell["count"]

@@ -12,8 +12,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, NoMatchError, OptionError
-from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.reasons import reasons
+from fuzzydict.io.explore.answers import Answers, reasons
 from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.nn.softmax import softmax

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.explore.reasons import reasons
+from fuzzydict.io.explore.answers import reasons
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
 _TITLES = ("For it: ", "Against it: ")
