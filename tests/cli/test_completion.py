@@ -35,7 +35,7 @@ def tables(tmp_path: Path) -> Path:
     (tmp_path / "t.tsv").write_text("a b\tc\n", "utf-8")
     (tmp_path / "west.csv").write_bytes("Größe;n\n1;2\n".encode("windows-1252"))
     (tmp_path / "t.txt").write_text("a,b\n")
-    (tmp_path / "t.jsonl").write_text('{"name": 1, "Größe": 2}\n\n{"other": 3}\n{"cut', "utf-8")
+    (tmp_path / "t.jsonl").write_text('{"name": 1, "Größe": 2}\n\n{"other": 3}\n', "utf-8")
     (tmp_path / "my dict.csv").write_text("land,code\nGermany,DE\n", "utf-8")
     (tmp_path / "long.csv").write_text("x" * 2**20)
     (tmp_path / "broken.csv").write_bytes(b"\xff\xfe\0,b\n")
@@ -64,7 +64,6 @@ def offered(folder: Path, *words: str, shell: str = "bash") -> list[str]:
     [
         (["t.csv", "--column", "G"], ["Größe"]),
         (["t.csv", "--column", "g"], ["Größe"]),
-        (["t.csv", "--column", "=", "G"], ["Größe"]),
         (["t.csv", "--sure", "0.9", "--column", "G"], ["Größe"]),
         (["t.csv", "--column", "x"], ["x,y"]),
         (["t.csv", "--column", "z"], []),
@@ -73,7 +72,6 @@ def offered(folder: Path, *words: str, shell: str = "bash") -> list[str]:
         (["t.csv", "--column", '"First n'], ["First name"]),
         (["t.csv", "--column", "\\$"], [r"\\$USD"]),
         (["t.csv", "--column", "it"], [r"it\\'s"]),
-        (["t.csv", "--column", "'it"], [r"it'\\''s"]),
         (["t.csv", "--column", "back"], [r"back\\\\slash"]),
         (["t.tsv", "--column", ""], [r"a\\ b", "c"]),
         (["west.csv", "--column", ""], ["Größe", "n"]),

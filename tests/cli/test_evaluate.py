@@ -114,7 +114,7 @@ def test_json_can_be_read_back() -> None:
     assert content["correlations"] == []
     assert content["environment"] == environment("rapidfuzz")
     assert (
-        content["command"] == "fuzzydict evaluate --format json --no-peers --no-pairs spelling.json"
+        content["command"] == "fuzzydict evaluate --no-peers --format json --no-pairs spelling.json"
     )
 
 
@@ -126,7 +126,7 @@ def test_without_a_set_the_pairs_are_measured_with_any_vectors(tmp_path: Path) -
     assert wordsim["system"] == simlex["system"] == "FuzzyDict, mine.vectors"
     assert int(wordsim["with a word never seen"]) > 300
     assert -1 <= float(wordsim["Spearman"]) <= 1
-    assert "evaluate --vectors mine.vectors --format markdown --no-peers`" in result.stdout
+    assert "evaluate --vectors mine.vectors --no-peers --format markdown`" in result.stdout
 
 
 @pytest.mark.usefixtures("encoder")
