@@ -50,7 +50,7 @@ class Source(NamedTuple):
         }
         table = path if form in FILES_ONLY else _beginning(path)
         with open_table(table, format=form, side=None, **reading) as opened:
-            return list(opened.names)
+            return [*filter(None, opened.names)]
 
     def sheets(self, ctx: click.Context) -> list[str]:
         """Return the names of the sheets, if it is a workbook."""
