@@ -205,7 +205,7 @@ def reporting_problems() -> Iterator[None]:
     except click.ClickException as error:
         ctx = getattr(error, "ctx", None)  # of an error about arguments
         hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
-        _exit(error.format_message().rstrip(".") + hint, _USAGE)
+        _exit(_without_secrets(error.format_message()).rstrip(".") + hint, _USAGE)
     except (click.exceptions.Exit, click.Abort):
         raise  # click handles these
     except KeyboardInterrupt:
@@ -224,21 +224,24 @@ def reporting_problems() -> Iterator[None]:
     except MemoryError:
         _exit("not enough memory for this file; use a smaller one", _USAGE)
     except Exception as error:
-        why = f"this is a bug in fuzzydict ({type(error).__name__}: {error})"
-        _exit(f"{why}; please report it with the traceback that FUZZYDICT_DEBUG=1 shows", _BUG)
+        bug = _without_secrets(f"{type(error).__name__}: {error}")
+        report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
+        _exit(f"this is a bug in fuzzydict ({bug}); {report}", _BUG)
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
+def _without_secrets(message: str) -> str:
+    """Return a message without the user and password of an address that somebody typed."""
+    return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
+
+
 def _exit(message: str, code: int) -> NoReturn:
-    """Print an error, without the user and password of an address that somebody typed."""
-    lines = ["Error: " + " ".join(message.split())]
     if os.environ.get("FUZZYDICT_DEBUG"):
-        lines = [*traceback.format_exc().rstrip().split("\n"), *lines]
-    for line in lines:
-        echo(_SECRETS.sub(lambda found: "...@" if found[0][-1:] == "@" else "...", line), err=True)
+        echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
+    echo("Error: " + " ".join(message.split()), err=True)
     sys.exit(code)
 
 

@@ -84,7 +84,6 @@ class Answers:
             "mode": d.mode,
             "scorer": "spelling and meaning" if scorer is None else named,
             "embedding": _embedding(d),
-            "values": self.kind,
             "sample": _spread(self._names, _SAMPLE),
         }
 
@@ -105,16 +104,12 @@ class Answers:
     def answer(self, query: str, temperature: float | None = None) -> dict[str, Any]:
         """Return the nearest keys, why, the weights and the pooled value.
 
-        Args:
-            query: a text.
-            temperature: what scores are divided by before the softmax; None for that of the dict.
+        Scores are divided by the temperature before the softmax; None is that of the dict.
 
         Raises:
             OptionError: the query is too long, or the temperature is not above 0.
         """
         check_query(query)
-        if temperature is not None:
-            positive("temperature", temperature)
         with self._changing:
             return {"query": query, **_NOTHING, **self._answer(query, temperature)}
 
@@ -160,16 +155,15 @@ class Answers:
     def _weighed(self, nearest: Sequence[Match], attention: Attention) -> dict[str, Any]:
         """Return the nearest keys with their weights, and the places of them and the query."""
         slots = {name: slot for slot, name in enumerate(attention.names)}
-        plane, keys = self._plane, []
+        keys = []
         for match in nearest:
             slot = slots.get(match.key)
             weight = 0.0 if slot is None else float(attention.weights[slot])
-            at = None if slot is None or not plane else plane.places(attention.keys[[slot]])[0]
-            keys.append(self._row(match, weight, at))
-        at = plane.places(attention.query[None])[0] if plane else None
-        return {"keys": keys, "others": max(len(slots) - len(keys), 0), "at": at}
+            keys.append(self._row(match, weight, None if slot is None else attention.keys[slot]))
+        others = max(len(slots) - len(keys), 0)
+        return {"keys": keys, "others": others, "at": self._place(attention.query)}
 
-    def _row(self, match: Match, weight: float, at: list[float] | None) -> dict[str, Any]:
+    def _row(self, match: Match, weight: float, vector: NDArray[Any] | None) -> dict[str, Any]:
         return {
             "key": key_text(match.key),
             "value": shown(match.value),
@@ -177,7 +171,7 @@ class Answers:
             "weight": weight,
             "color": self._color(match.value),
             "number": float(match.value) if self.kind == "numbers" else None,
-            "at": at,
+            "at": None if vector is None else self._place(vector),
         }
 
     def _pooled(self, attention: Attention) -> dict[str, Any]:
@@ -235,8 +229,6 @@ class Answers:
             raise OptionError(f"queries: expected a list of 1 to {_MOST_QUERIES} texts")
         for query in queries:
             check_query(query)
-        if temperature is not None:
-            positive("temperature", temperature)
         rows = [_at_temperature(one, temperature) for one in self.dict.attend(queries)]
         best = ([key for key, _, _ in one.top(_MOST_COLUMNS)] for one in rows)
         in_turn = (key for keys in zip_longest(*best) for key in keys if key is not None)
@@ -274,6 +266,10 @@ class Answers:
         if not self._names or is_spelling(self.dict.scorer):
             return None
         return Plane.of(self.dict, _spread(self._names, _MAPPED))
+
+    def _place(self, vector: NDArray[Any]) -> list[float] | None:
+        plane = self._plane
+        return None if plane is None else plane.places(vector[None])[0]
 
 
 class Plane(NamedTuple):
@@ -391,7 +387,8 @@ def _at_temperature(attention: Attention, temperature: float | None) -> Attentio
     """Return an attention with its weights at another temperature, unless it is None."""
     if temperature is None:
         return attention
-    weights = softmax(attention.scores.astype(np.float64), temperature)
+    scores = attention.scores.astype(np.float64)
+    weights = softmax(scores, positive("temperature", temperature))
     return replace(attention, weights=weights.astype(np.float64, copy=False))
 
 

@@ -25,11 +25,7 @@ _ABSENT: Any = object()
 
 
 def saved_as(output: Path) -> str:
-    """Return the format in which a file holds what is taught, as its ending says.
-
-    Raises:
-        OptionError: it is none of them.
-    """
+    """Return the format in which a file holds what is taught; `OptionError` for another one."""
     form = format_by_ending(output, ("fuzzydict", *ROW_FORMATS))
     if form is None:
         raise OptionError(
@@ -105,8 +101,7 @@ class Teaching:
         """Teach that a query means a key, or that no key matches it (None), and save that.
 
         Raises:
-            OptionError: there is no such key, or the query is a key, blank, or too long.
-            FileFormatError: the encoding of the file lacks a character of them.
+            OptionError, FileFormatError: it cannot be taught, or not be written to the file.
             NotSavedError: it was taught, but could not be saved.
         """
         self._check(query, key)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
-from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
+from fuzzydict.io.explore.answers import is_doubtful, key_text
 from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
 from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
@@ -34,15 +34,11 @@ _LINES = "text"  # the column of a file of lines
 
 
 class Upload(BytesIO):
-    """The bytes of a file that was uploaded.
-
-    Args:
-        name: of the file, whose ending tells the format.
-        data: the bytes.
+    """The bytes of a file that was uploaded, and whose name tells the format.
 
     Raises:
-        OptionError: the ending is that of no table.
-        FileFormatError: it is a Parquet file that takes too much memory, or is damaged.
+        OptionError: its name ends as that of no table, or there is too much in it.
+        FileFormatError: it is damaged, or a Parquet file that takes too much memory.
     """
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -73,11 +69,7 @@ class Upload(BytesIO):
         return list(names)
 
     def rows(self, columns: Sequence[str]) -> int:
-        """Return how many rows there are, by the first of the columns that can be matched.
-
-        Raises:
-            OptionError: there are too many.
-        """
+        """Return how many rows there are, by the first of the columns that can be matched."""
         for column in columns[:_TRIED]:
             try:
                 return sum(sum(rows) for _, rows in self._blocks(column))
@@ -86,11 +78,7 @@ class Upload(BytesIO):
         raise problem
 
     def count(self, column: str) -> Counter[str | None]:
-        """Return how many rows have each text of a column; None stands for an empty cell.
-
-        Raises:
-            OptionError: there are too many rows, or too many different texts.
-        """
+        """Return how many rows have each text of a column; None stands for an empty cell."""
         count: Counter[str | None] = Counter()
         for cells, rows in self._blocks(column):
             for cell, number in zip(cells, rows, strict=True):
@@ -133,12 +121,7 @@ class Upload(BytesIO):
 
 
 def table(name: str, data: bytes) -> dict[str, Any]:
-    """Return the names of the columns of a table, and how many rows it has.
-
-    Raises:
-        FileFormatError: it has none, or cannot be read.
-        OptionError: its name ends as that of no table, or it has too many rows.
-    """
+    """Return the names of the columns of a table, and how many rows it has; errors as below."""
     upload = Upload(name, data)
     with _notes() as notes:
         columns = upload.columns()
@@ -165,8 +148,7 @@ def column(
         check: is called before some texts are matched, and may raise.
 
     Raises:
-        FileFormatError: there is no such column, or the file cannot be read.
-        OptionError: the name ends as that of no table, or there is too much in it.
+        FileFormatError, OptionError: there is no such column; and as for an `Upload`.
     """
     check()
     upload = Upload(name, data)
@@ -195,10 +177,7 @@ def column(
 
 @contextmanager
 def _notes() -> Iterator[list[str]]:
-    """Give a list, in which are in the end the warnings of how a file was read, each once.
-
-    One thread at a time may do so.
-    """
+    """Give a list that gets the warnings of how a file was read, each once; one thread may."""
     notes = list[str]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -228,7 +207,6 @@ def _cell(text: str, rows: int, best: Sequence[Match], is_taught: bool) -> dict[
         "query": text,
         "count": rows,
         "key": match and key_text(match.key),
-        "value": match and shown(match.value),
         "score": match and match.score,
         "matches": match is not None and match.matches,
         "doubtful": match is not None and not is_taught and is_doubtful(match),

@@ -73,7 +73,6 @@ def test_the_page_is_told_of_the_dict() -> None:
             "mode": "nearest",
             "scorer": scorer or "spelling and meaning",
             "embedding": "Brown",
-            "values": "colors",
             "sample": list(COLORS),
             "saves_to": None,
             "taught": 0,
@@ -272,7 +271,7 @@ def test_values_of_a_kind_are_shown_as_such(
     values: list[Any], kind: str, first: str | None
 ) -> None:
     answers = Answers(FuzzyDict(zip(["red", "blue"], values, strict=False)))
-    assert answers.about()["values"] == kind
+    assert answers.kind == kind
     if values:
         (row,) = [row for row in answers.answer("red")["keys"] if row["key"] == "red"]
         assert row["color"] == first
