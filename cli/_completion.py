@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import click
-from click.shell_completion import split_arg_string
 
 __all__ = ["DICT", "LEFT", "RIGHT", "TABLE", "columns_of", "sheets_of", "sheets_of_table"]
 
 _READ = 2**18  # bytes of a text file
-_MOST = 2**22  # bytes of a workbook, which is read as a whole
+_MOST = 2**22  # bytes of what is read of a workbook before its first row
 #: What completes the value of an option.
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -40,7 +39,7 @@ class Source(NamedTuple):
 
     def columns(self, ctx: click.Context) -> list[str]:
         """Return the names of the columns."""
-        from fuzzydict.io.tables import FILES_ONLY, open_table
+        from fuzzydict.io.tables import open_table
 
         path, form = self._file(ctx)
         is_only = self is DICT and "dict_sheet" not in ctx.params
@@ -48,16 +47,16 @@ class Source(NamedTuple):
         reading: dict[str, Any] = {
             name: ctx.params.get(prefix + name) for name in ("sheet", "delimiter", "encoding")
         }
-        table = path if form in FILES_ONLY else _beginning(path)
+        if form == "xlsx":
+            return _first_row(path, reading["sheet"])
+        table = path if form == "parquet" else _beginning(path)
         with open_table(table, format=form, side=None, **reading) as opened:
             return [*filter(None, opened.names)]
 
     def sheets(self, ctx: click.Context) -> list[str]:
         """Return the names of the sheets, if it is a workbook."""
-        from openpyxl import load_workbook
-
         path, form = self._file(ctx)
-        return list(load_workbook(path, read_only=True).sheetnames) if form == "xlsx" else []
+        return list(_workbook(path).sheetnames) if form == "xlsx" else []
 
     def _file(self, ctx: click.Context) -> tuple[Path, str | None]:
         """Return the path, and the format."""
@@ -71,8 +70,8 @@ class Source(NamedTuple):
         # click leaves arguments unread where the last option has no value yet.
         path = Path([*words, *ctx.args][self.place]).expanduser()
         form = ctx.params.get(self.form) or table_format(path)
-        if not path.is_file() or (form == "xlsx" and path.stat().st_size > _MOST):
-            raise OSError(path)  # to open a pipe would wait for its writer
+        if not path.is_file():  # to open a pipe would wait for its writer
+            raise FileNotFoundError(path)
         return path, form
 
 
@@ -109,7 +108,8 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
         begin = incomplete.casefold()
         try:
             with warnings.catch_warnings(action="ignore"):
-                found = [name for name in names(ctx) if name.casefold().startswith(begin)]
+                offered = dict.fromkeys(names(ctx))
+                found = [name for name in offered if name.casefold().startswith(begin)]
         except Exception:  # whatever is wrong, a command that runs will say so
             return []
         # A name with the end of a line cannot be typed.
@@ -120,6 +120,8 @@ def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
 
 def _as_taken(name: str) -> str | None:
     """Return a name as the script of click for a shell takes it; None if it cannot."""
+    from click.shell_completion import split_arg_string
+
     shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
     words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
     if shell == "bash":
@@ -140,3 +142,27 @@ def _beginning(path: Path) -> BinaryIO:
     with path.open("rb") as file:
         data = file.read(_READ)
     return BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
+
+
+def _first_row(path: Path, sheet: str | None) -> list[str]:
+    """Return the texts of the first row of a sheet; by default of the first that is shown."""
+    from fuzzydict.io.records import cell_text
+    from fuzzydict.io.sheets import cell_value
+
+    book = _workbook(path)
+    shown = [one for one in book.worksheets if one.sheet_state == "visible"]
+    (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1)
+    return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
+
+
+def _workbook(path: Path) -> Any:
+    """Open a workbook whose parts are so small that they are read at once."""
+    from zipfile import ZipFile
+
+    from openpyxl import load_workbook
+
+    with ZipFile(path) as archive:
+        parts = [part for part in archive.infolist() if "/worksheets/" not in part.filename]
+    if max(part.file_size for part in parts) > _MOST:
+        raise ValueError("too large to be read in a moment")
+    return load_workbook(path, read_only=True, data_only=True)
