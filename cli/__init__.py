@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 import click
 
-from fuzzydict.errors import quoted
-
-from ._problems import Reporting, one_of
+from ._problems import Group
 
 __all__ = ["main"]
 
-_COMMANDS = (
-    "attend",
-    "demo",
-    "evaluate",
-    "explain",
-    "explore",
-    "fit",
-    "join",
-    "lookup",
-    "map",
-    "push",
-    "train",
-)
+_COMMANDS = {
+    name: f"fuzzydict.cli.{name}:command"
+    for name in (
+        *("attend", "demo", "evaluate", "explain", "explore", "fit", "join", "lookup", "map"),
+        *("push", "train"),
+    )
+}
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-class _Commands(Reporting, click.Group):
-    """Imports a subcommand when it is used, so that ``lookup`` does not wait for ``train``."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            if ctx.resilient_parsing:  # a shell completes a command line
-                return None
-            ctx.fail(f"No such command {quoted(cmd_name)}{one_of(cmd_name, _COMMANDS)}")
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
-        return command
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_epilog(ctx, formatter)
-        with formatter.section("For example"):
-            formatter.write("  fuzzydict lookup data/car.json colour topSpeed\n")
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        if "_FUZZYDICT_COMPLETE" in os.environ:
-            from ._shells import register
-
-            register()
-        return super().main(*args, **kwargs)
-
+class _Commands(Group):
     def invoke(self, ctx: click.Context) -> Any:
         with _exiting_on_signals():
             return super().invoke(ctx)
@@ -86,7 +51,12 @@ def _exiting_on_signals() -> Iterator[None]:
             signal.signal(one, signal.SIG_DFL)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
+@click.group(
+    cls=_Commands,
+    members=_COMMANDS,
+    example="fuzzydict lookup data/car.json colour topSpeed",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
 @click.version_option(package_name="fuzzydict")
 def main() -> None:
     """Look up keys by meaning and spelling.

@@ -6,10 +6,10 @@ word is said: a line that somebody types is no place for errors.
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -19,7 +19,6 @@ import click
 __all__ = ["DICT", "LEFT", "RIGHT", "TABLE", "columns_of", "sheets_of", "sheets_of_table"]
 
 _READ = 2**18  # bytes of a text file
-_LINES = 100  # of JSON Lines
 _MOST = 2**22  # bytes of what is read of a workbook before its first row
 #: What completes the value of an option.
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -40,27 +39,40 @@ class Source(NamedTuple):
 
     def columns(self, ctx: click.Context) -> list[str]:
         """Return the names of the columns."""
+        from fuzzydict.io.tables import open_table
+
+        path, form = self._file(ctx)
         is_only = self is DICT and "dict_sheet" not in ctx.params
         prefix = "" if is_only else self.prefix
-        reading = (ctx.params.get(prefix + name) for name in ("sheet", "delimiter", "encoding"))
-        with self._opened(ctx) as (form, file):
-            return _columns(form, file, *reading)
+        reading: dict[str, Any] = {
+            name: ctx.params.get(prefix + name) for name in ("sheet", "delimiter", "encoding")
+        }
+        if form == "xlsx":
+            return _first_row(path, reading["sheet"])
+        table = path if form == "parquet" else _beginning(path)
+        with open_table(table, format=form, side=None, **reading) as opened:
+            return [*filter(None, opened.names)]
 
     def sheets(self, ctx: click.Context) -> list[str]:
         """Return the names of the sheets, if it is a workbook."""
-        with self._opened(ctx) as (form, file):
-            return _workbook(file).sheetnames if form == "xlsx" else []
+        path, form = self._file(ctx)
+        return list(_workbook(path).sheetnames) if form == "xlsx" else []
 
-    @contextmanager
-    def _opened(self, ctx: click.Context) -> Iterator[tuple[str | None, BinaryIO]]:
-        from fuzzydict.io.records import format_by_ending
-        from fuzzydict.io.tables import TABLES
+    def _file(self, ctx: click.Context) -> tuple[Path, str | None]:
+        """Return the path, and the format."""
+        from fuzzydict.io.tables import table_format
 
-        path = _files(ctx)[self.place]
+        words: list[str | Path] = []
+        for parameter in ctx.command.params:
+            if isinstance(parameter, click.Argument):
+                given = ctx.params.get(parameter.name or "") or ()
+                words += given if isinstance(given, tuple) else [given]
+        # click leaves arguments unread where the last option has no value yet.
+        path = Path([*words, *ctx.args][self.place]).expanduser()
+        form = ctx.params.get(self.form) or table_format(path)
         if not path.is_file():  # to open a pipe would wait for its writer
             raise FileNotFoundError(path)
-        with path.open("rb") as file, warnings.catch_warnings(action="ignore"):
-            yield ctx.params.get(self.form) or format_by_ending(path, TABLES), file
+        return path, form
 
 
 #: That of a command which reads no table has the options of one.
@@ -93,89 +105,64 @@ def sheets_of_table(ctx: click.Context, option: click.Parameter, incomplete: str
 
 def _completing(names: Callable[[click.Context], list[str]]) -> Completion:
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        begin = incomplete.casefold()
         try:
-            found = [name for name in dict.fromkeys(names(ctx)) if _completes(name, incomplete)]
+            with warnings.catch_warnings(action="ignore"):
+                offered = dict.fromkeys(names(ctx))
+                found = [name for name in offered if name.casefold().startswith(begin)]
         except Exception:  # whatever is wrong, a command that runs will say so
             return []
-        return found
+        # A name with the end of a line cannot be typed.
+        return [*filter(None, (_as_taken(name) for name in found if name.isprintable()))]
 
     return complete
 
 
-def _completes(name: str, incomplete: str) -> bool:
-    # A name with the end of a line cannot be typed.
-    return name.isprintable() and name.casefold().startswith(incomplete.casefold())
+def _as_taken(name: str) -> str | None:
+    """Return a name as the script of click for a shell takes it; None if it cannot."""
+    from click.shell_completion import split_arg_string
+
+    shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
+    words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
+    if shell == "bash":
+        if words.split("\n")[int(place)][:1] in ("'", '"'):
+            return name
+        escaped = re.sub(r"([^\w@%+=:,./-])", r"\\\1", name)
+        return escaped.replace("\\", r"\\")  # of which `read` in the script takes half
+    if shell == "fish" and "," in name:  # its script would take the first part
+        return None
+    # What is offered takes the place of the whole of --option=value.
+    word = place if shell == "fish" else split_arg_string(words)[int(place)]
+    option, sign, _ = word.partition("=")
+    return f"{option}={name}" if sign and option.startswith("--") else name
 
 
-def _files(ctx: click.Context) -> list[Path]:
-    """Return the arguments of a command, of which some may be missing."""
-    words: list[str | Path] = []
-    for parameter in ctx.command.params:
-        if isinstance(parameter, click.Argument) and parameter.name in ctx.params:
-            given = ctx.params[parameter.name] or ()
-            words += given if isinstance(given, tuple) else [given]
-    # click leaves arguments unread where the last option has no value yet.
-    return [Path(word).expanduser() for word in [*words, *ctx.args]]
+def _beginning(path: Path) -> BinaryIO:
+    """Return the first lines of a text file."""
+    with path.open("rb") as file:
+        data = file.read(_READ)
+    return BytesIO(data if len(data) < _READ else data[: data.rfind(b"\n") + 1])
 
 
-def _columns(
-    form: str | None,
-    file: BinaryIO,
-    sheet: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-) -> list[str]:
-    """Return the names of the columns of a table."""
-    from fuzzydict.io.dialect import opened
-    from fuzzydict.io.records import DELIMITERS, csv_table
+def _first_row(path: Path, sheet: str | None) -> list[str]:
+    """Return the texts of the first row of a sheet; by default of the first that is shown."""
+    from fuzzydict.io.records import cell_text
+    from fuzzydict.io.sheets import cell_value
 
-    if form in DELIMITERS:
-        text = BytesIO(_beginning(file))
-        stream, dialect = opened(text, "", DELIMITERS[form], delimiter, encoding)
-        header, _ = csv_table(stream, "", dialect.delimiter)
-        return [] if header is None else header.content
-    if form == "jsonl":
-        return [*_fields(_beginning(file))]
-    if form == "parquet":
-        from pyarrow.parquet import read_schema
-
-        return list(read_schema(file).names)
-    if form == "xlsx":
-        from fuzzydict.io.records import cell_text
-        from fuzzydict.io.sheets import cell_value
-
-        book = _workbook(file)
-        shown = [one for one in book.worksheets if one.sheet_state == "visible"]
-        (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1)
-        return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
-    return []
+    book = _workbook(path)
+    shown = [one for one in book.worksheets if one.sheet_state == "visible"]
+    (row,) = (book[sheet] if sheet else shown[0]).iter_rows(max_row=1)
+    return [*filter(None, (cell_text(cell_value(cell)) for cell in row))]
 
 
-def _workbook(file: BinaryIO) -> Any:
+def _workbook(path: Path) -> Any:
     """Open a workbook whose parts are so small that they are read at once."""
     from zipfile import ZipFile
 
     from openpyxl import load_workbook
 
-    with ZipFile(file) as archive:
+    with ZipFile(path) as archive:
         parts = [part for part in archive.infolist() if "/worksheets/" not in part.filename]
     if max(part.file_size for part in parts) > _MOST:
         raise ValueError("too large to be read in a moment")
-    return load_workbook(file, read_only=True, data_only=True)
-
-
-def _beginning(file: BinaryIO) -> bytes:
-    """Return the first lines of a text file."""
-    data = file.read(_READ)
-    return data if len(data) < _READ else data[: data.rfind(b"\n") + 1]
-
-
-def _fields(text: bytes) -> Iterator[str]:
-    """Yield the fields of the first lines of JSON Lines."""
-    for line in text.removeprefix(b"\xef\xbb\xbf").splitlines()[:_LINES]:
-        try:
-            content = json.loads(line or b"{}")
-        except ValueError:
-            return
-        if isinstance(content, dict):
-            yield from content
+    return load_workbook(path, read_only=True, data_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,7 +31,6 @@ __all__ = [
     "opens_dict",
     "opens_dict_beside_table",
     "scorer_option",
-    "table_options",
     "vectors_option",
 ]
 
@@ -108,58 +107,44 @@ def embedding_of(vectors: Path | None) -> WordVectors | None:
     return WordVectors.load(vectors)
 
 
-#: How to read a table, or DICT where it is one: the names of the parameters, and the options.
-_TABLE_OPTIONS = {
-    "sheet": click.option(
-        "--sheet",
-        metavar="NAME",
-        shell_complete=sheets_of_table,
-        help="Sheet of an .xlsx workbook; by default the first that is not hidden.",
-    ),
-    "delimiter": click.option(
-        "--delimiter",
-        metavar="SIGN",
-        help="What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or `pipe`; "
-        "by default a guess, which is told.",
-    ),
-    "encoding": click.option(
-        "--encoding",
-        metavar="NAME",
-        help="Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is told.",
-    ),
-}
+def _reading(side: str, of: str, sheets: Any) -> list[Any]:
+    """Return the options that say how to read a table: its sheet, delimiter and encoding."""
+    helps = {
+        "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
+        "delimiter": "What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or "
+        "`pipe`; by default a guess, which is told.",
+        "encoding": "Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is "
+        "told.",
+    }
+    return [
+        click.option(
+            f"--{side}{name}",
+            metavar="SIGN" if name == "delimiter" else "NAME",
+            shell_complete=sheets if name == "sheet" else None,
+            help=f"As --{name}, for {of}." if of else text,
+        )
+        for name, text in helps.items()
+    ]
+
+
+_TABLE_OPTIONS = _reading("", "", sheets_of_table)
 #: The same for DICT where the options above are those of a table.
-_DICT_OPTIONS = {
-    name: click.option(
-        f"--dict-{name}",
-        metavar="NAME" if name != "delimiter" else "SIGN",
-        shell_complete=sheets_of(DICT) if name == "sheet" else None,
-        help=f"As --{name}, for DICT.",
-    )
-    for name in _TABLE_OPTIONS
-}
-
-
-def table_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--sheet``, ``--delimiter`` and ``--encoding`` to a command that reads a table."""
-    return _with(_TABLE_OPTIONS.values(), command)
+_DICT_OPTIONS = _reading("dict-", "DICT", sheets_of(DICT))
 
 
 def dict_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--format``, ``--key``, ``--value``, ``--vectors`` and `table_options` to a command."""
-    return _with([*_OPTIONS, *_TABLE_OPTIONS.values()], command)
+    """Add ``--format``, ``--key``, ``--value``, ``--vectors`` and those of a table to a command."""
+    return _with([*_OPTIONS, *_TABLE_OPTIONS], command)
 
 
-def _with(options: Iterable[Any], command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(list(options)):
+def _with(options: Sequence[Any], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
 def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
-    """Add options of reading to a command, and pass it the `FuzzyDict` of its file.
-
-    They are ``--scorer`` and those of `dict_options`.
+    """Add ``--scorer`` and `dict_options` to a command, and pass it the `FuzzyDict` of its file.
 
     Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
     """
@@ -167,11 +152,12 @@ def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]:
-    """Do the same for a command with another file, to which `table_options` belong.
+    """Do the same for a command with another file, to which the options of a table belong.
 
     The command gets their values.
     """
-    return _with([*_OPTIONS, *_DICT_OPTIONS.values()], _opening(table_options(command), "dict-"))
+    options = [*_OPTIONS, *_DICT_OPTIONS]
+    return _with(options, _opening(_with(_TABLE_OPTIONS, command), "dict-"))
 
 
 def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
@@ -181,9 +167,6 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
     @functools.wraps(command)
     def run(
         dict_file: Path | str,
-        format: str | None,  # noqa: A002
-        key: str | None,
-        value: str | None,
         vectors: Path | None,
         scorer: str | None,
         cutoff: float | None = None,
@@ -191,34 +174,21 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
     ) -> None:
         embedding = embedding_of(vectors)
         scoring: dict[str, Any] = {"scorer": scorer, "score_cutoff": cutoff}
-        reading: dict[str, Any] = {"format": format, "key": key, "value": value}
-        reading |= {name: others.pop(_parameter(side, name)) for name in _TABLE_OPTIONS}
-        if isinstance(dict_file, str):
-            _refuse({side * (name in _TABLE_OPTIONS) + name: of for name, of in reading.items()})
-            with _connected(dict_file, embedding, scoring) as remote:
-                command(remote, **others)
-        else:
+        reading: dict[str, Any] = {name: others.pop(name) for name in ("format", "key", "value")}
+        for name in ("sheet", "delimiter", "encoding"):
+            reading[name] = others.pop(f"{side}{name}".replace("-", "_"))
+        if not isinstance(dict_file, str):
             d = open_dict(dict_file, embedding=embedding, side=side, **scoring, **reading)
             command(d, **others)
+            return
+        for name, value in reading.items():
+            if value is not None:
+                option = f"--{side if name in ('sheet', 'delimiter', 'encoding') else ''}{name}"
+                raise click.UsageError(f"{option} is for a file; DICT is a store, so leave it out")
+        with connect(dict_file, embedding=embedding) as remote:
+            for name, value in scoring.items():
+                if value is not None:
+                    setattr(remote, name, value)
+            command(remote, **others)
 
     return run
-
-
-def _parameter(side: str, name: str) -> str:
-    return f"{side}{name}".replace("-", "_")
-
-
-def _refuse(options: dict[str, str | None]) -> None:
-    """Refuse options of a file that are given for a store."""
-    for name, option in options.items():
-        if option is not None:
-            raise click.UsageError(f"--{name} is for a file; DICT is a store, so leave it out")
-
-
-def _connected(url: str, embedding: Any, scoring: dict[str, Any]) -> RemoteDict:
-    """Return the keys in a store."""
-    remote = connect(url, embedding=embedding)
-    for name, option in scoring.items():
-        if option is not None:
-            setattr(remote, name, option)
-    return remote

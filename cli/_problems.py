@@ -8,8 +8,9 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,12 +24,13 @@ from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
 __all__ = [
     "FILE",
+    "FILE_OR_FOLDER",
     "FILE_OR_STORE",
     "FOLDER",
     "STORES",
     "Choice",
     "Command",
-    "Reporting",
+    "Group",
     "check_ending",
     "check_place",
     "is_address",
@@ -50,23 +52,24 @@ _SECRETS = re.compile(
 
 
 class _File(click.Path):
-    """An argument that names a file, or a folder that may be a new one."""
+    """An argument that names a file; or a folder that may be a new one, or a store of keys."""
 
-    def __init__(self, *, is_folder: bool = False) -> None:
+    def __init__(self, *, is_folder: bool = False, is_store: bool = False) -> None:
         super().__init__()
-        self._is_folder = is_folder
+        self._is_folder, self._is_store = is_folder, is_store
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """Return the path, if the system can have a file of this name."""
+        """Return the path, if the system can have a file of this name; an address as it is."""
+        if is_address(value) and self._is_store:
+            return str(value)
         if is_address(value):
-            self.fail(
-                "expected a file, got the address of a store, which only DICT of explain, "
-                "lookup and map may be",
-                param,
-                ctx,
+            problem = (
+                "expected a file, got the address of a store, which only DICT of explain, lookup "
+                "and map may be"
             )
+            self.fail(problem, param, ctx)
         try:
             is_possible = value and b"\0" not in os.fsencode(value)
         except UnicodeError:
@@ -80,16 +83,6 @@ class _File(click.Path):
         return path
 
 
-class _FileOrStore(_File):
-    """An argument that names a file, or a store of keys by its address."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path | str:
-        """Return a path; an address as the text that it is."""
-        return str(value) if is_address(value) else super().convert(value, param, ctx)
-
-
 class _Unchecked(click.Path):
     """An option that names a file or a folder; which of them, another argument tells."""
 
@@ -100,7 +93,7 @@ class _Unchecked(click.Path):
 
 #: The type of all arguments and options that name files.
 FILE = _File()
-FILE_OR_STORE = _FileOrStore()
+FILE_OR_STORE = _File(is_store=True)
 #: The type of those that name a folder, which need not exist.
 FOLDER = _File(is_folder=True)
 #: The type of an option that is of one of these, and is converted later.
@@ -128,8 +121,12 @@ def one_of(name: str, valid: Iterable[str]) -> str:
     return f"{suggestion(name, valid)}; valid are {', '.join(valid)}"
 
 
-class Reporting(click.Command):
-    """A command that reports its problems, and if it has subcommands, theirs as well."""
+class Command(click.Command):
+    """A command that reports its problems, and ends its help with an example."""
+
+    def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._example = example
 
     def make_context(
         self,
@@ -156,19 +153,38 @@ class Reporting(click.Command):
             name = error.option_name
             raise click.UsageError(f"No such option: {name}{one_of(name, valid)}", ctx) from error
 
-
-class Command(Reporting):
-    """A command that has an example at the end of its help."""
-
-    def __init__(self, *args: Any, example: str | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.example = example
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
-        if self.example:
-            with formatter.section("For example"):
-                formatter.write(f"  {self.example}\n")
+        with formatter.section("For example"):
+            formatter.write(f"  {self._example}\n")
+
+
+class Group(Command, click.Group):
+    """Commands that are imported when they are used, so that one does not wait for another.
+
+    Args:
+        members: the module and the name of each command, as "fuzzydict.cli.fit:command".
+        kind: what errors call one.
+    """
+
+    def __init__(
+        self, *args: Any, members: Mapping[str, str], kind: str = "command", **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._members, self._kind = members, kind
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self._members)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self._members:
+            module, _, name = self._members[cmd_name].partition(":")
+            command: click.Command = getattr(import_module(module), name)
+            return command
+        if not ctx.resilient_parsing:  # else a shell completes a command line
+            meant = one_of(cmd_name, self._members)
+            ctx.fail(f"No such {self._kind} {quoted(cmd_name)}{meant}")
+        return None
 
 
 @contextmanager
@@ -187,8 +203,9 @@ def reporting_problems() -> Iterator[None]:
         echo(*error.format_message().split("\n"), err=True)
         sys.exit(_USAGE)
     except click.ClickException as error:
-        message = _without_secrets(error.format_message())
-        _exit(message.rstrip(".") + _help_hint(error), _USAGE)
+        ctx = getattr(error, "ctx", None)  # of an error about arguments
+        hint = "" if ctx is None else f" (see {ctx.command_path} --help)"
+        _exit(_without_secrets(error.format_message()).rstrip(".") + hint, _USAGE)
     except (click.exceptions.Exit, click.Abort):
         raise  # click handles these
     except KeyboardInterrupt:
@@ -207,27 +224,18 @@ def reporting_problems() -> Iterator[None]:
     except MemoryError:
         _exit("not enough memory for this file; use a smaller one", _USAGE)
     except Exception as error:
-        why = _without_secrets(f"{type(error).__name__}: {error}")
-        _exit(
-            f"this is a bug in fuzzydict ({why}); please report it with the traceback that "
-            f"FUZZYDICT_DEBUG=1 shows",
-            _BUG,
-        )
+        bug = _without_secrets(f"{type(error).__name__}: {error}")
+        report = "please report it with the traceback that FUZZYDICT_DEBUG=1 shows"
+        _exit(f"this is a bug in fuzzydict ({bug}); {report}", _BUG)
 
 
-def _help_hint(error: click.ClickException) -> str:
-    """Return where to get help on a command, if an error is about its arguments."""
-    ctx = getattr(error, "ctx", None)
-    return "" if ctx is None else f" (see {ctx.command_path} --help)"
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
 def _without_secrets(message: str) -> str:
     """Return a message without the user and password of an address that somebody typed."""
     return _SECRETS.sub(lambda found: "...@" if found[0].endswith("@") else "...", message)
-
-
-def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    echo("Warning: " + " ".join(str(message).split()), err=True)
 
 
 def _exit(message: str, code: int) -> NoReturn:

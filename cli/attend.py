@@ -17,8 +17,6 @@ from ._dicts import dict_argument, opens_dict
 from ._output import echo, echo_text
 from ._problems import FILE, Command, check_place, load_matplotlib
 
-_PICTURES = ("png", "svg", "html")
-
 
 @click.command("attend", cls=Command, example="fuzzydict attend data/car.json performance -n 3")
 @dict_argument
@@ -53,7 +51,21 @@ def command(
     The weights are the softmax of the scores, without a cutoff. The exit code is 1 if there is no
     key to attend to.
     """
-    _check(d, mask, plot)
+    for key in mask:
+        if key not in d:
+            meant = suggestion(key, d)
+            raise click.UsageError(
+                f"--mask: {quoted(key)} is not a key of the dict{meant}; give a key exactly"
+            )
+    kind = "" if plot is None else plot.suffix[1:].lower()
+    if plot is not None:
+        if kind not in ("png", "svg", "html"):
+            raise click.UsageError(
+                f"--plot: {plot}: expected a name that ends in .png, .svg or .html"
+            )
+        check_place(plot)
+        if kind != "html":
+            load_matplotlib()
     if temperature is not None:
         d.temperature = temperature
     try:
@@ -66,7 +78,6 @@ def command(
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import drawn
 
-        kind = plot.suffix[1:].lower()
         page = _page(attention, number) if kind == "html" else drawn(attention.plot(number), kind)
         with replacing(plot) as file:
             file.write(page)
@@ -80,23 +91,6 @@ def _page(attention: Attention, number: int) -> bytes:
 </html>
 """
     return page.encode("utf-8", "xmlcharrefreplace")
-
-
-def _check(d: FuzzyDict[Any], mask: tuple[str, ...], plot: Path | None) -> None:
-    for key in mask:
-        if key not in d:
-            raise click.UsageError(
-                f"--mask: {quoted(key)} is not a key of the dict{suggestion(key, d)}; give a key "
-                f"exactly"
-            )
-    if plot is not None:
-        if plot.suffix[1:].lower() not in _PICTURES:
-            raise click.UsageError(
-                f"--plot: {plot}: expected a name that ends in .png, .svg or .html"
-            )
-        check_place(plot)
-        if plot.suffix.lower() != ".html":  # which needs no matplotlib
-            load_matplotlib()
 
 
 def _drawable(chart: str) -> str:

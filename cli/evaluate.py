@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from fuzzydict import MissingCorpusError, MissingExtraError
 from fuzzydict.embedding.word_vectors import ENGLISH
 from fuzzydict.evaluation.datasets import read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import (
-    Report,
     environment,
     evaluate,
     markdown_table,
@@ -96,22 +97,22 @@ def command(
     if not paths and not pairs:
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
-    systems = _fuzzy_dicts(vectors, english, encoder) + ([] if no_peers else _peers(peers))
-    with progress_bar("measuring", shown=bool(sets)) as progress:
-        report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
-    _print(report, form, _made_by(**click.get_current_context().params))
-
-
-def _fuzzy_dicts(vectors: Path | None, english: bool, encoder: bool) -> list[System]:
-    if vectors is None:
-        systems = [fuzzy_dict()]
-    else:
-        systems = [fuzzy_dict(f"FuzzyDict, {vectors.name}", embedding_of(vectors))]
+    ours = f"FuzzyDict, {vectors.name}" if vectors else "FuzzyDict"
+    systems = [fuzzy_dict(ours, embedding_of(vectors))]
     if english:
         systems.append(fuzzy_dict("FuzzyDict, english", ENGLISH))
     if encoder:
         systems.append(fuzzy_dict(f"FuzzyDict, {ENCODER_NAME}", sentence_encoder()))
-    return systems
+    systems += [] if no_peers else _peers(peers)
+    with progress_bar("measuring", shown=bool(sets)) as progress:
+        report = evaluate(systems, sets, similarity_pairs() if pairs else {}, progress=progress)
+    made_by, machine = _made_by(click.get_current_context()), environment("rapidfuzz")
+    if form == "json":
+        echo_text(report_json(report, command=made_by, environment=machine))
+        return
+    for table in report_tables(report, _TABLES[form]):
+        echo_text(f"{table}\n")
+    echo(f"Made by `{made_by}` ({machine}).")
 
 
 def _peers(names: Sequence[str]) -> list[System]:
@@ -127,31 +128,18 @@ def _peers(names: Sequence[str]) -> list[System]:
     return systems
 
 
-def _print(report: Report, form: str, made_by: str) -> None:
-    if form == "json":
-        echo_text(report_json(report, command=made_by, environment=environment("rapidfuzz")))
-        return
-    for table in report_tables(report, _TABLES[form]):
-        echo_text(f"{table}\n")
-    echo(f"Made by `{made_by}` ({environment('rapidfuzz')}).")
-
-
-def _made_by(
-    paths: Sequence[Path],
-    vectors: Path | None,
-    peers: Sequence[str],
-    form: str,
-    **flags: bool,
-) -> str:
+def _made_by(ctx: click.Context) -> str:
     """Return the command line that makes the report again."""
-    words: list[str | Path] = [] if vectors is None else ["--vectors", vectors]
-    words += [word for peer in peers for word in ("--peer", peer)]
-    words += [] if form == "table" else ["--format", form]
-    given = {
-        "--english": flags["english"],
-        "--encoder": flags["encoder"],
-        "--no-peers": flags["no_peers"],
-        "--no-pairs": not flags["pairs"],
-    }
-    words += [flag for flag, on in given.items() if on]
-    return shown_command("fuzzydict", "evaluate", *words, *paths)
+    words: list[str | Path] = []
+    for option in ctx.command.params:
+        name = option.name or ""
+        value: Any = ctx.params.get(name)
+        is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or not is_given:
+            continue
+        if isinstance(value, bool):
+            words.append((option.opts if value else option.secondary_opts)[0])
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option.opts[0], one]
+    return shown_command("fuzzydict", "evaluate", *words, *ctx.params["paths"])

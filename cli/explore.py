@@ -72,7 +72,10 @@ def command(
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            echo(f"ended{_taught(len(server.teaching), output)}", err=True)
+            number = len(server.teaching)
+            names = "1 name that was taught" if number == 1 else f"{number} names that were taught"
+            kept = "not saved, as -o was not given" if output is None else f"in {output}"
+            echo(f"ended; {names}: {kept}" if number else "ended", err=True)
 
 
 def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Path | None) -> None:
@@ -91,10 +94,3 @@ def _check_output(output: Path, d: FuzzyDict[Any], dict_file: Path, vectors: Pat
                 f"fuzzydict explore {output} -o {output}, or save elsewhere (-o)"
             )
         check_items(d)
-
-
-def _taught(number: int, output: Path | None) -> str:
-    if not number:
-        return ""
-    names = "1 name that was taught" if number == 1 else f"{number} names that were taught"
-    return f"; {names}: {f'in {output}' if output else 'not saved, as -o was not given'}"

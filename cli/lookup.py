@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -27,7 +26,6 @@ _CACHE_SIZE = 1024  # queries
 _MAX_CACHED = 256  # characters of a query that is cached
 _STANDARD_INPUT = "standard input"
 _CHUNK = 65_536  # bytes to read at once
-_MAX_DELAY = 0.1  # seconds until answers are flushed
 
 Answer = tuple[list[Match | None], str]  # the matches, or None and why there is none
 
@@ -65,7 +63,7 @@ def command(
     """
     if number is not None and click.get_current_context().params["cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
-    answer, missed = _cached_answers(d, number or 1), 0
+    answer, missed = _answering(d, number or 1), 0
     mixed = len(queries) != 1 and (number or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
         matches, problem = answer(query)
@@ -74,13 +72,21 @@ def command(
             echo()  # keeps answers and messages in order on a terminal
             echo(problem, err=True)
         for match in matches:
-            text = _as_object(query, match) if in_json else _as_text(query, match, verbose, mixed)
-            echo(text, now=False)
+            if in_json:
+                key, value, score = match or (None, None, None)
+                found = {"query": query, "key": key, "score": score, "value": value}
+                echo(as_json(found), now=False)
+            elif match is None or not verbose:
+                echo("" if match is None else as_line(match.value), now=False)
+            else:
+                others = [query] if mixed else []
+                fields = [_field(match.value), _field(match.key), f"{match.score:.3f}"]
+                echo("\t".join([*fields, *map(_field, others)]), now=False)
     echo()
     sys.exit(1 if missed else 0)
 
 
-def _cached_answers(d: AnyDict, number: int) -> Callable[[str], Answer]:
+def _answering(d: AnyDict, number: int) -> Callable[[str], Answer]:
     """Return a function that looks a query up; answers to recent short queries are cached.
 
     Those of a store are not, for others write to it.
@@ -88,15 +94,20 @@ def _cached_answers(d: AnyDict, number: int) -> Callable[[str], Answer]:
 
     def look_up(query: str) -> Answer:
         try:
-            return [*_matches(d, query, number)], ""
+            return _matches(d, query, number), ""
         except NoMatchError as error:
-            return [None], _problem(error)
+            if error.key is None:
+                return [None], error.message
+            return [None], (
+                f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
+                f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--cutoff sets it)"
+            )
 
     cached = lru_cache(_CACHE_SIZE if isinstance(d, FuzzyDict) else 0)(look_up)
     return lambda query: (cached if len(query) <= _MAX_CACHED else look_up)(query)
 
 
-def _matches(d: AnyDict, query: str, number: int) -> list[Match]:
+def _matches(d: AnyDict, query: str, number: int) -> list[Match | None]:
     """Return up to ``number`` keys that reach the cutoff, best first."""
     nearest: Match = d.nearest(query)
     if number == 1 or not plain(query):
@@ -105,49 +116,20 @@ def _matches(d: AnyDict, query: str, number: int) -> list[Match]:
     return [nearest, *(match for match in others[: number - 1] if match.matches)]
 
 
-def _as_object(query: str, match: Match | None) -> str:
-    key, value, score = match or (None, None, None)
-    return as_json({"query": query, "key": key, "score": score, "value": value})
-
-
-def _as_text(query: str, match: Match | None, verbose: bool, mixed: bool) -> str:
-    """Return the value, and if wanted key and score, and the query where lines are mixed."""
-    if match is None:
-        return ""
-    if not verbose:
-        return as_line(match.value)
-    fields = [_field(match.value), _field(match.key), f"{match.score:.3f}"]
-    return "\t".join([*fields, _field(query)] if mixed else fields)
-
-
 def _field(part: Any) -> str:
     text = as_line(part)
     return as_json(text) if "\t" in text else text
 
 
-def _problem(error: NoMatchError) -> str:
-    """Return why nothing matched, and the option that sets the cutoff."""
-    if error.key is None:
-        return error.message
-    return (
-        f"no key matches {quoted(error.args[0])}: the nearest is {quoted(error.key)} with score "
-        f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--cutoff sets it)"
-    )
-
-
 def _lines() -> Iterator[str]:
     """Yield the lines of standard input, and flush the answers before waiting for more."""
-    number, rest, flushed = 1, bytearray(), monotonic()
+    number, rest = 1, bytearray()
     for data in _chunks():
         rest += data
-        if b"\n" in data:
-            *lines, rest = rest.split(b"\n")
-            number += len(lines)
-            for line in lines:
-                yield _decoded(line)
-                if monotonic() - flushed > _MAX_DELAY:
-                    echo()
-                    flushed = monotonic()
+        *lines, rest = rest.split(b"\n")
+        yield from map(_decoded, lines)
+        number += len(lines)
+        if lines:
             echo()
         if len(rest) > MAX_LINE:
             raise FileFormatError(

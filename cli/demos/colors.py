@@ -16,14 +16,13 @@ import json
 import os
 import sys
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cli._output import echo
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.results.plotting import panels
 
 QUERIES = ("crimsn", "sea", "night sky", "forest", "blood", "sunset")
 TEMPERATURES = (0.25, 1.0, 4.0)
@@ -36,7 +35,7 @@ def swatch(rgb: Any) -> str:
     return "\033[48;2;{};{};{}m      \033[0m ".format(*(round(number) for number in rgb))
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Colours of CSS pooled by meaning: "sea", "blood", "sunset"."""
     colors = json.loads((resources.files("fuzzydict.data") / "colors.json").read_text("utf-8"))
     d = FuzzyDict(colors, mode="pool")
@@ -53,17 +52,18 @@ def lesson(save: Path | None) -> None:
                 f"  {swatch(rgb)}temperature {temperature:4}: rgb({r}, {g}, {b}), "
                 f"a mixture of {attention.effective_keys:.1f} keys"
             )
-    if save:
-        from fuzzydict.results.plotting import panels
 
+    def picture() -> Any:
         axes = panels(1, 1, (5.2, 4.2))[0, 0]
         axes.imshow(patches / 255, aspect="auto")
         axes.set_xticks(range(len(TEMPERATURES)), TEMPERATURES)
         axes.set_yticks(range(len(QUERIES)), QUERIES)
         axes.set(title="Colours pooled by meaning", xlabel="temperature", ylabel="query")
-        save_picture(axes, save)
+        return axes
+
+    return picture
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -7,11 +7,9 @@ of 1 - score over the accepted cells is the expected number of mistakes among th
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fuzzydict import FuzzyDict, Match
-from fuzzydict.cli._output import echo
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.results.plotting import plot_heatmap
 
 COUNTRIES = FuzzyDict(
     {
@@ -38,7 +36,7 @@ def best(cell: str) -> Match | None:
     return found[0] if found else None
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Cleaning a messy column: take, look at, or leave blank."""
     taken = []
     for cell in CELLS:
@@ -52,24 +50,13 @@ def lesson(save: Path | None) -> None:
             echo(f"take     {cell!r}: {match.key}, {match.value} ({match.score:.2f} sure)")
     mistakes = sum(1 - match.score for match in taken)
     echo(f"{len(taken)} of {len(CELLS)} cells taken, {mistakes:.1f} mistakes expected")
-    if save:
-        from fuzzydict.results.plotting import plot_heatmap
-
-        keys, shown = list(COUNTRIES), [cell for cell in CELLS if best(cell)]
-        ranked = COUNTRIES.most_similar(shown, topn=None)
-        sure = [[m.score for m in sorted(row, key=lambda m: keys.index(m.key))] for row in ranked]
-        axes = plot_heatmap(
-            sure,
-            shown,
-            keys,
-            title="Which country is meant",
-            row_label="cell",
-            column_label="key",
-            label="probability",
-        )
-        save_picture(axes, save)
+    keys, shown = list(COUNTRIES), [cell for cell in CELLS if best(cell)]
+    ranked = COUNTRIES.most_similar(shown, topn=None)
+    sure = [[m.score for m in sorted(row, key=lambda m: keys.index(m.key))] for row in ranked]
+    labels = {"row_label": "cell", "column_label": "key", "label": "probability"}
+    return lambda: plot_heatmap(sure, shown, keys, title="Which country is meant", **labels)
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

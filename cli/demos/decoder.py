@@ -21,7 +21,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
@@ -30,10 +29,10 @@ from numpy.typing import NDArray
 
 from fuzzydict import Additive, attention
 from fuzzydict._arrays import Array, glorot, linear, linear_backward
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
 from fuzzydict.learning.train import Adam
 from fuzzydict.nn.softmax import softmax
+from fuzzydict.results.plotting import plot_heatmap
 
 READ = " ,./-0123456789abcdefghijklmnopqrstuvwxyz"  # any other character is read as padding
 WRITTEN = "0123456789-"
@@ -213,7 +212,7 @@ def heat_map(weights: Array, rows: str, columns: str) -> str:
 
 @click.option("--steps", type=click.IntRange(min=1), default=200, help="Of learning; 200.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Other dates and parameters.")
-def lesson(save: Path | None, steps: int, seed: int) -> None:
+def lesson(steps: int, seed: int) -> Picture:
     """Additive attention: a decoder that learns to read dates."""
     # 1. Examples. The days to test are not among those to learn from.
     texts, answers = date_examples(LEARNED + TESTED, seed)
@@ -236,20 +235,11 @@ def lesson(save: Path | None, steps: int, seed: int) -> None:
     # 4. Weights: each row shows where the decoder looked before it wrote that character.
     (written_date,), (weights,) = write(p, [EXAMPLE])
     echo_text(heat_map(weights, written_date, EXAMPLE))
-    if save:
-        from fuzzydict.results.plotting import plot_heatmap
-
-        axes = plot_heatmap(
-            weights,
-            list(written_date),
-            list(EXAMPLE),
-            title="Where the decoder looked",
-            row_label="character written",
-            column_label="character read",
-        )
-        save_picture(axes, save)
+    title = "Where the decoder looked"
+    labels = {"row_label": "character written", "column_label": "character read"}
+    return lambda: plot_heatmap(weights, list(written_date), list(EXAMPLE), title=title, **labels)
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -10,18 +10,15 @@ The weights sum to 1. If one key has all the weight, the answer is its value, as
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from fuzzydict import FuzzyDict, NoMatchError
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
 
 CAR = {"brand": "Porsche", "model": "Taycan", "color": "black", "top speed": 260, "doors": 4}
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Query, key, value: a car's data by other words."""
     d = FuzzyDict(CAR)
 
@@ -51,10 +48,9 @@ def lesson(save: Path | None) -> None:
     powers = np.exp(attention.scores.astype(float))
     same = np.allclose(powers / powers.sum(), attention.weights)
     echo(f"the softmax by hand is the same: {same}")
-    if save:
-        save_picture(d.attend("maximum speed").plot(kind="map"), save)
+    return lambda: d.attend("maximum speed").plot(kind="map")
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -15,14 +15,12 @@ language models, where they are called induction heads (Olsson et al. 2022).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzydict import MultiHeadAttention, attention
-from fuzzydict.cli._output import echo
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, heat_maps
 
 TEXT = ["so", "the", "king", "rode", "the", "horse", "and", "the", "king"]
 N = len(TEXT)
@@ -45,7 +43,7 @@ def two_heads() -> MultiHeadAttention:
     return heads
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Multi-head attention: each head looks for something else."""
     vocabulary = list(dict.fromkeys(TEXT))
     words = np.eye(N)[[vocabulary.index(word) for word in TEXT]]  # (L, N): a 1 for each word,
@@ -64,16 +62,11 @@ def lesson(save: Path | None) -> None:
     for i in (N - 2, N - 1):
         found = {w: f"{p:.0%}" for w, p in zip(vocabulary, copied[i], strict=False) if p > 0.01}
         echo(f"after {TEXT[i]!r} there came, as far as was read: {found}")
-    if save:
-        from fuzzydict.results.plotting import panels, plot_heatmap
-
-        grid = panels(1, 3, (4.2, 3.8))
-        titles = ["head 1: before me", "head 2: my word", "then: what came next"]
-        for axes, title, w in zip(grid[0], titles, [*weights, following], strict=True):
-            plot_heatmap(w.round(3), TEXT, TEXT, title=title, axes=axes)
-        save_picture(grid, save)
+    titles = ["head 1: before me", "head 2: my word", "then: what came next"]
+    maps = zip(titles, [*weights, following], strict=True)
+    return lambda: heat_maps({t: (w.round(3), TEXT, TEXT) for t, w in maps}, (4.2, 3.8))
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -7,17 +7,15 @@ A list of queries is answered in one pass over the keys, which is faster than a 
 from __future__ import annotations
 
 from http import HTTPStatus
-from pathlib import Path
 
 from fuzzydict import FuzzyDict
-from fuzzydict.cli._output import echo
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo
 
 CODES = {status.phrase: status.value for status in HTTPStatus}
 QUERIES = ["not found", "notFound", "unauthorised", "too many request", "moved permanent"]
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """HTTP status codes by the phrases that people remember."""
     d = FuzzyDict(CODES)
 
@@ -37,10 +35,9 @@ def lesson(save: Path | None) -> None:
 
     # 4. A key is found exactly, and only keys are "in" the dict.
     echo(f"d['OK'] is {d['OK']}, and 'okay' in d is {'okay' in d}")
-    if save:
-        save_picture(d.attend("gateway").plot(), save)
+    return d.attend("gateway").plot
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -16,14 +16,13 @@ each example best from all the others.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzydict import Gaussian, KernelRegression, attention
-from fuzzydict.cli._output import echo
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo
+from fuzzydict.results.plotting import plot_regression
 
 KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
 WIDTHS = (0.1, 1.0, 2.0)
@@ -34,7 +33,7 @@ def truth(x: Any) -> Any:
     return 2 * np.sin(x) + x
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Attention as regression: kernels, widths, a learned width."""
     random = np.random.default_rng(0)
     x = np.sort(random.uniform(0, 5, 40))[:, None]  # (N, 1)
@@ -56,12 +55,9 @@ def lesson(save: Path | None) -> None:
         used = (1 / (model.attention(queries) ** 2).sum(axis=1)).mean()  # effective number
         error = np.abs(model.predict(queries) - truth(queries[:, 0])).mean()
         echo(f"{name:26}{used:14.1f}{error:12.3f}")
-    if save:
-        from fuzzydict.results.plotting import plot_regression
-
-        save_picture(plot_regression(models, truth), save)
+    return lambda: plot_regression(models, truth)
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -15,11 +15,8 @@ right for it. A dozen examples say too little about other queries to prove that 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fuzzydict import FuzzyDict
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text
 
 KEYS = ["battery", "top speed", "horse power", "color", "brand", "model", "price", "seats", "doors"]
 SPORT = ["battery", "top speed", "horse power"]
@@ -40,7 +37,7 @@ EXAMPLES = {
 UNSEEN = ["colour", "how fast", "velocity", "expense", "battry"]  # none is among the examples
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Learned Q and K: what a dozen examples change."""
     d = FuzzyDict(dict.fromkeys(KEYS, "..."))
 
@@ -59,10 +56,9 @@ def lesson(save: Path | None) -> None:
     for query, was in before.items():
         now = d.most_similar(query)[0]
         echo(f"{query}: {was.key} ({was.score:.2f}) -> {now.key} ({now.score:.2f})")
-    if save:
-        save_picture(report.plot(), save)
+    return report.plot
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

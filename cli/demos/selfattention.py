@@ -10,14 +10,12 @@ Vaswani et al. 2017, equation 1, without the division by sqrt(E), which is the l
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzydict import attention
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text, heat_maps
 
 X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])  # (L, 4): three inputs
 W_Q = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])  # (4, E): to queries,
@@ -31,7 +29,7 @@ def show(what: str, matrix: Any) -> None:
     echo_text(f"{what}\n{np.array2string(matrix, precision=3, suppress_small=True)}")
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Self-attention by hand, step by step, on a worked example."""
     show("1. The inputs X, a row each", X)
 
@@ -60,15 +58,10 @@ def lesson(save: Path | None) -> None:
     # Dividing by sqrt(E) prevents this.
     _, softer = attention(query, key, value, need_weights=True)
     show("7. Weights of scores divided by sqrt(3), the scaled dot product", softer)
-    if save:
-        from fuzzydict.results.plotting import panels, plot_heatmap
-
-        grid = panels(1, 2, (3.8, 3.0))
-        plot_heatmap(weights, INPUTS, INPUTS, title="dot product", axes=grid[0, 0])
-        plot_heatmap(softer, INPUTS, INPUTS, title="scaled dot product", axes=grid[0, 1])
-        save_picture(grid, save)
+    maps = {"dot product": weights, "scaled dot product": softer}
+    return lambda: heat_maps({t: (w, INPUTS, INPUTS) for t, w in maps.items()}, (3.8, 3.0))
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

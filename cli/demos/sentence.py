@@ -12,14 +12,12 @@ what the queries and keys are:
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fuzzydict import Brown, attention
-from fuzzydict.cli._output import echo, echo_text
-from fuzzydict.cli.demos._lesson import as_command, save_picture
+from fuzzydict.cli.demos._lesson import Picture, demo, echo, echo_text, heat_maps
 
 ONE = ["the", "king", "gave", "his", "daughter", "a", "horse"]
 OTHER = ["the", "queen", "rode", "away"]
@@ -34,7 +32,7 @@ def show(title: str, weights: Any, rows: list[str], columns: list[str]) -> None:
         echo(f"{word:>10}" + "".join(f"{share:9.0%}" if share else f"{'-':>9}" for share in row))
 
 
-def lesson(save: Path | None) -> None:
+def lesson() -> Picture:
     """Self-, cross- and masked attention over a sentence."""
     brown = Brown()
     x, y = brown.encode(ONE), brown.encode(OTHER)
@@ -55,16 +53,14 @@ def lesson(save: Path | None) -> None:
     # 3. Masked: a word attends only to itself and the words before it.
     _, causal_weights = attention(x, x, x, is_causal=True, **OPTIONS)
     show("Masked self-attention", causal_weights, ONE, ONE)
-    if save:
-        from fuzzydict.results.plotting import panels, plot_heatmap
-
-        grid = panels(1, 3, (4.0, 3.6))
-        plot_heatmap(self_weights, ONE, ONE, title="self-attention", axes=grid[0, 0])
-        plot_heatmap(cross_weights, ONE, OTHER, title="cross-attention", axes=grid[0, 1])
-        plot_heatmap(causal_weights, ONE, ONE, title="masked", axes=grid[0, 2])
-        save_picture(grid, save)
+    maps = {
+        "self-attention": (self_weights, ONE, ONE),
+        "cross-attention": (cross_weights, ONE, OTHER),
+        "masked": (causal_weights, ONE, ONE),
+    }
+    return lambda: heat_maps(maps, (4.0, 3.6))
 
 
-main = as_command(lesson)
+main = demo(lesson)
 if __name__ == "__main__":
     main()

@@ -71,7 +71,7 @@ def test_no_view_is_wider_than_the_window(opened: Opened, width: int) -> None:
     page = opened(FuzzyDict(COLORS), width=width)
     wide = (
         "return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()"
-        " && !e.closest('.scroll > *, .unseen, .keys thead, .cells thead')"
+        " && !e.closest('#heat-table > *, .unseen, .keys thead, .cells thead')"
         " && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML)"
     )
     for view in views(page):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.answers import Answers
 from tests.browser.pages import Page
 
@@ -26,8 +26,9 @@ def percents(page: Page) -> list[str]:
 
 
 def test_what_is_typed_is_answered_as_the_dict_answers(opened: Opened) -> None:
-    page, d = opened(FuzzyDict(CAR)), FuzzyDict(CAR)
+    page, d = opened(FuzzyDict(CAR), title="my car"), FuzzyDict(CAR)
     assert page.find("#query") == page.driver.switch_to.active_element
+    assert (page.driver.title[:6], page.text("h1")) == ("my car", "my car")
     assert not page.visible("#answer")
     page.ask("colour")
     best = d.most_similar("colour", topn=4)
@@ -46,10 +47,8 @@ def test_what_is_typed_is_answered_as_the_dict_answers(opened: Opened) -> None:
 
 
 def test_the_address_holds_the_query_and_a_key_of_the_sample_can_be_tried(opened: Opened) -> None:
-    page = opened(FuzzyDict(CAR), "what it costs", title="my car")
+    page = opened(FuzzyDict(CAR), "what it costs")
     assert page.find("#query").get_attribute("value") == "what it costs"
-    assert page.driver.title.startswith("my car")
-    assert page.text("h1") == "my car"
     page.type("#query", "")
     page.wait(lambda: page.visible("#sample"))
     page.click_button("top speed")
@@ -123,30 +122,23 @@ def test_a_slider_that_is_dragged_asks_one_after_another_and_ends_right(
     assert len(asked) <= 4
 
 
-def test_in_pool_mode_the_verdict_tells_of_the_pooled_value(opened: Opened) -> None:
+def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:
     d = FuzzyDict(COLORS, mode="pool", score_cutoff=0.2)
     page = opened(d, "scarlet")
-    assert "cutoff 0.2" in page.text("#about")
-    assert page.text("#badge") == "Pooled"
-    assert "gives the pooled value; 'red' weighs most" in page.text("#verdict")
-    page.ask("qwzzt")
-    assert page.text("#badge") == "No match"
-    assert "below the cutoff 0.200" in page.text("#verdict")
-    with pytest.raises(NoMatchError):
-        d["qwzzt"]
-
-
-def test_colors_have_swatches_and_are_mixed(opened: Opened) -> None:
-    page = opened(FuzzyDict(COLORS, mode="pool"), "scarlet")
     shown = (
         "return [...document.querySelectorAll(arguments[0])].map((e) => e.style.backgroundColor)"
     )
+    assert "cutoff 0.2" in page.text("#about")
+    assert page.text("#badge") == "Pooled"
+    assert "gives the pooled value; 'red' weighs most" in page.text("#verdict")
     assert page.script(shown, ".keys .swatch")[0] == "rgb(255, 0, 0)"
     assert len(page.script(shown, ".mixture .part")) >= 2
-    label = page.find(".mixture").get_attribute("aria-label")
-    assert label.startswith("Mixed of red ")
-    mean = FuzzyDict(COLORS).pool("scarlet").round().astype(int).tolist()
-    assert page.script(shown, ".result .swatch") == [f"rgb({mean[0]}, {mean[1]}, {mean[2]})"]
+    assert page.find(".mixture").get_attribute("aria-label").startswith("Mixed of red ")
+    red, green, blue = d.pool("scarlet").round().astype(int).tolist()
+    assert page.script(shown, ".result .swatch") == [f"rgb({red}, {green}, {blue})"]
+    page.ask("qwzzt")
+    assert page.text("#badge") == "No match"
+    assert "below the cutoff 0.200" in page.text("#verdict")
 
 
 def test_numbers_are_summed_and_drawn(opened: Opened) -> None:
@@ -205,14 +197,11 @@ def test_the_nearest_keys_are_on_the_map_of_a_large_dict_too(opened: Opened) -> 
     assert 500 < len(named) <= 512
 
 
-def test_where_there_is_no_map_or_no_pooled_value_the_page_says_why(opened: Opened) -> None:
+def test_what_cannot_be_shown_is_told(opened: Opened) -> None:
     page = opened(FuzzyDict(CAR, scorer="spelling"), "colr")
     page.wait(lambda: "no vectors" in page.text("#map-say"))
     assert not page.visible("#map")
     assert "cannot be pooled" in page.text("#pooled")
-
-
-def test_an_empty_dict_says_so(opened: Opened) -> None:
     page = opened(FuzzyDict())
     assert "no keys" in page.text("#nothing-text")
     page.type("#query", "colour")

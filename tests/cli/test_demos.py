@@ -16,39 +16,34 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import click
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from fuzzydict._arrays import Array
 from fuzzydict.cli.demos import decoder, performance
+from tests.support.commands import run
 from tests.support.gradients import check_gradients
 
-main: click.Command = import_module("fuzzydict.cli").main
 colors: Any = import_module("fuzzydict.cli.demos.colors")
 DEMOS: tuple[str, ...] = import_module("fuzzydict.cli.demos").DEMOS
 FOLDER = Path(__file__).parents[2] / "cli" / "demos"
-QUICK = [name for name in DEMOS if name not in ("performance", "decoder")]  # see below
-
-
-def demo(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["demo", *map(str, arguments)])
+QUICK = [name for name in DEMOS if name != "decoder"]  # see below
 
 
 @cache
-def run(name: str) -> tuple[str, bytes]:
+def shown(name: str) -> tuple[str, bytes]:
     """Run a demo once; return what it prints, and its picture if matplotlib is installed."""
     with TemporaryDirectory() as folder:
         picture = Path(folder) / "picture.png"
         options = ["--save", str(picture)] if find_spec("matplotlib") else []
-        result = demo(name, *options)
+        result = run("demo", name, *options)
         assert (result.exit_code, result.stderr) == (0, "")
         return result.stdout, picture.read_bytes() if picture.exists() else b""
 
 
 def output(name: str) -> str:
-    return run(name)[0]
+    return shown(name)[0]
 
 
 def number(pattern: str, text: str) -> float:
@@ -71,7 +66,7 @@ def test_every_file_is_a_demo_of_one_page() -> None:
 
 
 def test_the_command_alone_lists_them_with_a_line_each() -> None:
-    lines = demo().stdout.splitlines()
+    lines = run("demo").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(DEMOS)
     assert all(len(line.split()) > 3 and line.endswith(".") for line in lines)
     assert not any(line.endswith("...") for line in lines)
@@ -79,9 +74,9 @@ def test_the_command_alone_lists_them_with_a_line_each() -> None:
 
 @pytest.mark.parametrize("name", DEMOS)
 def test_the_help_ends_in_an_example(name: str) -> None:
-    shown = demo(name, "--help")
-    assert shown.exit_code == 0
-    assert shown.stdout.splitlines()[-1] == f"  fuzzydict demo {name} --save {name}.png"
+    result = run("demo", name, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == f"  fuzzydict demo {name} --save {name}.png"
 
 
 def test_a_script_finds_the_package_by_itself() -> None:
@@ -93,33 +88,8 @@ def test_a_script_finds_the_package_by_itself() -> None:
 @pytest.mark.parametrize("name", QUICK)
 def test_it_draws_its_picture(name: str) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
-    assert run(name)[1].startswith(b"\x89PNG")
+    assert shown(name)[1].startswith(b"\x89PNG")
     assert not pyplot.get_fignums()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["colours"], "No such demo 'colours' (did you mean 'colors'?); valid are dictionary, "),
-        (["heads", "--save", "heads.pdf"], "heads.pdf ends in none of .png, .svg"),
-        (["heads", "--save", "nowhere/heads.png"], "nowhere: No such file or directory"),
-        (["heads", "--draw"], "No such option: --draw; valid are --help, --save"),
-    ],
-)
-def test_misuse_is_exit_2_before_the_lesson(arguments: list[str], message: str) -> None:
-    pytest.importorskip("matplotlib", reason="which is checked first")
-    result = demo(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert message in result.stderr.splitlines()[-1]
-
-
-def test_a_picture_without_matplotlib_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = demo("decoder", "--save", tmp_path / "w.png")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "pip install 'fuzzydict[plot]'" in result.stderr
 
 
 # ---- the lessons --------------------------------------------------------------------------
@@ -220,18 +190,12 @@ def test_kernels() -> None:
     assert learned < min(error["gaussian, width 0.1"], error["gaussian, width 1.0"])
 
 
-def test_performance(tmp_path: Path) -> None:
-    pyplot = pytest.importorskip("matplotlib.pyplot", reason="the picture needs matplotlib")
-    picture = tmp_path / "curve.png"
-    result = CliRunner().invoke(performance.main, ["--save", str(picture)])
-    assert result.exit_code == 0, result.output
-    before, after = result.output.split("after: attention of 'performance'")
+def test_performance() -> None:
+    before, after = output("performance").split("after: attention of 'performance'")
     assert "learned: Q and K" in before
     first = [line.split("  ")[1] for line in after.splitlines()[1:4]]
     assert sorted(first) == sorted(performance.SPORT)
     assert re.search(r"battry: battery \(0.9\d\) -> battery \(0.9\d\)", after)
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert not pyplot.get_fignums()
 
 
 def test_the_last_queries_of_performance_are_not_examples() -> None:

@@ -7,24 +7,23 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from fuzzydict import MissingCorpusError, MissingExtraError, WordVectors
 from fuzzydict.evaluation import systems as peers
 from fuzzydict.evaluation.evaluate import environment
 from fuzzydict.evaluation.systems import Remembering, by_cosine
+from tests.support.commands import refused, run
 
-main: click.Command = import_module("fuzzydict.cli").main
 evaluate_module = import_module("fuzzydict.cli.evaluate")
 SPELLING = Path(str(resources.files("fuzzydict.data") / "spelling.json"))
 CAR = Path(str(resources.files("fuzzydict.data") / "car.json"))
 
 
 def evaluate(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
+    return run("evaluate", *arguments)
 
 
 def rows(output: str) -> list[dict[str, str]]:
@@ -39,13 +38,6 @@ def rows(output: str) -> list[dict[str, str]]:
         elif not line.startswith("|---"):
             found.append(dict(zip(header, cells, strict=True)))
     return found
-
-
-def refused(result: Result) -> str:
-    """Return the one line that a command ended with."""
-    assert isinstance(result.exception, SystemExit)
-    assert (result.exit_code, result.stdout) == (2, "")
-    return str(result.stderr.splitlines()[-1])
 
 
 class Model:
@@ -114,7 +106,7 @@ def test_json_can_be_read_back() -> None:
     assert content["correlations"] == []
     assert content["environment"] == environment("rapidfuzz")
     assert (
-        content["command"] == "fuzzydict evaluate --format json --no-peers --no-pairs spelling.json"
+        content["command"] == "fuzzydict evaluate --no-peers --format json --no-pairs spelling.json"
     )
 
 
@@ -126,7 +118,7 @@ def test_without_a_set_the_pairs_are_measured_with_any_vectors(tmp_path: Path) -
     assert wordsim["system"] == simlex["system"] == "FuzzyDict, mine.vectors"
     assert int(wordsim["with a word never seen"]) > 300
     assert -1 <= float(wordsim["Spearman"]) <= 1
-    assert "evaluate --vectors mine.vectors --format markdown --no-peers`" in result.stdout
+    assert "evaluate --vectors mine.vectors --no-peers --format markdown`" in result.stdout
 
 
 @pytest.mark.usefixtures("encoder")
@@ -188,7 +180,7 @@ def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
 
 @pytest.mark.usefixtures("two_missing")
 def test_a_peer_that_is_missing_and_asked_for_is_an_error() -> None:
-    assert "fuzzydict[evaluate]" in refused(evaluate("--peer", "minilm", SPELLING))
+    assert "fuzzydict[evaluate]" in refused("evaluate", "--peer", "minilm", SPELLING)
 
 
 def test_a_peer_with_vectors_has_a_row_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,46 +189,5 @@ def test_a_peer_with_vectors_has_a_row_of_pairs(monkeypatch: pytest.MonkeyPatch)
     assert [row["system"] for row in found] == ["FuzzyDict", "tiny"] * 2
 
 
-# ---- bad input ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("{", "line 1, column 2 is not JSON"),
-        ('{"color": "black"}', 'is no retrieval set; expected {"dictionaries": [{"keys": '),
-        (
-            '{"dictionaries": [{"keys": ["a"], "queries": [{"query": "b", "accept": ["c"]}]}]}',
-            "dictionary 0, query 0: 'b' accepts 'c', which is not among the keys; add it",
-        ),
-    ],
-)
-def test_a_bad_file_is_told_of_in_a_line(tmp_path: Path, content: str, message: str) -> None:
-    file = tmp_path / "bad.json"
-    file.write_text(content)
-    line = refused(evaluate("--no-peers", file))
-    assert line.startswith(f"Error: {file}: ")
-    assert message in line
-
-
-def test_a_file_that_is_not_there_or_an_empty_folder(tmp_path: Path) -> None:
-    assert "No such file" in refused(evaluate("--no-peers", tmp_path / "nowhere.json"))
-    assert "has no .json file" in refused(evaluate("--no-peers", tmp_path))
-    assert "No such file" in refused(evaluate("--vectors", tmp_path / "mine.vectors"))
-    assert "spelling.json" in refused(evaluate("--no-peers", "--vectors", SPELLING))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--no-pairs"], "nothing to measure; name a retrieval set"),
-        (["--no-peers", "--peer", "difflib"], "drop one"),
-        (["--peer", "jellyfish"], "valid are difflib, rapidfuzz, gensim, minilm"),
-        (["--format", "html"], "valid are table, markdown, json"),
-        (["--peers"], "valid are"),
-    ],
-)
-def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
-    result = evaluate(*arguments)
-    assert message in refused(result)
-    assert "--help" in result.stderr
+def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:
+    assert "has no .json file" in refused("evaluate", "--no-peers", tmp_path)

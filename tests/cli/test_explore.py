@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
@@ -12,22 +11,18 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
 from fuzzydict.io.examples import read_examples
 from fuzzydict.io.explore.server import ExploreServer
+from tests.support.commands import posix, refused, run
 from tests.support.properties import one_process
-
-main: click.Command = import_module("fuzzydict.cli").main
-posix = pytest.mark.skipif(os.name != "posix", reason="the process is sent signals of POSIX")
 
 
 @pytest.fixture
@@ -35,10 +30,6 @@ def car(tmp_path: Path) -> Path:
     path = tmp_path / "car.json"
     path.write_text(json.dumps({"color": "black", "doors": 4}))
     return path
-
-
-def explore(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["explore", *map(str, arguments)])
 
 
 @contextmanager
@@ -141,13 +132,11 @@ def test_what_cannot_be_saved_to_is_refused_before_it_is_served(
         output.write_text(content)
     elif content == "":
         output.mkdir()
-    done = explore(car, "--no-browser", "-o", output)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert why in done.stderr
+    assert why in refused("explore", car, "--no-browser", "-o", output)
     assert car.read_bytes() == before
 
 
-def test_what_was_read_is_not_overwritten(tmp_path: Path) -> None:
+def test_what_was_read_or_taught_before_is_not_overwritten(tmp_path: Path) -> None:
     table, misnamed = tmp_path / "car.csv", tmp_path / "car.fuzzydict"
     table.write_text("key,value\ncolor,black\n")
     misnamed.write_text('{"color": "black"}')
@@ -155,29 +144,23 @@ def test_what_was_read_is_not_overwritten(tmp_path: Path) -> None:
         before = path.read_bytes()
         (link := tmp_path / f"link{path.suffix}").symlink_to(path)
         for output in (path, link):
-            done = explore(path, "--format", form, "--no-browser", "-o", output)
-            assert done.exit_code == 2
-            assert "is the dict, which was read" in done.stderr
+            why = refused("explore", path, "--format", form, "--no-browser", "-o", output)
+            assert "is the dict, which was read" in why
         assert path.read_bytes() == before
-
-
-def test_what_was_taught_before_is_not_replaced(car: Path) -> None:
-    saved = car.with_suffix(".fuzzydict")
-    d = FuzzyDict(json.loads(car.read_text()))
+    saved = tmp_path / "saved.fuzzydict"
+    d = FuzzyDict({"color": "black"})
     d.aliases["varnish"] = "color"
     d.save(saved)
-    done = explore(car, "--no-browser", "-o", saved)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert f"go on with it: fuzzydict explore {saved} -o {saved}" in done.stderr
+    why = refused("explore", table, "--format", "csv", "--no-browser", "-o", saved)
+    assert f"go on with it: fuzzydict explore {saved} -o {saved}" in why
     assert dict(FuzzyDict.load(saved).aliases) == {"varnish": "color"}
 
 
 def test_values_that_cannot_be_saved_are_refused_before_it_is_served(tmp_path: Path) -> None:
     path = tmp_path / "dates.toml"
     path.write_text("day = 2024-02-29\n")
-    done = explore(path, "--no-browser", "-o", tmp_path / "dates.fuzzydict")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "'day'" in done.stderr
+    line = refused("explore", path, "--no-browser", "-o", tmp_path / "dates.fuzzydict")
+    assert "'day'" in line
 
 
 def test_a_title_holds_nothing_that_is_obeyed(car: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +168,7 @@ def test_a_title_holds_nothing_that_is_obeyed(car: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: titles.append(self.title))
     car.rename(hostile := car.with_name("\x1b\u202e.json"))
     for arguments in ([hostile], [hostile, "--title", "a\nb\x85"]):
-        assert explore(*arguments, "--no-browser").exit_code == 0
+        assert run("explore", *arguments, "--no-browser").exit_code == 0
     assert titles == ["\\x1b\\u202e", "a\\nb\\x85"]
 
 
@@ -196,27 +179,19 @@ def test_the_browser_is_opened_and_options_are_the_dicts(
     served: list[ExploreServer] = []
     monkeypatch.setattr(click, "launch", opened.append)
     monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: served.append(self))
-    assert explore(car, "--cutoff", "0.4", "--title", "mine").exit_code == 0
+    assert run("explore", car, "--cutoff", "0.4", "--title", "mine").exit_code == 0
     assert len(opened) == 1
     assert served[0].token not in opened[0]  # other users can read what a browser is told
     assert (served[0].title, served[0].dict.score_cutoff) == ("mine", 0.4)
-    assert explore(car, "--no-browser").exit_code == 0
+    assert run("explore", car, "--no-browser").exit_code == 0
     assert len(opened) == 1
 
 
-def test_the_help_ends_in_an_example() -> None:
-    assert explore("--help").stdout.splitlines()[-1] == "  fuzzydict explore data/car.json"
-
-
 def test_a_port_that_is_taken_is_an_error_that_names_the_option(car: Path) -> None:
+    assert run("explore", "--help").stdout.endswith("  fuzzydict explore data/car.json\n")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        done = explore(car, "--no-browser", "--port", str(other.getsockname()[1]))
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert re.search(r"--port: cannot serve on \d+ \(Address already in use\)", done.stderr)
-
-
-def test_a_file_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
-    done = explore(tmp_path / "nowhere.json", "--no-browser")
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        port = other.getsockname()[1]
+        line = refused("explore", car, "--no-browser", "--port", port)
+    assert f"--port: cannot serve on {port} (Address already in use)" in line

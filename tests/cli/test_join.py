@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.cli.test_cli import SCRIPT
+from tests.support.commands import SCRIPT
 
 main: click.Command = import_module("fuzzydict.cli").main
 

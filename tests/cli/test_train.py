@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from fuzzydict import WordVectors
 from fuzzydict.embedding.word2vec import Model
-
-main: click.Command = import_module("fuzzydict.cli").main
+from tests.support.commands import refused, run
 
 
 def train(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["train", *map(str, arguments)])
+    return run("train", *arguments)
 
 
 @pytest.fixture
@@ -71,70 +68,16 @@ def test_options_reach_the_training(notes: Path, tmp_path: Path) -> None:
 # ---- bad input ----------------------------------------------------------------------------
 
 
-def last_line(result: Result) -> str:
-    """Return the error, before which there is nothing but progress."""
-    assert isinstance(result.exception, SystemExit)
-    assert (result.exit_code, result.stdout) == (2, "")
-    *before, line = result.stderr.splitlines()
-    assert all(one.startswith("training") for one in before)
-    assert line.startswith("Error: ")
-    return line
-
-
-def test_files_that_cannot_be_read(notes: Path, tmp_path: Path) -> None:
-    output = tmp_path / "mine.vectors"
-    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
-    for bad, message in [
-        (tmp_path / "nowhere.txt", "nowhere.txt: No such file or directory"),
-        (tmp_path, f"{tmp_path}: Is a directory"),
-        (tmp_path / "latin.txt", "latin.txt: byte 3 is not UTF-8"),
-    ]:
-        assert message in last_line(train("--corpus", notes, bad, "-o", output))
-    assert not output.exists()
-
-
-@pytest.mark.parametrize("text", ["", "?!\n", "Each word once."])
-def test_too_little_text(tmp_path: Path, text: str) -> None:
-    (tmp_path / "small.txt").write_text(text)
-    line = last_line(train("--corpus", tmp_path / "small.txt", "-o", tmp_path / "mine.vectors"))
-    assert "give more text" in line
-    assert [path.name for path in tmp_path.iterdir()] == ["small.txt"]
-
-
-def test_a_corpus_is_not_overwritten_by_its_vectors(notes: Path) -> None:
-    before = notes.read_bytes()
-    done = train("--corpus", notes, "-o", notes)
-    assert (done.exit_code, "one of the files to read" in done.stderr) == (2, True)
-    assert notes.read_bytes() == before
-
-
 def test_an_output_that_cannot_be_saved_is_refused_before_training(
     notes: Path, tmp_path: Path
 ) -> None:
-    missing = train("--corpus", notes, "-o", tmp_path / "missing" / "mine.vectors")
-    assert last_line(missing) == f"Error: {tmp_path / 'missing'}: No such file or directory"
-    folder = train("--corpus", notes, "-o", tmp_path)
-    assert last_line(folder) == f"Error: {tmp_path}: Is a directory"
-    assert "training" not in missing.stderr + folder.stderr
+    for output, why in {
+        tmp_path / "missing" / "mine.vectors": f"{tmp_path / 'missing'}: No such file or directory",
+        tmp_path: f"{tmp_path}: Is a directory",
+    }.items():
+        result = train("--corpus", notes, "-o", output)
+        assert (result.exit_code, result.stderr) == (2, f"Error: {why}\n")
     assert list(tmp_path.iterdir()) == [notes]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["notes.txt"], "unexpected argument 'notes.txt'; put --corpus before"),
-        (["--epochs", "3"], "No such option"),
-        (["--seed", "-3"], "-3 is not in the range"),
-        (["--corpus", "x", "--download"], "--download is for the Brown corpus"),
-        (["--seed", "x"], "'x' is not a valid integer"),
-        (["--min-count", "0"], "0 is not in the range"),
-    ],
-)
-def test_misuse_is_exit_2_with_a_hint(arguments: list[str], message: str) -> None:
-    result = train(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert message in result.stderr
-    assert "--help" in result.stderr
 
 
 def test_without_the_brown_corpus_one_line_tells_how_to_get_it(
@@ -143,7 +86,7 @@ def test_without_the_brown_corpus_one_line_tells_how_to_get_it(
     import nltk
 
     monkeypatch.setattr(nltk.data, "path", [])
-    line = last_line(train("-o", tmp_path / "mine.vectors"))
+    line = refused("train", "-o", tmp_path / "mine.vectors")
     assert line.startswith("Error: the Brown corpus is not on this machine")
     assert line.endswith("python -m nltk.downloader brown; or with: fuzzydict train --download")
     assert not list(tmp_path.iterdir())

@@ -46,14 +46,6 @@ _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
 
 
-class Posted(NamedTuple):
-    """What may be posted to a name: of which type, how many bytes, and what answers it."""
-
-    kind: str
-    most: int
-    answer: Callable[[_Handler, bytes, Mapping[str, str]], dict[str, Any] | bytes]
-
-
 class ExploreServer(ThreadingHTTPServer):
     """Serves the page of a dict on 127.0.0.1, to those who know its address.
 
@@ -98,7 +90,6 @@ class ExploreServer(ThreadingHTTPServer):
 
         It is for the command line of a browser, which other users of the machine can read.
         """
-        self._for_once, self._used = secrets.token_urlsafe(16), 0
         return self.url.replace(self.token, self._for_once)
 
     def uses(self, token: str) -> int:
@@ -109,17 +100,10 @@ class ExploreServer(ThreadingHTTPServer):
             self._used += 1
             return self._used
 
-    def about(self) -> dict[str, Any]:
-        """Return what the page shows before the first query."""
-        saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
-        return {"title": self.title, **self.answers.about(), **saving}
-
     def server_close(self) -> None:
         """Serve no more, once what is being saved is saved."""
         super().server_close()
         self.teaching.close()
-
-    # ---- connections ----------------------------------------------------------------------
 
     def server_bind(self) -> None:
         """Bind the port, without asking for the machine's name, which may take seconds."""
@@ -131,9 +115,8 @@ class ExploreServer(ThreadingHTTPServer):
         with self._lock:
             self._open[request] = None
             oldest = next(iter(self._open)) if len(self._open) > _CONNECTIONS else None
-            if oldest is not None:
-                del self._open[oldest]
         if oldest is not None:
+            self.let_in(oldest)
             with suppress(OSError):
                 oldest.shutdown(socket.SHUT_RDWR)
         super().process_request(request, client_address)
@@ -145,95 +128,11 @@ class ExploreServer(ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection."""
-        with self._lock:
-            self._open.pop(request, None)
+        self.let_in(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print nothing of a client that is gone: the terminal is the command's."""
-
-
-# ---- what is answered ---------------------------------------------------------------------
-
-
-def _answer(server: ExploreServer, given: Mapping[str, str]) -> dict[str, Any]:
-    query = _given(given, "query")
-    told = server.answers.answer(query, _number(given.get("temperature")))
-    return told | {"forget": server.teaching.taught_as(query)}
-
-
-_GET: Mapping[str, Callable[[ExploreServer, Mapping[str, str]], dict[str, Any]]] = {
-    "about": lambda server, _: server.about(),
-    "answer": _answer,
-    "keys": lambda server, given: server.answers.keys_like(given.get("like", "")),
-    "map": lambda server, _: server.answers.map(),
-    "taught": lambda server, _: server.teaching.taught(),
-}
-
-
-def _heat(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
-    asked = _object(body, "queries")
-    temperature = asked.get("temperature")
-    if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
-        raise OptionError(f"temperature: expected a number or null, got {quoted(temperature)}")
-    return request.server.answers.heat(asked["queries"], temperature)
-
-
-def _teach(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
-    asked = _object(body, "query", "key")
-    return request.server.teaching.teach(asked["query"], asked["key"])
-
-
-def _forget(request: _Handler, body: bytes, _: Mapping[str, str]) -> dict[str, Any]:
-    return request.server.teaching.forget(_object(body, "query")["query"])
-
-
-def _table(request: _Handler, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    with request.server.uploading:
-        request.check_awaited()
-        return uploads.table(_given(given, "name"), body)
-
-
-def _column(request: _Handler, body: bytes, given: Mapping[str, str]) -> dict[str, Any]:
-    with request.server.uploading:
-        name, column, check = _given(given, "name"), given.get("column"), request.check_awaited
-        return uploads.column(request.server.dict, name, body, column, check)
-
-
-def _decisions(request: _Handler, body: bytes, _: Mapping[str, str]) -> bytes:
-    return decisions_table(request.server.dict, _object(body, "decisions")["decisions"])
-
-
-_POST = {
-    "heat": Posted(_JSON, _SOME, _heat),
-    "teach": Posted(_JSON, _FEW, _teach),
-    "forget": Posted(_JSON, _FEW, _forget),
-    "table": Posted(_BYTES, _MANY, _table),
-    "column": Posted(_BYTES, _MANY, _column),
-    "decisions": Posted(_JSON, _MANY, _decisions),
-}
-
-
-def _given(given: Mapping[str, str], name: str) -> str:
-    if name not in given:
-        raise OptionError(f"{name}: expected a text, got none")
-    return given[name]
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        raise OptionError(f"temperature: expected a number, got {quoted(text)}") from None
-
-
-def _object(body: bytes, *names: str) -> dict[str, Any]:
-    """Return the object that a body is, which must have some fields."""
-    expected = f"an object with {' and '.join(names)}"
-    content = parse_json(decoded(body, "the body"), "the body", expected)
-    if not isinstance(content, dict) or not set(names) <= content.keys():
-        raise OptionError(f"the body: expected {expected}, got {quoted(content)}")
-    return content
 
 
 # ---- who is let in ------------------------------------------------------------------------
@@ -242,7 +141,7 @@ def _object(body: bytes, *names: str) -> dict[str, Any]:
 class _RefusedError(Exception):
     """A request is refused; its message says why."""
 
-    def __init__(self, code: int, message: str, **headers: str) -> None:
+    def __init__(self, code: HTTPStatus, message: str, **headers: str) -> None:
         super().__init__(message)
         self.code, self.headers = code, headers
 
@@ -256,15 +155,20 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        self._respond(self._get)
+        self._respond()
 
     def do_POST(self) -> None:
-        self._respond(self._post)
+        self._respond()
 
-    def _respond(self, respond: Callable[[str, dict[str, str]], None]) -> None:
+    def _respond(self) -> None:
         """Answer a request, or tell why not as JSON."""
         try:
-            respond(self._name(), self._parameters())
+            name, given = self._name(), self._parameters()
+            told = self._told(name, given)
+            if isinstance(told, bytes):
+                self._send(told, _KINDS.get(Path(name or "page.html").suffix, _CSV))
+            else:
+                self._send_json(told)
         except _RefusedError as error:
             self._send_error(error.code, str(error), **error.headers)
         except NotSavedError as error:
@@ -281,22 +185,25 @@ class _Handler(BaseHTTPRequestHandler):
     def _name(self) -> str:
         """Return what is asked for, once the request is from the page."""
         hosts = {f"{name}:{self.server.server_port}" for name in (_HOST, "localhost")}
-        if self._header("Host") not in hosts:  # a name of elsewhere that leads here
+        host = self._header("Host")
+        if host not in hosts:  # a name of elsewhere that leads here
             raise _RefusedError(HTTPStatus.FORBIDDEN, "the Host is not this machine's")
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()) or not slash:
             raise self._without_token(token)
         self.server.let_in(self.connection)
+        if self.command == "POST" and self._header("Origin") != f"http://{host}":
+            raise _RefusedError(HTTPStatus.FORBIDDEN, "the Origin is not this page")
         return name
 
     def _without_token(self, other: str) -> _RefusedError:
         """Return what is told of a request without the token; it may lead on to the page."""
-        match self.server.uses(other):
-            case 0:
-                return _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
-            case 1:
-                page = f"/{self.server.token}/"
-                return _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
+        uses = self.server.uses(other)
+        if uses == 0:
+            return _RefusedError(HTTPStatus.FORBIDDEN, "the address has no valid token")
+        if uses == 1:
+            page = f"/{self.server.token}/"
+            return _RefusedError(HTTPStatus.SEE_OTHER, "the page is elsewhere", Location=page)
         message = (
             "this address was used before; open the one that fuzzydict printed. If the page never "
             "opened, another user of this machine may have it: end fuzzydict with Ctrl-C"
@@ -314,6 +221,23 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.connection.settimeout(self.timeout)
 
+    # ---- what is asked --------------------------------------------------------------------
+
+    def _told(self, name: str, given: dict[str, str]) -> dict[str, Any] | bytes:
+        """Return what a request gets: an object, or the bytes of a file."""
+        route = _ROUTES.get(name)
+        if self.command == "GET" and route is None:
+            files = {path.name: path for path in _PAGE.iterdir() if path.suffix in _KINDS}
+            if path := files.get(name or "page.html"):
+                return path.read_bytes()
+        if route is None:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
+        method = "POST" if route.most else "GET"
+        if self.command != method:
+            message = f"{name} is asked for by {method}"
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, Allow=method)
+        return route.answer(Asked(self, given, self._body(route) if route.most else b""))
+
     def _parameters(self) -> dict[str, str]:
         text = self.path.partition("?")[2]
         try:
@@ -324,50 +248,22 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "a parameter comes twice")
         return dict(given)
 
-    def _get(self, name: str, given: dict[str, str]) -> None:
-        files = {path.name: path for path in _PAGE.iterdir() if path.suffix in _KINDS}
-        path = files.get(name or "page.html")
-        if path is not None:
-            self._send(path.read_bytes(), _KINDS[path.suffix])
-        elif name in _GET:
-            self._send_json(_GET[name](self.server, given))
-        else:
-            raise self._not_found(name, _POST, "POST")
-
-    def _post(self, name: str, given: dict[str, str]) -> None:
-        if self._header("Origin") != f"http://{self.headers['Host']}":
-            raise _RefusedError(HTTPStatus.FORBIDDEN, "the Origin is not this page")
-        if name not in _POST:
-            raise self._not_found(name, _GET, "GET")
-        posted = _POST[name]
-        told = posted.answer(self, self._body(posted), given)
-        if isinstance(told, bytes):
-            self._send(told, _CSV)
-        else:
-            self._send_json(told)
-
-    def _not_found(self, name: str, others: Mapping[str, Any], method: str) -> _RefusedError:
-        if name in others:
-            message = f"{name} is asked for by {method}"
-            return _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, Allow=method)
-        return _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
-
     def _header(self, name: str) -> str | None:
         """Return a header that came once, or None."""
         found = self.headers.get_all(name, [])
         return found[0] if len(found) == 1 else None
 
-    def _body(self, posted: Posted) -> bytes:
+    def _body(self, route: Route) -> bytes:
         """Return the body, once its headers say that it is what it should be."""
         kind = (self._header("Content-Type") or "").partition(";")[0].strip().lower()
-        if kind != posted.kind:
-            message = f"expected the Content-Type {posted.kind}"
+        if kind != route.kind:
+            message = f"expected the Content-Type {route.kind}"
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
         length = self._header("Content-Length") or ""
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
             raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "expected one Content-Length")
-        if len(length) > 12 or int(length) > posted.most:
-            message = f"expected at most {posted.most:,} bytes, got {length[:12]}"
+        if len(length) > 12 or int(length) > route.most:
+            message = f"expected at most {route.most:,} bytes, got {length[:12]}"
             raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         body = self.rfile.read(int(length))
         if len(body) < int(length):
@@ -383,15 +279,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_error(self, code: int, message: str, **headers: str) -> None:
         with suppress(OSError):
             self._send_json({"error": message}, code, **headers)
-            self._discard()
-
-    def _discard(self) -> None:
-        """Read what is left of a refused body: who is still sending it would not read why."""
-        self.connection.shutdown(socket.SHUT_WR)
-        self.connection.settimeout(_LAST_WAIT)
-        left, end = _DISCARDED, monotonic() + _LAST_WAIT
-        while left > 0 and monotonic() < end and (data := self.rfile.read1(_SOME)):
-            left -= len(data)
+            # Who is still sending a refused body would not read why before it is read.
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(_LAST_WAIT)
+            left, end = _DISCARDED, monotonic() + _LAST_WAIT
+            while left > 0 and monotonic() < end and (data := self.rfile.read1(_SOME)):
+                left -= len(data)
 
     def _send_json(self, told: dict[str, Any], code: int = HTTPStatus.OK, **headers: str) -> None:
         # A lone surrogate, which a key may hold, has no UTF-8.
@@ -408,3 +301,104 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Print nothing: the terminal is the command's."""
+
+
+# ---- what is answered ---------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """A request that was let in: its parameters, and its body."""
+
+    request: _Handler
+    given: Mapping[str, str]
+    body: bytes
+
+    @property
+    def server(self) -> ExploreServer:
+        """What is asked."""
+        return self.request.server
+
+    def text(self, name: str) -> str:
+        """Return a parameter that must be there."""
+        if name not in self.given:
+            raise OptionError(f"{name}: expected a text, got none")
+        return self.given[name]
+
+    def fields(self, *names: str) -> dict[str, Any]:
+        """Return the object that the body is, which must have some fields."""
+        expected = f"an object with {' and '.join(names)}"
+        content = parse_json(decoded(self.body, "the body"), "the body", expected)
+        if not isinstance(content, dict) or not set(names) <= content.keys():
+            raise OptionError(f"the body: expected {expected}, got {quoted(content)}")
+        return content
+
+
+class Route(NamedTuple):
+    """What answers a name; and of which type a body is, and of how many bytes, if it is posted."""
+
+    answer: Callable[[Asked], dict[str, Any] | bytes]
+    kind: str = ""
+    most: int = 0
+
+
+def _about(asked: Asked) -> dict[str, Any]:
+    server, teaching = asked.server, asked.server.teaching
+    saving = {"saves_to": teaching.saves_to, "taught": len(teaching)}
+    return {"title": server.title, **server.answers.about(), **saving}
+
+
+def _answer(asked: Asked) -> dict[str, Any]:
+    query, text = asked.text("query"), asked.given.get("temperature")
+    try:
+        temperature = None if text is None else float(text)
+    except ValueError:
+        raise OptionError(f"temperature: expected a number, got {quoted(text)}") from None
+    told = asked.server.answers.answer(query, temperature)
+    return told | {"forget": asked.server.teaching.taught_as(query)}
+
+
+def _heat(asked: Asked) -> dict[str, Any]:
+    fields = asked.fields("queries")
+    temperature = fields.get("temperature")
+    if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
+        raise OptionError(f"temperature: expected a number or null, got {quoted(temperature)}")
+    return asked.server.answers.heat(fields["queries"], temperature)
+
+
+def _teach(asked: Asked) -> dict[str, Any]:
+    fields = asked.fields("query", "key")
+    return asked.server.teaching.teach(fields["query"], fields["key"])
+
+
+def _table(asked: Asked) -> dict[str, Any]:
+    with asked.server.uploading:
+        asked.request.check_awaited()
+        return uploads.table(asked.text("name"), asked.body)
+
+
+def _column(asked: Asked) -> dict[str, Any]:
+    with asked.server.uploading:
+        name, wanted = asked.text("name"), asked.given.get("column")
+        check = asked.request.check_awaited
+        return uploads.column(asked.server.dict, name, asked.body, wanted, check)
+
+
+_ROUTES = {
+    "about": Route(_about),
+    "answer": Route(_answer),
+    "keys": Route(lambda asked: asked.server.answers.keys_like(asked.given.get("like", ""))),
+    "map": Route(lambda asked: asked.server.answers.map()),
+    "taught": Route(lambda asked: asked.server.teaching.taught()),
+    "heat": Route(_heat, _JSON, _SOME),
+    "teach": Route(_teach, _JSON, _FEW),
+    "forget": Route(
+        lambda asked: asked.server.teaching.forget(asked.fields("query")["query"]), _JSON, _FEW
+    ),
+    "table": Route(_table, _BYTES, _MANY),
+    "column": Route(_column, _BYTES, _MANY),
+    "decisions": Route(
+        lambda asked: decisions_table(asked.server.dict, asked.fields("decisions")["decisions"]),
+        _JSON,
+        _MANY,
+    ),
+}

@@ -16,7 +16,6 @@ from fuzzydict.mapping import suggestion
 from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -26,11 +25,7 @@ _ABSENT: Any = object()
 
 
 def saved_as(output: Path) -> str:
-    """Return the format in which a file holds what is taught, as its ending says.
-
-    Raises:
-        OptionError: it is none of them.
-    """
+    """Return the format in which a file holds what is taught; `OptionError` for another one."""
     form = format_by_ending(output, ("fuzzydict", *ROW_FORMATS))
     if form is None:
         raise OptionError(
@@ -71,29 +66,18 @@ class Teaching:
     """
 
     def __init__(self, d: FuzzyDict[Any], output: Path | None = None) -> None:
-        self.dict, self.output, self._lock = d, output, Lock()
-        self.changing = Lock()
+        self.dict, self.output, self.changing = d, output, Lock()
+        self._lock, self._is_closed = Lock(), False
         self._taught: dict[str, Lesson] = {}  # by the words of the queries
         self._before: DecidedFile | None = None
-        self._is_closed, self._form = False, ""
-        if output is None:
+        self._form = "" if output is None else saved_as(output)
+        self._state = self._found()  # before it is read: what is written then is not replaced
+        if output is None or self._form == "fuzzydict" or self._state is None:
             return
-        self._form = saved_as(output)
-        self._state = _state_of(output)  # before it is read: what is written then is not replaced
-        if self._form != "fuzzydict" and self._state is not None:
-            self._before = self._read(output)
-
-    def _read(self, output: Path) -> DecidedFile:
-        """Teach the dict what is decided in a file."""
-        file = Decided(self.dict, [output]).files[output]
-        self.dict.aliases.update(
-            {
-                decision.text: decision.key
-                for decision in file.decisions
-                if plain(decision.text) and not dict.__contains__(self.dict, decision.text)
-            }
-        )
-        return file
+        self._before = Decided(d, [output]).files[output]
+        for decision in self._before.decisions:
+            if plain(decision.text) and not dict.__contains__(d, decision.text):
+                d.aliases[decision.text] = decision.key
 
     def __len__(self) -> int:
         return len(self._taught)
@@ -117,15 +101,10 @@ class Teaching:
         """Teach that a query means a key, or that no key matches it (None), and save that.
 
         Raises:
-            OptionError: there is no such key, or the query is a key, blank, or too long.
-            FileFormatError: the encoding of the file lacks a character of them.
+            OptionError, FileFormatError: it cannot be taught, or not be written to the file.
             NotSavedError: it was taught, but could not be saved.
         """
         self._check(query, key)
-        if self._form in DELIMITERS:
-            _check_cells(query, key)
-        if self._before is not None:
-            self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
         with self._changing():
             text = same_text(query)
             before = self._taught.get(text)
@@ -151,6 +130,10 @@ class Teaching:
                 f"key: {quoted(key)} is no key of the dict{suggestion(key, names)}; choose one of "
                 f"its keys, or none"
             )
+        if self._form in DELIMITERS:
+            _check_cells(query, key)
+        if self._before is not None:
+            self._before.dialect.encoded(f"{query}{key or ''}", self.saves_to)
 
     def forget(self, query: Any) -> dict[str, Any]:
         """Make a query what it was before it was taught here, and save that.
@@ -189,26 +172,34 @@ class Teaching:
     def _saved(self) -> dict[str, Any]:
         """Save what was taught, and return how much that is."""
         try:
-            self._save()
+            if self.output is not None:
+                self._save(self.output)
         except (FuzzyDictError, OSError) as error:
+            why = getattr(error, "strerror", None) or error
             raise NotSavedError(
-                f"{self.saves_to} was not saved ({_why(error)}); what was taught holds until "
-                f"fuzzydict ends, and is saved with what is taught next, if that can be"
+                f"{self.saves_to} was not saved ({why}); what was taught holds until fuzzydict "
+                f"ends, and is saved with what is taught next, if that can be"
             ) from error
         return {"taught": len(self), "saved": self.saves_to}
 
-    def _save(self) -> None:
-        if self.output is None:
-            return
-        if _state_of(self.output) != self._state:
+    def _save(self, output: Path) -> None:
+        if self._found() != self._state:
             raise OptionError("it has changed meanwhile; start again to read it")
         if self._form == "fuzzydict":
-            self.dict.save(self.output)
+            self.dict.save(output)
         else:
             decisions = {one.query: one.key for one in self._taught.values()}
-            with replacing(self.output) as file:
+            with replacing(output) as file:
                 file.writelines(decision_lines(self._form, decisions, self._before))
-        self._state = _state_of(self.output)
+        self._state = self._found()
+
+    def _found(self) -> tuple[int, ...] | None:
+        """Return what tells one state of the file from another; None if there is no file."""
+        try:
+            state = None if self.output is None else self.output.stat()
+        except FileNotFoundError:
+            return None
+        return state and (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
 
 
 def _check_cells(*texts: str | None) -> None:
@@ -217,19 +208,6 @@ def _check_cells(*texts: str | None) -> None:
         if text is not None and ("\0" in text or len(text) > csv.field_size_limit()):
             why = "holds a zero byte" if "\0" in text else "is too long"
             raise OptionError(f"{quoted(text)} cannot be a cell of a table: it {why}")
-
-
-def _why(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
-
-
-def _state_of(path: Path) -> tuple[int, ...] | None:
-    """Return what tells one state of a file from another; None if there is no file."""
-    try:
-        state: os.stat_result = path.stat()
-    except FileNotFoundError:
-        return None
-    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def decisions_table(d: FuzzyDict[Any], decisions: Any) -> bytes:

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
-from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
+from fuzzydict.io.explore.answers import is_doubtful, key_text
 from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
 from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
-    from fuzzydict.io.tables import Table
     from fuzzydict.mapping import FuzzyDict
     from fuzzydict.results.answers import Match
 
@@ -32,20 +30,15 @@ _MOST_TEXTS = 5_000  # different ones of a column
 _BEST = 6  # keys of each: the best, and others to choose from
 _TOGETHER = 256  # texts that are looked up at once
 _TRIED = 10  # columns whose rows are counted
-_INSTEAD = "match it with the command fuzzydict map"
 _LINES = "text"  # the column of a file of lines
 
 
 class Upload(BytesIO):
-    """The bytes of a file that was uploaded.
-
-    Args:
-        name: of the file, whose ending tells the format.
-        data: the bytes.
+    """The bytes of a file that was uploaded, and whose name tells the format.
 
     Raises:
-        OptionError: the ending is that of no table.
-        FileFormatError: it is a Parquet file that takes too much memory, or is damaged.
+        OptionError: its name ends as that of no table, or there is too much in it.
+        FileFormatError: it is damaged, or a Parquet file that takes too much memory.
     """
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -54,9 +47,8 @@ class Upload(BytesIO):
         self.name, self.is_lines = name, path.suffix.lower() == ".txt"
         self.format = table_format(path)
         if not (self.format or self.is_lines):
-            raise OptionError(
-                f"{name}: expected a file that ends in .txt or {', '.join(f'.{x}' for x in TABLES)}"
-            )
+            endings = ", ".join(f".{form}" for form in TABLES)
+            raise OptionError(f"{name}: expected a file that ends in .txt or {endings}")
         if self.format == "parquet":
             check_unpacked(self, name, _MOST_BYTES)
 
@@ -64,16 +56,10 @@ class Upload(BytesIO):
         """Return the names of the columns; the lines of a .txt file are one."""
         if self.is_lines:
             return [_LINES]
-        if self.format == "jsonl":
-            return self._fields()
-        with self._opened() as table:
-            return list(filter(None, table.names or []))
-
-    def _opened(self) -> AbstractContextManager[Table]:
-        self.seek(0)
-        return open_table(self, format=self.format, side=None)
-
-    def _fields(self) -> list[str]:
+        if self.format != "jsonl":
+            self.seek(0)
+            with open_table(self, format=self.format, side=None) as table:
+                return list(filter(None, table.names or []))
         names = dict[str, None]()
         for record in json_records(self, self.name):
             if isinstance(record.content, dict):
@@ -83,77 +69,66 @@ class Upload(BytesIO):
         return list(names)
 
     def rows(self, columns: Sequence[str]) -> int:
-        """Return how many rows there are, by the first of the columns that can be matched.
-
-        Raises:
-            OptionError: there are too many.
-        """
+        """Return how many rows there are, by the first of the columns that can be matched."""
         for column in columns[:_TRIED]:
-            rows = 0
             try:
-                for cells, counts in self._blocks(column):
-                    rows += len(cells) if counts is None else sum(counts)
-                    self._check_rows(rows)
+                return sum(sum(rows) for _, rows in self._blocks(column))
             except FileFormatError as error:  # it may hold something else than texts
                 problem = error
-            else:
-                return rows
         raise problem
 
-    def _check_rows(self, rows: int) -> None:
-        if rows > _MOST_ROWS:
-            raise OptionError(f"{self.name}: has more than {_MOST_ROWS:,} rows; {_INSTEAD}")
-
     def count(self, column: str) -> Counter[str | None]:
-        """Return how many rows have each text of a column; None stands for an empty cell.
-
-        Raises:
-            OptionError: there are too many rows, or too many different texts.
-        """
+        """Return how many rows have each text of a column; None stands for an empty cell."""
         count: Counter[str | None] = Counter()
         for cells, rows in self._blocks(column):
-            count.update(cells if rows is None else dict(zip(cells, rows, strict=True)))
-            self._check_rows(count.total())
+            for cell, number in zip(cells, rows, strict=True):
+                count[cell] += number
             if max(map(len, filter(None, cells)), default=0) > _LONGEST:
-                raise OptionError(
-                    f"{self.name}: has a text of more than {_LONGEST:,} characters in "
-                    f"{quoted(column)}; {_INSTEAD}"
-                )
+                raise self._too_much(f"a text of more than {_LONGEST:,} characters", column)
             if len(count) > _MOST_TEXTS:
-                raise OptionError(
-                    f"{self.name}: has more than {_MOST_TEXTS:,} different texts in "
-                    f"{quoted(column)}; {_INSTEAD}"
-                )
+                raise self._too_much(f"more than {_MOST_TEXTS:,} different texts", column)
         return count
 
-    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
-        """Yield the cells of a column, some at a time, and how many rows have each if not one."""
+    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int]]]:
+        """Yield the cells of a column, some at a time, and how many rows have each."""
+        total = 0
+        for cells, counts in self._cells(column):
+            rows = [1] * len(cells) if counts is None else counts
+            total += sum(rows)
+            if total > _MOST_ROWS:
+                raise self._too_much(f"more than {_MOST_ROWS:,} rows")
+            yield cells, rows
+
+    def _cells(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
         if self.is_lines:
             text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
             lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
             yield lines if text else [], None
             return
-        with self._opened() as table:
+        self.seek(0)
+        with open_table(self, format=self.format, side=None) as table:
             for block in table.blocks(column):
                 yield block.cells, block.counts
+
+    def _too_much(self, what: str, column: str | None = None) -> OptionError:
+        where = "" if column is None else f" in {quoted(column)}"
+        return OptionError(
+            f"{self.name}: has {what}{where}; match it with the command fuzzydict map"
+        )
 
 
 # ---- what is answered -----------------------------------------------------------------------
 
 
 def table(name: str, data: bytes) -> dict[str, Any]:
-    """Return the names of the columns of a table, and how many rows it has.
-
-    Raises:
-        FileFormatError: it has none, or cannot be read.
-        OptionError: its name ends as that of no table, or it has too many rows.
-    """
+    """Return the names of the columns of a table, and how many rows it has; errors as below."""
     upload = Upload(name, data)
     with _notes() as notes:
         columns = upload.columns()
         if not columns:
             raise FileFormatError(f"{name}: has no columns")
-        return {"columns": columns, "rows": upload.rows(columns), "notes": notes}
+        rows = upload.rows(columns)
+    return {"columns": columns, "rows": rows, "notes": notes}
 
 
 def column(
@@ -173,8 +148,7 @@ def column(
         check: is called before some texts are matched, and may raise.
 
     Raises:
-        FileFormatError: there is no such column, or the file cannot be read.
-        OptionError: the name ends as that of no table, or there is too much in it.
+        FileFormatError, OptionError: there is no such column; and as for an `Upload`.
     """
     check()
     upload = Upload(name, data)
@@ -187,7 +161,8 @@ def column(
         for text, rows in count.items()
         if text is not None and (text in d.aliases or text not in blank)
     }
-    cells = sorted(_cells(d, texts, check), key=_urgency)
+    matches = _best(d, texts, check)
+    cells = [_cell(text, rows, matches[text], text in d.aliases) for text, rows in texts.items()]
     matched = sum(cell["count"] for cell in cells if cell["matches"])
     asked = sum(texts.values())
     return {
@@ -195,17 +170,14 @@ def column(
         "matched": matched,
         "unmatched": asked - matched,
         "blank": count.total() - asked,
-        "cells": cells,
+        "cells": sorted(cells, key=_urgency),
         "notes": notes,
     }
 
 
 @contextmanager
 def _notes() -> Iterator[list[str]]:
-    """Give a list, in which are in the end the warnings of how a file was read, each once.
-
-    One thread at a time may do so.
-    """
+    """Give a list that gets the warnings of how a file was read, each once; one thread may."""
     notes = list[str]()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -213,12 +185,12 @@ def _notes() -> Iterator[list[str]]:
     notes += dict.fromkeys(printable(str(one.message)) for one in caught)
 
 
-def _cells(
+def _best(
     d: FuzzyDict[Any], texts: Mapping[str, int], check: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Yield what matches each text."""
-    comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
+) -> dict[str, Sequence[Match]]:
+    """Return the best matches of each text; none of one that cannot be compared."""
     found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
+    comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
     for start in range(0, len(comparable), _TOGETHER):
         check()
         some = comparable[start : start + _TOGETHER]
@@ -226,17 +198,15 @@ def _cells(
             found.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))
         except NoMatchError:  # no key has letters or digits
             break
-    for text, best in found.items():
-        yield _cell(text, texts[text], best, is_taught=text in d.aliases)
+    return found
 
 
-def _cell(text: str, rows: int, best: Sequence[Match], *, is_taught: bool) -> dict[str, Any]:
+def _cell(text: str, rows: int, best: Sequence[Match], is_taught: bool) -> dict[str, Any]:
     match = best[0] if best else None
     return {
         "query": text,
         "count": rows,
         "key": match and key_text(match.key),
-        "value": match and shown(match.value),
         "score": match and match.score,
         "matches": match is not None and match.matches,
         "doubtful": match is not None and not is_taught and is_doubtful(match),
@@ -246,6 +216,6 @@ def _cell(text: str, rows: int, best: Sequence[Match], *, is_taught: bool) -> di
 
 
 def _urgency(cell: dict[str, Any]) -> tuple[int, int]:
-    """Return what cells are sorted by."""
+    """Return what cells are sorted by: first what is doubtful, then what matches nothing."""
     kind = 0 if cell["doubtful"] else 2 if cell["matches"] or cell["taught"] else 1
     return kind, -cell["count"]

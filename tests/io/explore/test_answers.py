@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +14,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, NoMatchError, OptionError
-from fuzzydict.io.explore.answers import Answers
-from fuzzydict.io.explore.reasons import reasons
+from fuzzydict.io.explore.answers import Answers, reasons
 from fuzzydict.io.explore.server import ExploreServer
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.nn.softmax import softmax
@@ -72,7 +73,6 @@ def test_the_page_is_told_of_the_dict() -> None:
             "mode": "nearest",
             "scorer": scorer or "spelling and meaning",
             "embedding": "Brown",
-            "values": "colors",
             "sample": list(COLORS),
             "saves_to": None,
             "taught": 0,
@@ -85,13 +85,22 @@ def test_small_and_large_pooled_values_are_told_as_they_are(value: Any) -> None:
     assert json.loads(pooled["text"]) == pytest.approx(value)
 
 
-def test_values_that_cannot_be_pooled_are_told_of() -> None:
-    mixed = Answers(FuzzyDict({"doors": 4, "color": "black"})).answer("colour")
-    assert mixed["pooled"] is None
-    assert "the value of 'color' cannot be pooled" in mixed["not_pooled"]
-    texts = Answers(FuzzyDict({"brand": "Porsche", "color": "black"})).answer("colour")
-    assert texts["pooled"] is None
-    assert "the values are texts" in texts["not_pooled"]
+@pytest.mark.parametrize(
+    ("values", "aliases", "query", "why"),
+    [
+        ({"doors": 4, "color": "black"}, {}, "colour", "the value of 'color' cannot be pooled"),
+        ({"brand": "Porsche", "color": "black"}, {}, "colour", "the values are texts"),
+        (COLORS, {"nvy": None}, "nvy", "it was taught that no key is right"),
+    ],
+)
+def test_why_there_is_no_pooled_value(
+    values: dict[str, Any], aliases: dict[str, None], query: str, why: str
+) -> None:
+    d = FuzzyDict(values)
+    d.aliases = aliases
+    told = Answers(d).answer(query)
+    assert (told["pooled"], why in told["not_pooled"]) == (None, True)
+    assert told["taught"] == bool(aliases)
 
 
 @pytest.mark.parametrize("query", ["", "?!", "  "])
@@ -99,12 +108,8 @@ def test_a_query_of_nothing_to_compare_has_a_verdict(server: ExploreServer, quer
     told = asked(server, "answer", query=query)
     assert "no letters or digits" in told["verdict"]
     assert (told["matches"], told["keys"]) == (False, [])
-
-
-def test_a_key_of_no_letters_is_found_if_it_is_equal() -> None:
-    told = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
-    assert told["matches"]
-    assert "is a key" in told["verdict"]
+    equal = Answers(FuzzyDict({"?!": 1, "red": 2})).answer("?!")
+    assert (equal["matches"], "is a key" in equal["verdict"]) == (True, True)
 
 
 def test_no_more_than_some_keys_are_listed_and_the_others_counted() -> None:
@@ -113,24 +118,28 @@ def test_no_more_than_some_keys_are_listed_and_the_others_counted() -> None:
     assert told["others"] > 0
 
 
-def test_scores_that_json_has_no_numbers_for_are_null() -> None:
-    d = FuzzyDict({"a": 1, "b": 2}, embedding={"a": [1, 0], "b": [0, 1]}, scorer="cosine")
-    d.scorer = fuzzydict.Boxcar(0.5)
-    with serving(d) as server:
-        scores = {row["key"]: row["score"] for row in asked(server, "answer", query="a")["keys"]}
-    assert scores == {"a": 0.0, "b": None}
+def test_a_key_outside_the_width_of_a_scorer_has_no_weight() -> None:
+    embedding = {"a": [1, 0], "b": [0, 1], "c": [9, 9]}
+    d = FuzzyDict({"a": 1, "b": 2}, embedding=embedding, scorer=fuzzydict.Boxcar(0.5))
+    with serving(d) as server:  # a score that JSON has no number for is null
+        near, far = (asked(server, "answer", query=query) for query in "ac")
+    assert {row["key"]: row["score"] for row in near["keys"]} == {"a": 0.0, "b": None}
+    assert (far["matches"], [row["weight"] for row in far["keys"]]) == (False, [0, 0])
+    assert "nothing to attend to" in far["not_pooled"]
 
 
-@pytest.mark.parametrize("temperature", [0, -1, float("inf"), float("nan")])
-def test_a_temperature_that_is_not_above_zero_is_refused(temperature: float) -> None:
-    with pytest.raises(OptionError, match="temperature"):
-        Answers(FuzzyDict(COLORS)).answer("red", temperature)
-
-
-def test_a_query_that_is_too_long_is_refused() -> None:
-    for ask in (Answers(FuzzyDict(COLORS)).answer, Answers(FuzzyDict(COLORS)).keys_like):
-        with pytest.raises(OptionError, match="shorten it to 500"):
-            ask("a" * 501)
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        *((lambda a, t=t: a.answer("red", t), "temperature") for t in (0, -1, math.inf, math.nan)),
+        (lambda answers: answers.answer("a" * 501), "shorten it to 500"),
+        (lambda answers: answers.keys_like("a" * 501), "shorten it to 500"),
+        (lambda answers: answers.heat(["a" * 501]), "shorten it to 500"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(ask: Callable[[Answers], Any], why: str) -> None:
+    with pytest.raises(OptionError, match=why):
+        ask(Answers(FuzzyDict(COLORS)))
 
 
 # ---- every kind of dict -----------------------------------------------------------------------
@@ -225,23 +234,6 @@ def test_keys_that_are_no_texts_stand_beside_those_that_are() -> None:
     assert answers.keys_like("") == {"keys": ["color"]}
 
 
-def test_a_key_outside_the_width_of_a_scorer_has_no_weight() -> None:
-    embedding = {"a": [1, 0], "b": [0, 1], "c": [9, 9]}
-    d = FuzzyDict({"a": 1, "b": 2}, embedding=embedding, scorer=fuzzydict.Boxcar(0.5))
-    answer = Answers(d).answer("c")
-    assert not answer["matches"]
-    assert [row["weight"] for row in answer["keys"]] == [0, 0]
-    assert "nothing to attend to" in answer["not_pooled"]
-
-
-def test_what_was_taught_to_have_no_key_is_not_pooled() -> None:
-    d = FuzzyDict(COLORS)
-    d.aliases["nvy"] = None
-    answer = Answers(d).answer("nvy")
-    assert (answer["matches"], answer["taught"], answer["pooled"]) == (False, True, None)
-    assert answer["not_pooled"] == "it was taught that no key is right"
-
-
 def test_a_match_below_the_sure_score_is_doubtful() -> None:
     d = FuzzyDict(dict.fromkeys(["brand", "color", "top speed", "price", "engine power"]))
     for query in ("colour", "power", "kolr", "speeed", "cost", "qwzzt"):
@@ -279,7 +271,7 @@ def test_values_of_a_kind_are_shown_as_such(
     values: list[Any], kind: str, first: str | None
 ) -> None:
     answers = Answers(FuzzyDict(zip(["red", "blue"], values, strict=False)))
-    assert answers.about()["values"] == kind
+    assert answers.kind == kind
     if values:
         (row,) = [row for row in answers.answer("red")["keys"] if row["key"] == "red"]
         assert row["color"] == first
@@ -306,19 +298,14 @@ def test_a_heat_map_has_the_best_keys_of_each_query() -> None:
         assert max(rows, key=rows.__getitem__) in heat["keys"]
     one = Answers(FuzzyDict(COLORS)).heat(["navy"])
     assert (set(one["keys"]), one["others"]) == (set(COLORS), [pytest.approx(0, abs=1e-9)])
+    none = Answers(FuzzyDict(COLORS)).heat(["navy", "?!"])
+    assert (sum(none["weights"][1]), none["others"][1]) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "queries", [[], ["a"] * 21, "text", None, [1], [None], {"a": 1}, ["?!"], ["a" * 501]]
-)
+@pytest.mark.parametrize("queries", [[], ["a"] * 21, "text", None, [1], [None], {"a": 1}, ["?!"]])
 def test_queries_of_a_heat_map_are_texts(queries: Any) -> None:
     with pytest.raises(fuzzydict.FuzzyDictError):
         Answers(FuzzyDict(COLORS)).heat(queries)
-
-
-def test_a_query_without_words_has_an_empty_row_in_a_heat_map() -> None:
-    heat = Answers(FuzzyDict(COLORS)).heat(["navy", "?!"])
-    assert (sum(heat["weights"][1]), heat["others"][1]) == (0, 0)
 
 
 def test_keys_to_choose_begin_with_a_text_then_contain_it_then_are_like_it() -> None:
@@ -348,3 +335,48 @@ def test_a_large_dict_shows_a_sample_on_its_map() -> None:
 def test_one_key_is_in_the_middle_of_the_map() -> None:
     (point,) = Answers(FuzzyDict({"red": 1})).map()["points"]
     assert (point["x"], point["y"]) == (0.5, 0.5)
+
+
+# ---- why ---------------------------------------------------------------------------------------
+
+CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": 109000}
+AXES = {"red": [3.0, 0.0], "blue": [0.0, 2.0], "violet": [2.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("colour", "'color' has 0.9"),
+        ("qwzzt", "'qwzzt' is not known, "),
+        ("colorr", "'colorr' is not known; it is taken for color."),
+        ("top velocity", "Known words: top, velocity."),
+        ("one two three four five six seven eight", "It has 2 more words."),
+        ("brand", "An equal key always comes first."),
+        ("what it costs", "What was taught comes before all that is only similar."),
+        ("zip", "What was taught comes before all that is only similar."),
+    ],
+)
+def test_a_reason_is_a_sentence(query: str, said: str) -> None:
+    d = FuzzyDict(CAR)
+    d.aliases = {"what it costs": "price", "zip": None}
+    assert any(line.startswith(said) for line in reasons(d.explain(query)))
+
+
+def test_what_speaks_for_a_key_and_against_it_adds_up_to_its_log_odds() -> None:
+    explanation = FuzzyDict(CAR).explain("highest speed")
+    lines = [line for line in reasons(explanation) if " it: " in line]
+    for_it, against = ([float(n) for n in re.findall(r"[+-]\d+\.\d", line)] for line in lines)
+    assert lines[0].startswith("For it: its words are matched")
+    assert lines[1].startswith("Against it: ")
+    assert "other keys compete" in lines[1]
+    assert (for_it, against) == (sorted(for_it, reverse=True), sorted(against))
+    score = explanation.best.score
+    assert sum(for_it + against) == pytest.approx(math.log(score / (1 - score)), abs=0.5)
+    opposite = reasons(FuzzyDict({"max speed": 1, "weight": 2}).explain("min speed"))
+    assert any("Against it: " in line and "sets them apart" in line for line in opposite)
+
+
+def test_a_scorer_without_probabilities_has_scores_alone() -> None:
+    d = FuzzyDict({"red": 1, "blue": 2}, embedding=AXES, scorer="dot")
+    said = reasons(d.explain("violet"))
+    assert said[-2:] == ["'red' has 6.000.", "The next key, 'blue', has 4.000."]

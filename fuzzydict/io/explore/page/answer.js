@@ -6,8 +6,11 @@ import { showPooled } from "./pooled.js";
 
 const SAY = {
   probability:
-    "A score is the probability that the key is the right one. The weights are the softmax of the logarithms of the scores.",
-  any: "A score tells how well the key matches, on a scale of the scorer. The weights are the softmax of the scores.",
+    "A score is the probability that the key is the right one. " +
+    "The weights are the softmax of the logarithms of the scores.",
+  any:
+    "A score tells how well the key matches, on a scale of the scorer. " +
+    "The weights are the softmax of the scores.",
 };
 
 export function showAnswer(answer) {
@@ -18,7 +21,8 @@ export function showAnswer(answer) {
   byId("scores-say").textContent = SAY[answer.none === null ? "any" : "probability"];
   showKeys(answer);
   showPooled(answer);
-  showWhy(answer.why);
+  const why = answer.why.split("\n").filter((line) => line !== "");
+  byId("why").replaceChildren(...why.map((line) => written(line, "p")));
   showMapOf(answer);
 }
 
@@ -34,10 +38,10 @@ function verdict({ matches, doubtful, pools, taught }) {
 
 function showKeys({ keys, others }) {
   // Scores that are no probabilities have a scale of their own, which bars cannot show.
-  const shares = keys.every(({ score: value }) => value !== null && value >= 0 && value <= 1);
+  const shares = keys.every(({ score: own }) => own !== null && own >= 0 && own <= 1);
   byId("keys").replaceChildren(...keys.map((key) => row(key, shares)));
-  const rest = keys.reduce((share, { weight }) => share - weight, 1);
-  const more = `and ${others} other ${others === 1 ? "key" : "keys"} with ${percent(Math.max(rest, 0))}`;
+  const rest = Math.max(keys.reduce((share, { weight }) => share - weight, 1), 0);
+  const more = `and ${others} other ${others === 1 ? "key" : "keys"} with ${percent(rest)}`;
   byId("others").textContent = others > 0 ? more : "";
 }
 
@@ -57,17 +61,9 @@ function row({ key, value, score: own, weight, color }, shares) {
 // A number above a bar, if the number is a share.
 function measure(text, share, kind) {
   const cell = element("td", { className: `measure ${kind}` }, element("span", {}, text));
-  if (share !== null) cell.append(bar(share));
-  return cell;
-}
-
-function bar(share) {
+  if (share === null) return cell;
   const filled = element("i");
   filled.style.width = `${100 * share}%`;
-  return element("span", { className: "bar", "aria-hidden": "true" }, filled);
-}
-
-function showWhy(why) {
-  const lines = why.split("\n").filter((line) => line.trim() !== "");
-  byId("why").replaceChildren(...lines.map((line) => written(line.trim(), "p")));
+  cell.append(element("span", { className: "bar", "aria-hidden": "true" }, filled));
+  return cell;
 }

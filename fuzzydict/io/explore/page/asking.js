@@ -1,4 +1,4 @@
-// Ask the dict on this machine. What is newer ends what is older, so no stale answer is shown.
+// Ask the dict on this machine, so that no stale answer is shown.
 
 const GONE = "The dict does not answer. Is fuzzydict explore still running?";
 export const LARGEST = 4 * 1024 * 1024; // bytes of a file
@@ -12,42 +12,30 @@ export class Trouble extends Error {
   }
 }
 
-export async function get(name, parameters = {}, signal = undefined) {
-  return (await request(name, parameters, { signal })).json();
-}
+export const get = (name, parameters, signal) => request(name, parameters, { signal });
 
-export async function post(name, told, signal = undefined) {
-  return (await sent(name, told, signal)).json();
-}
+export const post = (name, told) =>
+  request(name, {}, sending("application/json", JSON.stringify(told)));
 
-// What the dict makes of this, as a file.
-export async function download(name, told) {
-  return (await sent(name, told)).blob();
-}
+export const upload = (name, parameters, file, signal) =>
+  request(name, parameters, { ...sending("application/octet-stream", file), signal });
 
-export async function upload(name, parameters, body, signal) {
-  const headers = { "Content-Type": "application/octet-stream" };
-  return (await request(name, parameters, { method: "POST", headers, body, signal })).json();
-}
+const sending = (type, body) => ({ method: "POST", headers: { "Content-Type": type }, body });
 
-function sent(name, told, signal) {
-  const headers = { "Content-Type": "application/json" };
-  return request(name, {}, { method: "POST", headers, body: JSON.stringify(told), signal });
-}
-
+// Return what the dict tells: an object, or a file.
 async function request(name, parameters, options) {
-  const asked = new URLSearchParams(parameters).toString();
   let response;
   try {
-    response = await fetch(asked ? `${name}?${asked}` : name, options);
+    response = await fetch(`${name}?${new URLSearchParams(parameters)}`, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Trouble(GONE, { gone: true });
   }
-  if (response.ok) return response;
+  const isFile = response.headers.get("Content-Type").startsWith("text/csv");
+  if (response.ok) return isFile ? response.blob() : response.json();
   const told = await response.json().catch(() => ({}));
-  const unsaved = told.saved === null;
-  throw new Trouble(told.error ?? `The dict refused this (${response.status}).`, { unsaved });
+  const message = told.error ?? `The dict refused this (${response.status}).`;
+  throw new Trouble(message, { unsaved: told.saved === null });
 }
 
 // act(signal, ...) for the latest call alone: the call before it is ended, and does nothing more.
@@ -96,20 +84,6 @@ export function later(wait, act) {
   const run = (...given) => {
     clearTimeout(timer);
     timer = setTimeout(act, wait, ...given);
-  };
-  run.stop = () => clearTimeout(timer);
-  return run;
-}
-
-// Call act at once, but not again within so many milliseconds: the last of such calls waits for them.
-export function paced(pause, act) {
-  let [timer, last] = [0, -Infinity];
-  const run = () => {
-    clearTimeout(timer);
-    const left = last + pause - performance.now();
-    if (left > 0) return (timer = setTimeout(run, left));
-    last = performance.now();
-    act();
   };
   run.stop = () => clearTimeout(timer);
   return run;

@@ -1,10 +1,8 @@
-// A column of texts: given as a file or as lines, matched, and shown for decisions.
+// A column of texts: given as a file or as lines, and matched. What it is decided to be is next.
 
 import { errorsIn, LARGEST, latest, upload } from "./asking.js";
 import { showCells } from "./decisions.js";
-import { byId } from "./elements.js";
-
-const PASTED = "pasted.txt";
+import { byId, count } from "./elements.js";
 
 const errors = errorsIn(byId("column-error"));
 let source = null; // { name, body, columns }; no columns: each line is a text
@@ -13,15 +11,16 @@ let source = null; // { name, body, columns }; no columns: each line is a text
 const open = latest(async (signal, file) => {
   clear();
   byId("lines").value = "";
-  if (file.size > LARGEST) return () => refuse(`${file.name} has more than 4 MB. Use fuzzydict map for it.`);
-  if (/\.txt$/i.test(file.name)) return () => (source = { name: file.name, body: file });
+  const { name } = file;
+  if (file.size > LARGEST) return () => refuseLarge(`${name} has more`);
+  if (/\.txt$/i.test(name)) return () => (source = { name, body: file });
   busy("Reading …");
-  const { columns, rows, notes } = await upload("table", { name: file.name }, file, signal);
+  const { columns, rows, notes } = await upload("table", { name }, file, signal);
   return () => {
-    source = { name: file.name, body: file, columns };
-    byId("which-column").replaceChildren(...columns.map((name) => new Option(name, name)));
+    source = { name, body: file, columns };
+    byId("which-column").replaceChildren(...columns.map((column) => new Option(column, column)));
     byId("which").hidden = false;
-    const told = [`${rows} ${rows === 1 ? "row" : "rows"}.`, ...notes.map((note) => `${note}.`)];
+    const told = [count(rows, "row"), ...notes].map((note) => `${note}.`);
     busy(`${told.join(" ")} Choose the column, then Match.`);
   };
 }, failed);
@@ -40,24 +39,24 @@ const match = latest(async (signal) => {
 }, failed);
 
 export function setUpColumn() {
-  byId("file").addEventListener("change", () => {
+  byId("file").onchange = () => {
     const [file] = byId("file").files;
     if (file) open(file);
     else forget();
-  });
-  byId("lines").addEventListener("input", () => {
+  };
+  byId("lines").oninput = () => {
     if (byId("file").value === "" && source === null) return;
     byId("file").value = ""; // lines take the place of a file
     forget();
-  });
-  byId("column-form").addEventListener("submit", (event) => {
+  };
+  byId("column-form").onsubmit = (event) => {
     event.preventDefault();
     const lines = byId("lines").value;
-    if (lines.trim() !== "") source = { name: PASTED, body: new Blob([lines]) };
+    if (lines.trim() !== "") source = { name: "pasted.txt", body: new Blob([lines]) };
     if (source === null) return refuse("Choose a file, or paste texts, one a line.");
-    if (source.body.size > LARGEST) return refuse("More than 4 MB. Use fuzzydict map for it.");
+    if (source.body.size > LARGEST) return refuseLarge("More");
     match();
-  });
+  };
 }
 
 function forget() {
@@ -70,11 +69,12 @@ function clear() {
   source = null;
   byId("which").hidden = true;
   byId("cells").hidden = true;
-  errors(null);
+  failed(null);
   busy("");
 }
 
 const refuse = (message) => errors(new Error(message));
+const refuseLarge = (what) => refuse(`${what} than 4 MB. Use fuzzydict map for it.`);
 const busy = (text) => (byId("column-busy").textContent = text);
 
 function failed(error) {

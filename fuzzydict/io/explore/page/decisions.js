@@ -1,89 +1,44 @@
-// The matched texts of a column: a table in pages, a decision for each text, and what to do with them.
+// The matched texts of a column: a table in pages, a decision for each, and what to do with them.
 
-import { download, errorsIn, Trouble } from "./asking.js";
-import { keyChooser } from "./combobox.js";
-import { byId, element, number, score, shortened, written } from "./elements.js";
-import { afterTeaching, teach } from "./teach.js";
+import { errorsIn, post, Trouble } from "./asking.js";
+import { KeyChooser } from "./chooser.js";
+import { byId, count, element, number, score, shortened, written } from "./elements.js";
+import { afterTeaching } from "./teach.js";
 
 const PAGE = 50; // texts
 const NONE = "none";
 const OTHER = "other";
 const SHOWN = 200; // characters of a text
 const NAMED = 40; // characters of a text that an error names
-const KINDS = { all: "All", doubtful: "Doubtful", unmatched: "Not matched", decided: "Decided" };
 
 let cells = [];
 let decided = new Map(); // query -> key, or null for none
-let kind = "all";
-let first = 0;
+let first = 0; // the place of the first text on the page
 
-export function showCells({ rows, matched, unmatched, blank, cells: given }) {
-  const before = decided.size;
-  const texts = new Set(given.map(({ query }) => query));
-  decided = new Map([...decided].filter(([query]) => texts.has(query)));
-  [cells, kind, first] = [given, "all", 0];
-  const doubtful = given.filter((cell) => cell.doubtful).length;
-  const told = [`${count(rows, "row")}`, `${number(matched)} matched`, `${number(unmatched)} not matched`];
-  if (blank > 0) told.push(`${number(blank)} blank`);
-  byId("counts").textContent = `${told.join(", ")}. ${count(given.length, "text")}, ${number(doubtful)} doubtful.`;
-  byId("cells-table").replaceChildren(filters(), table, pager, actions, status, error);
-  errors(null);
-  showPage();
-  const dropped = before - decided.size;
-  if (dropped > 0) say(`${decidedSay()} ${count(dropped, "decision")} dropped, on texts that are not here.`);
-}
-
-const count = (many, name) => `${number(many)} ${name}${many === 1 ? "" : "s"}`;
-
-// ---- what stands around the table ---------------------------------------------------------
-
-const body = element("tbody");
-const heads = ["Text", "Key", "Decided"].map((name) => element("th", { scope: "col" }, name));
-const table = element("table", { className: "cells", "aria-labelledby": "cells-title" });
-table.append(element("thead", {}, element("tr", {}, ...heads)), body);
-
-const back = element("button", { type: "button" }, "Previous");
-const on = element("button", { type: "button" }, "Next");
-const where = element("span", { className: "quiet" });
-const all = element("button", { type: "button" }, "Decide all shown");
-const pager = element("div", { className: "row" }, back, on, where, all);
-
-const save = element("button", { type: "button", className: "main" }, "Download decisions");
-const learn = element("button", { type: "button" }, "Teach these");
-const status = element("p", { role: "status" });
-const error = element("p", { className: "error", role: "alert" });
-const actions = element("div", { className: "row" }, save, learn);
-const errors = errorsIn(error);
+const errors = errorsIn(byId("cells-error"));
+const decidedSay = () => `${count(decided.size, "text")} decided.`;
 
 function say(text) {
-  if (status.textContent !== text) status.textContent = text;
+  if (byId("cells-status").textContent !== text) byId("cells-status").textContent = text;
 }
 
-back.addEventListener("click", () => turn(-PAGE));
-on.addEventListener("click", () => turn(PAGE));
-all.addEventListener("click", () => {
-  for (const cell of shown()) if (!isKey(cell)) decide(cell, choiceOf(cell));
+export function showCells({ rows, matched, unmatched, blank, cells: given }) {
+  const texts = new Set(given.map(({ query }) => query));
+  const kept = new Map([...decided].filter(([query]) => texts.has(query)));
+  const dropped = decided.size - kept.size;
+  [cells, decided, first] = [given, kept, 0];
+  byId("kind").value = "all";
+  const told = [count(rows, "row"), `${number(matched)} matched`];
+  told.push(`${number(unmatched)} not matched`, ...(blank > 0 ? [`${number(blank)} blank`] : []));
+  const doubtful = `${number(given.filter((cell) => cell.doubtful).length)} doubtful`;
+  byId("counts").textContent = `${told.join(", ")}. ${count(given.length, "text")}, ${doubtful}.`;
+  errors(null);
   showPage();
-});
-save.addEventListener("click", () => carefully(saveDecisions));
-learn.addEventListener("click", () => carefully(teachAll));
-
-function filters() {
-  const select = element("select", {}, ...Object.entries(KINDS).map(([value, name]) => new Option(name, value)));
-  select.addEventListener("change", () => {
-    [kind, first] = [select.value, 0];
-    showPage();
-  });
-  return element("label", { className: "row" }, "Show ", select);
+  const gone = `${count(dropped, "decision")} dropped, on texts that are not here.`;
+  if (dropped > 0) say(`${decidedSay()} ${gone}`);
 }
 
-function turn(by) {
-  first += by;
-  showPage();
-  table.scrollIntoView({ block: "nearest" });
-}
-
-// ---- the rows -----------------------------------------------------------------------------
+// ---- the table -----------------------------------------------------------------------------
 
 const isOf = {
   all: () => true,
@@ -91,148 +46,168 @@ const isOf = {
   unmatched: (cell) => !cell.matches,
   decided: (cell) => decided.has(cell.query),
 };
-const chosen = () => cells.filter(isOf[kind]);
-const shown = () => chosen().slice(first, first + PAGE);
-const choiceOf = (cell) => (decided.has(cell.query) ? decided.get(cell.query) : cell.matches ? cell.key : null);
+const ofKind = () => cells.filter(isOf[byId("kind").value]);
+
+function choiceOf({ query, matches, key }) {
+  if (decided.has(query)) return decided.get(query);
+  return matches ? key : null;
+}
 
 function showPage() {
-  const many = chosen().length;
-  const rows = shown();
-  body.replaceChildren(...rows.map(row));
-  table.hidden = many === 0;
+  const chosen = ofKind();
+  const rows = chosen.slice(first, first + PAGE);
   const last = first + rows.length;
-  where.textContent = many === 0 ? "No such texts." : `${number(first + 1)}–${number(last)} of ${count(many, "text")}`;
-  back.hidden = on.hidden = many <= PAGE;
-  back.disabled = first === 0;
-  on.disabled = last >= many;
-  all.hidden = many === 0;
+  const many = chosen.length;
+  byId("cells-rows").replaceChildren(...rows.map(row));
+  byId("cells-table").hidden = byId("decide-all").hidden = many === 0;
+  const span = `${number(first + 1)}–${number(last)} of ${count(many, "text")}`;
+  byId("where").textContent = many === 0 ? "No such texts." : span;
+  byId("back").hidden = byId("on").hidden = many <= PAGE;
+  byId("back").disabled = first === 0;
+  byId("on").disabled = last >= many;
   showDecided();
 }
 
 function showDecided() {
-  save.disabled = learn.disabled = decided.size === 0;
+  byId("save").disabled = byId("learn").disabled = decided.size === 0;
   say(decidedSay());
 }
 
-const decidedSay = () => `${count(decided.size, "text")} decided.`;
-
-function decide(cell, key) {
-  decided.set(cell.query, key);
-  showDecided();
+byId("kind").onchange = () => {
+  first = 0;
+  showPage();
+};
+for (const [id, step] of [["back", -PAGE], ["on", PAGE]]) {
+  byId(id).onclick = () => {
+    first += step;
+    showPage();
+    byId("cells-table").scrollIntoView({ block: "nearest" });
+  };
 }
+byId("decide-all").onclick = () => {
+  for (const cell of ofKind().slice(first, first + PAGE)) {
+    if (!isKey(cell)) decided.set(cell.query, choiceOf(cell));
+  }
+  showPage();
+};
 
-function row(cell) {
-  const text = element("th", { scope: "row" }, written(shortened(cell.query, SHOWN)));
-  if (cell.count > 1) text.append(element("span", { className: "quiet" }, ` × ${number(cell.count)}`));
-  if (isKey(cell)) return element("tr", {}, text, element("td", { className: "quiet" }, "is a key"), element("td"));
-  const check = element("input", { type: "checkbox", checked: decided.has(cell.query) });
-  check.setAttribute("aria-label", `Decided: ${cell.query}`);
-  const { node, reset } = choice(cell, check);
-  check.addEventListener("change", () => {
-    if (check.checked) return decide(cell, choiceOf(cell));
-    decided.delete(cell.query);
-    reset();
-    showDecided();
-  });
-  return element("tr", {}, text, node, element("td", { className: "check" }, check));
-}
+// ---- a row ---------------------------------------------------------------------------------
 
 // A text that is a key itself always finds itself: there is nothing to decide.
 const isKey = (cell) => cell.key === cell.query;
 
-const kindOf = ({ matches, doubtful }) => (!matches ? "none" : doubtful ? "doubtful" : "match");
-const WORDS = { none: "not matched, the best has", doubtful: "doubtful with", match: "matched with" };
-
-const valueOf = (key) => (key === null ? NONE : `=${key}`);
-
-function optionsOf(cell) {
-  const best = cell.others.some(({ key }) => key === cell.key) ? [] : [{ key: cell.key, score: cell.score }];
-  const keys = [...best, ...cell.others].filter(({ key }) => key !== null);
-  const options = keys.map(({ key, score: own }) => new Option(`${key} (${score(own)})`, valueOf(key)));
-  const now = choiceOf(cell);
-  if (now !== null && !keys.some(({ key }) => key === now)) options.push(new Option(now, valueOf(now)));
-  return [...options, new Option("no key", NONE), new Option("another key …", OTHER)];
-}
-
-// A field for another key. It ends with that key, or with null, by Escape.
-function anotherKey(cell, end) {
-  const chooser = keyChooser({ label: `Another key for ${cell.query}`, chosen: end });
-  chooser.node.addEventListener("keydown", ({ key }) => key === "Escape" && end(null));
-  return chooser;
+function row(cell) {
+  const text = element("th", { scope: "row" }, written(shortened(cell.query, SHOWN)));
+  const times = ` × ${number(cell.count)}`;
+  if (cell.count > 1) text.append(element("span", { className: "quiet" }, times));
+  const cellsOf = isKey(cell)
+    ? [element("td", { className: "quiet" }, "is a key"), element("td")]
+    : choice(cell);
+  return element("tr", {}, text, ...cellsOf);
 }
 
 // What a text is decided to be: one of its best keys, none, or another key, which a field asks for.
-function choice(cell, check) {
-  const select = element("select", { dir: "auto" });
-  select.setAttribute("aria-label", `Key of ${cell.query}`);
-  const found = kindOf(cell);
-  const told = element("span", { className: `quiet ${found}` }, `${WORDS[found]} ${score(cell.score)}`);
+function choice(cell) {
+  const check = element("input", {
+    type: "checkbox", checked: decided.has(cell.query), "aria-label": `Decided: ${cell.query}`,
+  });
+  const select = element("select", { dir: "auto", "aria-label": `Key of ${cell.query}` });
   let chooser = null;
 
   function reset() {
     chooser?.node.remove();
-    chooser = null;
     select.replaceChildren(...optionsOf(cell));
     select.value = valueOf(choiceOf(cell));
   }
 
   function take(key) {
-    decide(cell, key);
+    decided.set(cell.query, key);
     check.checked = true;
+    showDecided();
     reset();
   }
 
-  select.addEventListener("change", () => {
-    if (select.value !== OTHER) return take(select.value === NONE ? null : select.value.slice(1));
-    chooser?.node.remove();
-    chooser = anotherKey(cell, (key) => {
+  function askForAnother() {
+    const end = (key) => {
       key === null ? reset() : take(key);
       select.focus();
-    });
+    };
+    chooser?.node.remove();
+    chooser = new KeyChooser({ label: `Another key for ${cell.query}`, chosen: end });
+    chooser.node.addEventListener("keydown", ({ key }) => key === "Escape" && end(null));
     select.after(chooser.node);
     chooser.input.focus();
-  });
+  }
+
+  check.onchange = () => {
+    if (check.checked) return take(choiceOf(cell));
+    decided.delete(cell.query);
+    showDecided();
+    reset();
+  };
+  select.onchange = () => {
+    if (select.value === OTHER) return askForAnother();
+    take(select.value === NONE ? null : select.value.slice(1));
+  };
   reset();
-  return { node: element("td", { className: "choice" }, select, told), reset };
+  return [
+    element("td", { className: "choice" }, select, verdict(cell)),
+    element("td", { className: "check" }, check),
+  ];
 }
 
-// ---- what is done with the decisions ------------------------------------------------------
+const valueOf = (key) => (key === null ? NONE : `=${key}`);
+
+function optionsOf({ key: best, score: own, others, ...cell }) {
+  const found = best === null ? others : [{ key: best, score: own }, ...others];
+  const keys = new Map(found.map(({ key, score: of }) => [key, `${key} (${score(of)})`]));
+  const now = choiceOf({ key: best, ...cell });
+  if (now !== null && !keys.has(now)) keys.set(now, now);
+  const options = [...keys].map(([key, text]) => new Option(text, valueOf(key)));
+  return [...options, new Option("no key", NONE), new Option("another key …", OTHER)];
+}
+
+function verdict({ matches, doubtful, score: own }) {
+  let [kind, said] = ["none", "not matched, the best has"];
+  if (matches) [kind, said] = doubtful ? ["doubtful", "doubtful with"] : ["match", "matched with"];
+  return element("span", { className: `quiet ${kind}` }, `${said} ${score(own)}`);
+}
+
+// ---- what is done with the decisions -------------------------------------------------------
 
 async function carefully(act) {
   errors(null);
-  save.disabled = learn.disabled = true;
+  byId("save").disabled = byId("learn").disabled = true;
   try {
-    await act();
+    // The dict refuses decisions that contradict each other: if taught, the last one would hold.
+    const table = [...decided].map(([query, target]) => ({ query, target }));
+    await act(await post("decisions", { decisions: table }));
   } catch (problem) {
     if (!(problem instanceof Trouble)) throw problem;
     errors(problem);
   } finally {
-    save.disabled = learn.disabled = decided.size === 0;
+    byId("save").disabled = byId("learn").disabled = decided.size === 0;
   }
 }
 
-// The decisions as a file. The dict refuses those that contradict each other.
-const decisionsFile = () =>
-  download("decisions", { decisions: [...decided].map(([query, target]) => ({ query, target })) });
-
-async function saveDecisions() {
-  const file = await decisionsFile();
+byId("save").onclick = () => carefully((file) => {
   const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  say(`${decidedSay()} decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.`);
-}
+  const apply = "Apply it: fuzzydict map --decisions decisions.csv.";
+  say(`${decidedSay()} decisions.csv has them. ${apply}`);
+});
 
-async function teachAll() {
-  await decisionsFile(); // of texts that contradict each other, the last one would hold
+byId("learn").onclick = () => carefully(async () => {
   const { learned, unsaved, refused } = await taughtInTurn();
   say(`Taught ${count(learned, "text")}. They are listed below.`);
   await afterTeaching();
   const problems = [];
-  if (unsaved.length > 0) problems.push(`${count(unsaved.length, "text")} taught, but not saved: ${unsaved.at(-1)}.`);
-  if (refused.length > 0) problems.push(`${count(decided.size - learned, "text")} not taught, first ${refused[0]}.`);
+  const tell = (many, problem) => problems.push(`${count(many, "text")} ${problem}.`);
+  if (unsaved.length > 0) tell(unsaved.length, `taught, but not saved: ${unsaved.at(-1)}`);
+  if (refused.length > 0) tell(decided.size - learned, `not taught, first ${refused[0]}`);
   if (problems.length > 0) throw new Trouble(problems.join(" "));
-}
+});
 
 // Teach each text. What is not saved is saved with the next that can be.
 async function taughtInTurn() {
@@ -240,7 +215,7 @@ async function taughtInTurn() {
   const refused = [];
   for (const [query, key] of decided) {
     try {
-      await teach(query, key);
+      await post("teach", { query, key });
       [learned, unsaved] = [learned + 1, []];
     } catch (problem) {
       if (!(problem instanceof Trouble)) throw problem;

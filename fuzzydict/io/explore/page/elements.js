@@ -1,6 +1,5 @@
 // Make what is shown. Texts go in as text, never as HTML.
 
-const SVG = "http://www.w3.org/2000/svg";
 let made = 0;
 
 export const byId = (id) => document.getElementById(id);
@@ -20,7 +19,7 @@ export function element(name, properties = {}, ...children) {
 }
 
 export function svg(name, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, name);
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [attribute, value] of Object.entries(attributes)) node.setAttribute(attribute, value);
   node.append(...children);
   return node;
@@ -29,6 +28,9 @@ export function svg(name, attributes = {}, ...children) {
 // A text of the dict or of a person, in its own direction.
 export const written = (text, name = "bdi", properties = {}) =>
   element(name, { dir: "auto", ...properties }, text);
+
+export const button = (text, onclick, properties = {}) =>
+  element("button", { type: "button", onclick, ...properties }, text);
 
 export function swatch(color, className = "swatch") {
   const node = element("span", { className, "aria-hidden": "true" });
@@ -46,6 +48,8 @@ const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
 export const number = (value) => plain.format(value);
 
+export const count = (many, name) => `${number(many)} ${name}${many === 1 ? "" : "s"}`;
+
 export function score(value) {
   if (value === null) return "–";
   return Math.abs(value) < 1000 ? value.toFixed(3) : value.toPrecision(4);
@@ -57,17 +61,9 @@ export function shortened(text, length) {
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : text;
 }
 
-// Call draw with the width of a box, now and whenever the width changes; return what draws again.
+// Call draw with the width of a box, now and whenever the width changes.
 export function drawnTo(box, draw) {
-  let width = 0;
-  const again = () => {
-    if (width > 0) draw(width);
-  };
   new ResizeObserver(([{ contentRect }]) => {
-    const now = Math.round(contentRect.width);
-    if (now === width) return;
-    width = now;
-    again();
+    if (contentRect.width > 0) draw(Math.round(contentRect.width));
   }).observe(box);
-  return again;
 }

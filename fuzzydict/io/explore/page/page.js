@@ -1,19 +1,19 @@
 // The page: its tabs, and the query that is typed.
 
 import { showAnswer, spoken } from "./answer.js";
-import { errorsIn, get, inTurn, later, latest, paced, Trouble } from "./asking.js";
+import { errorsIn, get, inTurn, later, latest, Trouble } from "./asking.js";
 import { setUpColumn } from "./column.js";
-import { byId, element, number, written } from "./elements.js";
-import { offerQuery, refreshHeat, setUpHeat } from "./heat.js";
+import { button, byId, count, element, number } from "./elements.js";
 import { setUpMap } from "./map.js";
-import { showTeaching, setUpTeaching } from "./teach.js";
-import { addSlider, onTemperature, setOwnTemperature, temperature } from "./temperature.js";
+import { offerQuery, showSeveral } from "./several.js";
+import { setUpTeaching, showTeaching } from "./teach.js";
+import { setOwnTemperature, setUpTemperature, temperature } from "./temperature.js";
 
-const PAUSE = 40; // milliseconds between queries
+const WAIT = 60; // milliseconds after a keystroke in a list of queries
 const REST = 700; // milliseconds after which an answer is said aloud
 const VIEWS = ["one", "several", "column"];
 
-// ---- one query ---------------------------------------------------------------------------
+// ---- one query -----------------------------------------------------------------------------
 
 const errors = errorsIn(byId("ask-error"));
 const say = later(REST, (answer) => (byId("said").textContent = spoken(answer)));
@@ -26,16 +26,16 @@ const ask = latest(async (signal) => {
   const query = byId("query").value;
   keepInAddress(query);
   if (query.trim() === "") return () => show(null);
-  const asked = { query };
-  if (temperature() !== null) asked.temperature = temperature();
-  const answer = await get("answer", asked, signal);
+  const chosen = temperature() === null ? {} : { temperature: temperature() };
+  const answer = await get("answer", { query, ...chosen }, signal);
   return () => show(answer);
 }, (error) => {
   errors(error);
   if (error) show(null, true);
 });
 
-const soon = paced(PAUSE, ask);
+// Ask what is shown: the query, the temperature, or what was taught, is another.
+const askAgain = inTurn(() => Promise.all([ask(), byId("several").hidden || showSeveral()]));
 
 function show(answer, failed = false) {
   byId("answer").hidden = answer === null;
@@ -48,26 +48,7 @@ function show(answer, failed = false) {
   say(answer);
 }
 
-// Ask again, for the temperature, or what was taught, is another.
-function askAgain() {
-  soon.stop();
-  return Promise.all([ask(), byId("several").hidden ? null : refreshHeat()]);
-}
-
-byId("query").addEventListener("input", soon);
-byId("asking").addEventListener("submit", (event) => {
-  event.preventDefault();
-  soon.stop();
-  ask();
-});
-
-function type(query) {
-  byId("query").value = query;
-  byId("query").focus();
-  ask();
-}
-
-// ---- tabs --------------------------------------------------------------------------------
+// ---- tabs ----------------------------------------------------------------------------------
 
 function open(view) {
   for (const name of VIEWS) {
@@ -79,52 +60,56 @@ function open(view) {
 }
 
 VIEWS.forEach((name, place) => {
-  byId(`tab-${name}`).addEventListener("click", () => open(name));
-  byId(`tab-${name}`).addEventListener("keydown", ({ key }) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    const to = { Home: 0, End: VIEWS.length - 1 }[key] ?? place + step;
-    if (Number.isNaN(to)) return;
-    const next = VIEWS[(to + VIEWS.length) % VIEWS.length];
+  byId(`tab-${name}`).onclick = () => open(name);
+  byId(`tab-${name}`).onkeydown = ({ key }) => {
+    const to = { Home: 0, End: -1, ArrowRight: place + 1, ArrowLeft: place - 1 }[key];
+    if (to === undefined) return;
+    const next = VIEWS.at(to % VIEWS.length);
     open(next);
     byId(`tab-${next}`).focus();
-  });
+  };
 });
 
-// ---- the beginning -----------------------------------------------------------------------
+// ---- the beginning -------------------------------------------------------------------------
 
-function describe(about) {
-  const { title, keys, scorer, embedding, cutoff, mode } = about;
+function describe({ title, keys, scorer, embedding, cutoff, mode, sample }) {
   document.title = `${title} – fuzzydict`;
   byId("title").textContent = title;
-  const told = [`${number(keys)} ${keys === 1 ? "key" : "keys"}`, `scorer: ${scorer}`, `embedding: ${embedding}`];
-  told.push(cutoff === null ? "no cutoff" : `cutoff ${number(cutoff)}`, `mode: ${mode}`);
-  byId("about").textContent = told.join(" · ");
-  byId("nothing-text").textContent =
-    keys === 0 ? "This dict has no keys, so nothing can match." : "Type a text, or try one of its keys:";
-  byId("sample").replaceChildren(...about.sample.map(chip));
+  const least = cutoff === null ? "no cutoff" : `cutoff ${number(cutoff)}`;
+  const told = [count(keys, "key"), `scorer: ${scorer}`, `embedding: ${embedding}`, least];
+  byId("about").textContent = [...told, `mode: ${mode}`].join(" · ");
+  const empty = "This dict has no keys, so nothing can match.";
+  byId("nothing-text").textContent = keys === 0 ? empty : "Type a text, or try one of its keys:";
+  byId("sample").replaceChildren(...sample.map(chip));
 }
 
 function chip(key) {
-  const button = written(key, "button", { type: "button" });
-  button.addEventListener("click", () => type(key));
-  return element("li", {}, button);
+  const type = () => {
+    byId("query").value = key;
+    byId("query").focus();
+    askAgain();
+  };
+  return element("li", {}, button(key, type, { dir: "auto" }));
 }
 
 async function begin() {
   const given = new URLSearchParams(location.hash.slice(1)).get("query");
   if (given !== null && byId("query").value === "") byId("query").value = given;
   byId("query").focus();
-  addSlider(byId("temperature"));
-  addSlider(byId("several-temperature"));
-  onTemperature(inTurn(askAgain));
-  setUpHeat();
+  byId("query").oninput = askAgain;
+  byId("asking").onsubmit = (event) => {
+    event.preventDefault();
+    askAgain();
+  };
+  byId("queries").oninput = later(WAIT, showSeveral);
+  setUpTemperature([byId("temperature"), byId("several-temperature")], askAgain);
   setUpColumn();
   try {
     const about = await get("about");
     describe(about);
     setOwnTemperature(about.temperature);
-    setUpTeaching(about, askAgain);
-    ask();
+    setUpTeaching(about.saves_to, askAgain);
+    askAgain();
     setUpMap(await get("map"));
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;

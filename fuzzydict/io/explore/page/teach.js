@@ -1,36 +1,37 @@
 // Teach the dict: the right key of a query, or that none is right; and undo it.
 
 import { errorsIn, get, latest, post, Trouble } from "./asking.js";
-import { keyChooser } from "./combobox.js";
-import { byId, element, written } from "./elements.js";
+import { KeyChooser } from "./chooser.js";
+import { button, byId, element, written } from "./elements.js";
 
-const errors = errorsIn(byId("teach-error"));
+const HELD =
+  "Not saved: this holds until the command ends. " +
+  "To keep it, start fuzzydict explore with -o FILE.";
+
+const besideAnswer = errorsIn(byId("teach-error"));
+const besideList = errorsIn(byId("taught-error"));
 let answer = { query: "", keys: [], forget: null };
 let taught = [];
 let changed = () => {};
 let saves = ""; // where what is taught goes
 
-const chooser = keyChooser({
+const chooser = new KeyChooser({
   label: "The right key",
   first: () => answer.keys.map(({ key }) => key),
 });
 
-export function setUpTeaching({ saves_to: file }, whenChanged) {
+export function setUpTeaching(file, whenChanged) {
   changed = whenChanged;
-  saves = file
-    ? `Each is saved at once to ${file}.`
-    : "Not saved: this holds until the command ends. To keep it, start fuzzydict explore with -o FILE.";
+  saves = file ? `Each is saved at once to ${file}.` : HELD;
   byId("teach-choice").append(chooser.node);
-  byId("teach").addEventListener("submit", (event) => {
+  byId("teach").onsubmit = (event) => {
     event.preventDefault();
-    if (chooser.key() === "") {
-      errors(new Error("Choose the right key first."));
-      return chooser.input.focus();
-    }
-    act("teach", answer.query, chooser.key());
-  });
-  byId("teach-none").addEventListener("click", () => act("teach", answer.query, null));
-  byId("teach-undo").addEventListener("click", () => act("forget", answer.forget));
+    if (chooser.key !== "") return change(besideAnswer, "teach", answer.query, chooser.key);
+    besideAnswer(new Error("Choose the right key first."));
+    return chooser.input.focus();
+  };
+  byId("teach-none").onclick = () => change(besideAnswer, "teach", answer.query, null);
+  byId("teach-undo").onclick = () => change(besideAnswer, "forget", answer.forget);
   return refreshTaught();
 }
 
@@ -38,29 +39,32 @@ export function setUpTeaching({ saves_to: file }, whenChanged) {
 export function showTeaching(given) {
   if (given.query !== answer.query) {
     chooser.clear();
-    errors(null);
+    besideAnswer(null);
   }
   answer = given;
-  const here = answer.forget !== null;
-  byId("teach-undo").hidden = !here;
-  byId("teach-question").textContent = here ? "Taught here." : "Not right?";
+  const isHere = answer.forget !== null;
+  byId("teach-undo").hidden = !isHere;
+  byId("teach-question").textContent = isHere ? "Taught here." : "Not right?";
 }
 
-async function act(what, query, key) {
-  errors(null);
+// Teach or forget, and tell where it was asked for what goes wrong; return whether it was done.
+async function change(tell, what, query, key) {
+  let problem = null;
   try {
-    await (what === "teach" ? post("teach", { query, key }) : post("forget", { query }));
+    await post(what, what === "teach" ? { query, key } : { query });
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
-    errors(error);
-    if (!error.unsaved) return;
+    problem = error;
   }
+  tell(problem);
+  if (problem && !problem.unsaved) return false;
   chooser.clear();
-  if (document.activeElement === byId("teach-undo")) byId("teach-none").focus(); // it will be hidden
+  const willHide = byId("teach-undo");
+  if (document.activeElement === willHide) byId("teach-none").focus();
   await afterTeaching();
+  tell(problem);
+  return true;
 }
-
-export const teach = (query, key) => post("teach", { query, key });
 
 // Show what is taught now, and ask again what it changes.
 export async function afterTeaching() {
@@ -75,29 +79,18 @@ const refreshTaught = latest(async (signal) => {
     byId("saves").textContent = taught.length > 0 ? saves : `Nothing yet. ${saves}`;
     byId("taught-list").replaceChildren(...taught.map(item));
   };
-}, errorsIn(byId("taught-error")));
+}, besideList);
 
 function item({ query, key }) {
-  const undo = element("button", { type: "button" }, "Undo");
-  undo.setAttribute("aria-label", `Undo: ${query}`);
-  undo.addEventListener("click", () => forget(query));
   const target = key === null ? element("i", {}, "no key") : written(key, "b");
-  return element("li", {}, written(query), element("span", { className: "quiet" }, " is "), target, " ", undo);
+  const undo = button("Undo", () => forget(query), { "aria-label": `Undo: ${query}` });
+  const is = element("span", { className: "quiet" }, " is ");
+  return element("li", {}, written(query), is, target, " ", undo);
 }
 
 async function forget(query) {
   const place = taught.findIndex((one) => one.query === query);
-  const tell = errorsIn(byId("taught-error"));
-  let problem = null;
-  try {
-    await post("forget", { query });
-  } catch (error) {
-    if (!(error instanceof Trouble)) throw error;
-    if (!error.unsaved) return tell(error);
-    problem = error;
-  }
-  await afterTeaching();
-  tell(problem);
+  if (!(await change(besideList, "forget", query))) return;
   const buttons = byId("taught-list").querySelectorAll("button");
   (buttons[Math.min(place, buttons.length - 1)] ?? byId("taught-title")).focus();
 }

@@ -1,52 +1,48 @@
 // The temperature: one number for the whole page, however many sliders show it.
 
-import { element, newId, number } from "./elements.js";
+import { button, element, newId, number } from "./elements.js";
 
 const DECADES = 2; // to either side of the dict's own temperature
-const listeners = [];
+const HELP =
+  "Scores are divided by it before the softmax. Low: the best key takes all. " +
+  "High: all keys weigh alike.";
+
 const sliders = [];
 let own = 1;
 let chosen = null; // null: the dict's own
+let changed = () => {};
 
 export const temperature = () => chosen;
-
-export function onTemperature(act) {
-  listeners.push(act);
-}
 
 export function setOwnTemperature(value) {
   own = value;
   show();
 }
 
-export function addSlider(place) {
-  const id = newId();
-  const input = element("input", {
-    type: "range",
-    id,
-    min: -DECADES,
-    max: DECADES,
-    step: 0.01,
-    value: 0,
-  });
-  const output = element("output", { htmlFor: id });
-  const reset = element("button", { type: "button" }, "Reset");
-  reset.setAttribute("aria-label", "Reset the temperature");
-  input.addEventListener("input", () => set(own * 10 ** Number(input.value)));
-  reset.addEventListener("click", () => set(null));
-  sliders.push({ input, output, reset });
-  const label = element("label", { htmlFor: id }, "Temperature");
-  const help = "Scores are divided by it before the softmax. Low: the best key takes all. High: all keys weigh alike.";
-  const say = element("p", { className: "quiet", id: newId() }, help);
-  input.setAttribute("aria-describedby", say.id);
-  place.append(element("div", { className: "row slider" }, label, input, output, reset), say);
+export function setUpTemperature(places, whenChanged) {
+  changed = whenChanged;
+  sliders.push(...places.map(slider));
   show();
 }
 
-function set(value) {
+function slider(place) {
+  const [id, help] = [newId(), newId()];
+  const input = element("input", {
+    type: "range", id, min: -DECADES, max: DECADES, step: 0.01, "aria-describedby": help,
+    oninput: () => choose(own * 10 ** Number(input.value)),
+  });
+  const output = element("output", { htmlFor: id });
+  const reset = button("Reset", () => choose(null), { "aria-label": "Reset the temperature" });
+  const label = element("label", { htmlFor: id }, "Temperature");
+  const row = element("div", { className: "row slider" }, label, input, output, reset);
+  place.append(row, element("p", { className: "quiet", id: help }, HELP));
+  return { input, output, reset };
+}
+
+function choose(value) {
   chosen = value;
   show();
-  for (const act of listeners) act();
+  changed();
 }
 
 function show() {

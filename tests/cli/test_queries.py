@@ -1,0 +1,359 @@
+"""``lookup``, ``explain`` and ``attend`` as their users run them: what they print, and options."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzzydict import FuzzyDict, WordVectors
+from fuzzydict.io.records import as_line
+from tests.support.commands import SCRIPT, posix, run
+from tests.support.properties import one_process
+
+CAR = {
+    "color": "black",
+    "top speed": "260 km/h",
+    "doors": 4,
+    "extras": ["roof", {"é": None}],
+    "electric": True,
+    "notes": "two\nlines",
+    "motto": "it goes\n",
+    "void": "",
+}
+
+
+@pytest.fixture
+def car(tmp_path: Path) -> Path:
+    path = tmp_path / "car.json"
+    path.write_text(json.dumps(CAR))
+    return path
+
+
+def keys_of(output: str) -> list[list[str]]:
+    """Return keys and scores of the lines of ``lookup -v``."""
+    return [line.split("\t")[1:] for line in output.splitlines()]
+
+
+# ---- lookup: what is printed --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("colour", "black"),
+        ("doors", "4"),
+        ("extras", '["roof", {"é": null}]'),
+        ("electric", "true"),
+        ("notes", r'"two\nlines"'),
+        ("motto", r'"it goes\n"'),
+        ("void", ""),
+    ],
+)
+def test_a_text_is_printed_as_it_is_anything_else_as_json(
+    car: Path, query: str, answer: str
+) -> None:
+    result = run("lookup", car, query)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, answer + "\n", "")
+
+
+def test_a_query_that_nothing_matches_is_an_empty_line_and_exit_1(car: Path) -> None:
+    result = run("lookup", car, "?!", "colour", "xyzzy")
+    assert (result.exit_code, result.stdout) == (1, "\nblack\n\n")
+    first, second = result.stderr.splitlines()
+    assert first.startswith("no key matches '?!'")
+    assert second.startswith("no key matches 'xyzzy': the nearest is")
+    below = run("lookup", car, "colour", "--cutoff", "1.5")
+    assert (below.exit_code, below.stdout) == (1, "\n")
+    assert "below the cutoff 1.500 (--cutoff sets it)" in below.stderr
+    assert run("lookup", car, "--", "-colour").stdout == "black\n"
+
+
+def test_several_matches_are_lines_with_the_best_first(car: Path, tmp_path: Path) -> None:
+    d = FuzzyDict(CAR)
+    for query in ("colour", "doors", "speed"):
+        matches = [match for match in d.most_similar(query, topn=3) if match.score >= 0.2]
+        result = run("lookup", car, query, "-n", "3", "--cutoff", "0.2")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.splitlines() == [as_line(match.value) for match in matches]
+    FuzzyDict(CAR, score_cutoff=0.9).save(tmp_path / "car.fuzzydict")
+    for path in (car, tmp_path / "car.fuzzydict"):  # whatever the scores
+        for n in (1, 3, 99):
+            result = run("lookup", path, "xyzzy", "-v", "-n", n)
+            assert result.exit_code == 0
+            expected = [[m.key, f"{m.score:.3f}"] for m in d.most_similar("xyzzy", n)]
+            assert keys_of(result.stdout) == expected
+    nothing = run("lookup", car, "?!", "-n", "3")
+    assert (nothing.exit_code, nothing.stdout) == (1, "\n")
+
+
+def test_key_score_and_query_are_added_after_tabs(car: Path, tmp_path: Path) -> None:
+    first, second, third = run("lookup", car, "-v", "colour", "doors", "xyzzy").stdout.split("\n")[
+        :3
+    ]
+    assert first.startswith("black\tcolor\t0.9")
+    assert (second, third) == ("4\tdoors\t1.000", "")
+    (tmp_path / "tabs.json").write_text(r'{"a\tb": "c\td"}')
+    tabs = run("lookup", tmp_path / "tabs.json", "-v", "a b").stdout
+    assert tabs.startswith('"c\\td"\t"a\\tb"\t0.9')
+    several = ["lookup", car, "-v", "-n", "2"]
+    lines = run(*several, "colour", "top\tspeed").stdout.splitlines()
+    assert [line.split("\t")[3:] for line in lines] == [["colour"]] * 2 + [['"top\\tspeed"']] * 2
+    assert run(*several, lines=b"colour\ntop\tspeed").stdout.splitlines() == lines
+    assert all(len(key) == 2 for key in keys_of(run(*several, "colour").stdout))
+
+
+def test_control_characters_are_quoted_for_a_terminal_would_obey_them(tmp_path: Path) -> None:
+    path, signs = tmp_path / "odd.json", "\0\a\n\x1b\x7f\x9b\u2028"
+    for sign in signs:
+        path.write_text(json.dumps({f"a{sign}b": f"c{sign}d"}))
+        for options in ([], ["-v"], ["--json"]):
+            result = run("lookup", path, *options, f"a{sign}b", "-n", "1")
+            assert result.exit_code == 0
+            assert not set(signs) & set(result.stdout.removesuffix("\n"))
+        assert json.loads(result.stdout)["value"] == f"c{sign}d"
+
+
+def test_answers_as_json_are_an_object_a_line(car: Path, tmp_path: Path) -> None:
+    result = run("lookup", car, "--json", "extras", "xyzzy", "colour")
+    assert result.exit_code == 1
+    extras, missed, colour = map(json.loads, result.stdout.splitlines())
+    assert extras == {"query": "extras", "key": "extras", "score": 1.0, "value": CAR["extras"]}
+    assert missed == {"query": "xyzzy", "key": None, "score": None, "value": None}
+    assert list(colour) == ["query", "key", "score", "value"]
+    (tmp_path / "odd.json").write_text('{"color": NaN, "size": [Infinity, {"x": -Infinity}]}')
+    lines = run("lookup", tmp_path / "odd.json", "--json", "colour", "size").stdout.splitlines()
+    strict = [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    assert [row["value"] for row in strict] == [None, [None, {"x": None}]]
+    assert run("lookup", tmp_path / "odd.json", "colour").stdout == "NaN\n"
+
+
+def test_a_dict_of_another_format_is_looked_up(tmp_path: Path) -> None:
+    (tmp_path / "car.toml").write_text('color = "black"\nmade = 2024-02-29\n')
+    assert run("lookup", tmp_path / "car.toml", "colour", "made").stdout == "black\n2024-02-29\n"
+    (tmp_path / "bom.json").write_bytes('{"color": "grün"}'.encode("utf-8-sig"))
+    assert run("lookup", tmp_path / "bom.json", "colour").stdout == "grün\n"
+    (tmp_path / "car").write_text("id,what,is\n1,color,black\n")
+    options = ["--format", "csv", "--key", "what", "--value", "is"]
+    assert run("lookup", tmp_path / "car", "colour", *options).stdout == "black\n"
+    values = {"color": np.arange(3), "size": (1, {(2, 3): np.float32(0.5)})}
+    FuzzyDict(values, mode="pool").save(tmp_path / "car.fuzzydict")
+    result = run("lookup", tmp_path / "car.fuzzydict", "colour", "size")
+    assert (result.exit_code, result.stdout) == (0, '[0, 1, 2]\n[1, {"(2, 3)": 0.5}]\n')
+
+
+def test_a_header_that_was_read_as_an_item_is_a_warning(tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("product,unit price\nsofa,100\nlamp,20\n")
+    result = run("lookup", table, "sofas", "lamp")
+    assert (result.exit_code, result.stdout) == (0, "100\n20\n")
+    message = "line 1 looks like a header, but was read as an item; if it is a header, add"
+    assert result.stderr == f"Warning: {table}: {message} --key product --value 'unit price'\n"
+    named = run("lookup", table, "sofas", "--key", "product", "--value", "unit price")
+    assert (named.stdout, named.stderr) == ("100\n", "")
+
+
+def test_vectors_and_scorers_that_are_named(
+    car: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axes = {"color": [1.0, 0.0], "brand": [0.0, 1.0], "hue": [0.9, 0.1]}
+    mine, saved = tmp_path / "mine.vectors", tmp_path / "car.fuzzydict"
+    WordVectors.from_mapping(axes).save(mine)
+    FuzzyDict(CAR, scorer="cosine").save(saved)
+    assert run("lookup", car, "hue", "--vectors", mine, "--cutoff", "0").stdout == "black\n"
+    content = json.loads(run("explain", car, "hue", "--vectors", mine, "--json").stdout)
+    assert [word["known"] for word in content["words"]] == [True]
+    spelling = ("--scorer", "spelling")
+    assert run("explain", car, "colr", *spelling).stdout.startswith("'colr' finds 'color'")
+    assert run("explain", car, "hue", *spelling).exit_code == 1
+    assert "there is no cutoff" in run("explain", car, "colour", "--scorer", "cosine").stdout
+    assert "the cutoff is 0.500" in run("explain", saved, "colr", *spelling).stdout
+    monkeypatch.setattr("fuzzydict.embedding.encoder.Brown", lambda: pytest.fail("it was opened"))
+    assert run("lookup", car, "hue", "--vectors", "english").output == "black\n"
+
+
+# ---- lookup: queries from standard input --------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 65_536])
+def test_lines_are_answered_however_the_input_comes(
+    car: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(import_module("fuzzydict.cli.lookup"), "_CHUNK", chunk)
+    result = run("lookup", car, lines=b"colour\r\ntop speed\n\n  doors  \n\xff\xfe\ncolo\xffr")
+    assert result.exit_code == 1
+    assert result.stdout == "black\n260 km/h\n\n4\n\nblack\n"
+    assert result.stderr.count("\n") == 2
+    nothing = run("lookup", car, lines=b"")
+    assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("options", [[], ["-v"], ["--json"], ["-n", "2"]])
+def test_a_query_that_comes_again_is_looked_up_once(
+    car: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    queries: list[str] = []
+    nearest = FuzzyDict.nearest
+
+    def recorded(d: FuzzyDict[Any], query: str) -> Any:
+        queries.append(query)
+        return nearest(d, query)
+
+    monkeypatch.setattr(FuzzyDict, "nearest", recorded)
+    once = run("lookup", car, *options, lines=b"colour\n?!\n").stdout
+    many = run("lookup", car, *options, lines=b"colour\n?!\n" * 50)
+    assert (many.exit_code, many.stdout) == (1, once * 50)
+    assert many.stderr.count("no key matches '?!'") == 50
+    assert queries == ["colour", "?!"] * 2
+
+
+@pytest.fixture
+def conversation(car: Path) -> Iterator[subprocess.Popen[bytes]]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([SCRIPT, "lookup", car], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        late = threading.Timer(60, process.kill)
+        late.start()
+        yield process
+        late.cancel()
+
+
+def test_each_line_is_answered_before_the_next_is_sent(
+    conversation: subprocess.Popen[bytes],
+) -> None:
+    assert conversation.stdin
+    assert conversation.stdout
+    # Each comes with the beginning of the one after it.
+    for line, answer in [(b"colour\n\r", b"black\n"), (b"\ndo", b"\n"), (b"ors\n", b"4\n")]:
+        conversation.stdin.write(line)
+        conversation.stdin.flush()
+        assert conversation.stdout.readline() == answer
+    conversation.stdin.close()
+    assert conversation.wait(60) == 1
+
+
+@posix
+@pytest.mark.parametrize("closed", one_process("colour >&-", "<&-", "colour '?!' 2>&-"))
+def test_a_closed_stream_is_no_error(car: Path, closed: str) -> None:
+    command = ["sh", "-c", f'"$0" lookup "$1" {closed}', SCRIPT, str(car)]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.returncode == (1 if "?!" in closed else 0)
+    assert done.stdout == (b"black\n\n" if "?!" in closed else b"")
+    assert done.stderr == b""
+
+
+# ---- explain ------------------------------------------------------------------------------
+
+
+def test_the_text_is_that_of_the_explanation(car: Path) -> None:
+    result = run("explain", car, "colour", "topSpeed")
+    first, second = FuzzyDict(CAR).explain(["colour", "topSpeed"])
+    assert (result.exit_code, result.stdout) == (0, f"{first}\n\n{second}\n")
+    nothing = run("explain", car, "?!", "qwzzt", "colour")
+    assert nothing.exit_code == 1
+    assert nothing.stdout.startswith("'qwzzt' finds nothing: the best, ")
+    assert nothing.stdout.count("\n\n") == 1
+    assert nothing.stderr.startswith("no key matches '?!': it has no letters or digits to compare")
+    below = run("explain", car, "colour", "--cutoff", "1.5")
+    assert (below.exit_code, "below the cutoff 1.500" in below.stdout) == (1, True)
+
+
+def test_an_explanation_as_json_has_all_numbers(car: Path) -> None:
+    result = run("explain", car, "--json", "colourr", "?!", "color")
+    assert result.exit_code == 1
+    colour, marks, color = map(json.loads, result.stdout.splitlines())
+    e = FuzzyDict(CAR).explain("colourr")
+    assert (colour["query"], colour["matches"], colour["equal"]) == ("colourr", True, False)
+    for name in ("best", "runner_up"):
+        given, match, parts = colour[name], getattr(e, name), getattr(e, f"{name}_parts")
+        assert (given["key"], given["value"]) == match[:2]
+        assert given["score"] == pytest.approx(match.score)
+        assert given["parts"] == pytest.approx(parts._asdict())
+    for name in ("none", "margin", "cutoff"):
+        assert colour[name] == pytest.approx(getattr(e, name))
+    (word,) = colour["words"]
+    assert (word["text"], word["known"], word["stand_in"]) == ("colourr", False, "colour")
+    assert marks == {"query": "?!", "matches": False, "best": None}
+    assert (color["equal"], color["best"]["score"]) == (True, 1.0)
+    infinite = run("explain", car, "--json", "colour", "--cutoff", "inf").stdout
+    assert json.loads(infinite, parse_constant=pytest.fail)["cutoff"] is None
+
+
+# ---- attend -------------------------------------------------------------------------------
+
+
+def test_the_weights_are_shown_as_bars(car: Path) -> None:
+    result = run("attend", car, "colour")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{FuzzyDict(CAR).attend('colour')}\n"
+    d = FuzzyDict(CAR, temperature=0.5)
+    kept = d.attend("colour", attn_mask=lambda key: key not in ("color", "doors"))
+    options = ["-n", "2", "--temperature", "0.5", "--mask", "color", "--mask", "doors"]
+    assert run("attend", car, "colour", *options).stdout == f"{kept.chart(2)}\n"
+    low = run("attend", car, "colour", "--temperature", "1e-320")
+    assert low.stdout.splitlines()[1].split()[:2] == ["color", "100.0%"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["?!"], ["", "-n", "1"], ["x", *(f"--mask={key}" for key in CAR)]]
+)
+def test_nothing_to_attend_to_is_exit_1(car: Path, arguments: list[str]) -> None:
+    result = run("attend", car, *arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_terminal_of_few_letters_gets_bars_and_escapes(car: Path) -> None:
+    few = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [SCRIPT, "attend", car, "colour"], env=few, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" ##############################" in done.stdout
+
+
+def test_a_page_is_whole(car: Path) -> None:
+    page = car.parent / "weights.HTML"
+    assert run("attend", car, "colour <b>", "--plot", page, "-n", "2").exit_code == 0
+    text = page.read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.endswith("</html>\n")
+    assert "<title>Attention of colour &lt;b&gt;</title>" in text
+    assert text.count("<tr>") == 2
+
+
+@pytest.mark.parametrize(("name", "begin"), [("w.png", b"\x89PNG"), ("w.svg", b"<?xml")])
+def test_pictures_are_drawn(
+    car: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: bytes
+) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    drawn = []
+    for _ in range(2):
+        assert run("attend", car, "colour", "--plot", car.parent / name).exit_code == 0
+        drawn.append((car.parent / name).read_bytes())
+    assert drawn[0].startswith(begin)
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize(
+    "command", ["attend car.json colour --plot w.png", "demo decoder --save w.png"]
+)
+def test_a_picture_without_matplotlib_names_the_extra(
+    car: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(car.parent)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run(*command.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pip install 'fuzzydict[plot]'" in result.stderr.splitlines()[-1]
+    assert [path.name for path in car.parent.iterdir()] == ["car.json"]
+    assert run("attend", "car.json", "colour", "--plot", "w.html").exit_code == 0
