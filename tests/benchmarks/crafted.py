@@ -26,10 +26,10 @@ import traceback
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -47,6 +47,8 @@ from fuzzydict import (
 from fuzzydict._files import DTYPES, read_arrays
 from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.search.backends import usearch
+
+from .memory import resident
 
 _MEGABYTES = 200.0
 _HANGS = 30  # seconds on the wall after which a child is ended
@@ -118,28 +120,11 @@ def _odd_value(chance: random.Random) -> Any:
     for _ in range(chance.choice([3, 90, 110, 350, 450])):
         deep = chance.choice([["list", deep], [deep]])
     of_one_hash = [(2**61 - 1) * i for i in range(1, chance.choice([3, 300, 6000]))]
-    return chance.choice(
-        [
-            *(
-                None,
-                True,
-                False,
-                [],
-                {},
-                [[]],
-                {"a": 1},
-                deep,
-                of_one_hash,
-                ["list"],
-                ["tuple", []],
-            ),
-            *(["dict", 1, 2, 1, 3], ["dict", ["list"], 1], ["array", 0, 0], ["array", 0, 2**70]),
-            *(["scalar", 1, 0], ["array", -1, 0], [1, "a", None], ["Gaussian", ["dict"]]),
-            *(["dict", *[part for key in of_one_hash for part in (key, 0)]], ["identity"]),
-            *chance.choices(_NUMBERS, k=6),
-            *chance.choices(_TEXTS, k=6),
-        ]
-    )
+    odd: list[Any] = [None, True, False, [], {}, [[]], {"a": 1}, deep, of_one_hash, ["list"]]
+    odd += [["tuple", []], ["dict", 1, 2, 1, 3], ["dict", ["list"], 1], ["array", 0, 0]]
+    odd += [["array", 0, 2**70], ["array", -1, 0], ["scalar", 1, 0], [1, "a", None], ["identity"]]
+    odd += [["Gaussian", ["dict"]], ["dict", *(part for key in of_one_hash for part in (key, 0))]]
+    return chance.choice([*odd, *chance.choices(_NUMBERS, k=6), *chance.choices(_TEXTS, k=6)])
 
 
 def _changed_tree(tree: Any, chance: random.Random) -> Any:
@@ -177,11 +162,8 @@ def _changed_array(array: Any, chance: random.Random) -> Any:
     """Return an array with a change: numbers, order, length, shape or dtype."""
     array = np.array(array)
     flat = array.reshape(-1)
-    some = (
-        [chance.randrange(flat.size) for _ in range(chance.choice([1, 1, 2, 9]))]
-        if flat.size
-        else []
-    )
+    count = chance.choice([1, 1, 2, 9]) if flat.size else 0
+    some = [chance.randrange(flat.size) for _ in range(count)]
     match chance.randrange(14):
         case 0 | 1 | 2:
             for place in some:
@@ -260,10 +242,7 @@ def _change_header(header: dict[str, Any], chance: random.Random) -> None:
             header.clear()
             header.update(changed if isinstance(changed, dict) else {"kind": changed})
         case _:
-            new = chance.choice(
-                [*_TEXTS, "base." * 1200 + "query", "base." * 30 + "key", "values 9"]
-            )
-            arrays[new] = arrays.pop(name)
+            arrays[chance.choice([*_TEXTS, "base." * 30 + "key", "values 9"])] = arrays.pop(name)
 
 
 Parts = tuple[dict[str, Any], dict[str, Any]]  # meta, and arrays
@@ -312,12 +291,8 @@ def crafted(path: Path, chance: random.Random) -> bytes:
     raw = {name: np.asarray(array, order="C").tobytes() for name, array in arrays.items()}
     header: dict[str, Any] = {"kind": kind, "meta": meta, "arrays": {}}
     for name, array in arrays.items():
-        entry = {
-            "dtype": array.dtype.str,
-            "shape": list(array.shape),
-            "crc32": zlib.crc32(raw[name]),
-        }
-        header["arrays"][name] = entry
+        entry = {"dtype": array.dtype.str, "shape": list(array.shape)}
+        header["arrays"][name] = {**entry, "crc32": zlib.crc32(raw[name])}
     if chance.random() < 0.3 and arrays:
         _change_header(header, chance)
     text = json.dumps(header).encode()
@@ -334,93 +309,77 @@ def crafted(path: Path, chance: random.Random) -> bytes:
 # ---- use -----------------------------------------------------------------------------------
 
 
-def _tried(read: Callable[[], Any]) -> None:
+def _tried(read: Callable[..., Any], *arguments: Any) -> None:
     """Read; what this package raises of itself is as it should be."""
-    try:
-        read()
-    except FuzzyDictError:
-        return
+    with suppress(FuzzyDictError):
+        read(*arguments)
 
 
-def use_dict(path: Path, embedding: Any) -> None:
+def _use_dict(path: Path, embedding: Any) -> None:
     """Open a dict, read it in every way, write, save it, and read what was saved."""
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     assert all(key in d for key in list(d)[:50]), "a key is not found exactly"
-    reads: list[Callable[[], Any]] = [
-        *(partial(d.get, query) for query in _QUERIES),
-        lambda: d.most_similar(_QUERIES * 2, topn=3),
-        lambda: d.explain("colour"),
-        lambda: d.attend("colour"),
-        lambda: d.pool("colour"),
-        lambda: repr(d.aliases),
-        lambda: json.dumps(
-            [value.tolist() for value in d.values() if isinstance(value, np.ndarray)]
-        ),
-        lambda: d.update({"dark red": 1, "green hills": 2}),
-        lambda: d.pop(next(iter(d))),
-        lambda: d.get("dark redd"),
-        lambda: d.save(path.with_name("again")),
-    ]
-    for read in reads:
-        _tried(read)
-    if (again := path.with_name("again")).exists():
-        try:
-            other: FuzzyDict[Any] = FuzzyDict.load(again, embedding=embedding)
-            assert len(other) == len(d), "an item was lost"
-            _tried(lambda: other.get("colour"))
-        finally:
-            again.unlink()
+    for query in _QUERIES:
+        _tried(d.get, query)
+    _tried(d.most_similar, _QUERIES * 2, 3)
+    for read in (d.explain, d.attend, d.pool):
+        _tried(read, "colour")
+    repr(d.aliases)
+    json.dumps([value.tolist() for value in d.values() if isinstance(value, np.ndarray)])
+    _tried(d.update, {"dark red": 1, "green hills": 2})
+    d.pop(next(iter(d)))
+    _tried(d.get, "dark redd")
+    again = path.with_name("again")
+    _tried(d.save, again)
+    if again.exists():
+        other: FuzzyDict[Any] = FuzzyDict.load(again, embedding=embedding)
+        assert len(other) == len(d), "an item was lost"
+        _tried(other.get, "colour")
 
 
-def use_vectors(path: Path, _: Any) -> None:
+def _use_vectors(path: Path, _: Any) -> None:
     """Open vectors, give them to a dict, read it, save them."""
     vectors = WordVectors.load(path)
     d = FuzzyDict({"color": 1.0, "top speed": 2.0, "zzz": 3.0}, embedding=vectors)
     for query in _QUERIES:
-        _tried(partial(d.get, query))
-    _tried(lambda: d.most_similar(_QUERIES * 2))
-    _tried(lambda: d.pool("colour"))
-    _tried(lambda: vectors.save(path.with_name("again"), dtype="int8"))
-    assert len(WordVectors.load(path.with_name("again")).words) == len(vectors)
+        _tried(d.get, query)
+    _tried(d.most_similar, _QUERIES * 2)
+    _tried(d.pool, "colour")
+    again = path.with_name("again")
+    vectors.save(again, dtype="int8")
+    assert len(WordVectors.load(again).words) == len(vectors)
 
 
-USES: Mapping[str, Callable[[Path, Any], None]] = {
-    "fuzzydict": use_dict,
-    "vectors": use_vectors,
+_USES: Mapping[str, Callable[[Path, Any], None]] = {
+    "fuzzydict": _use_dict,
+    "vectors": _use_vectors,
 }
 
 
-def _memory(name: str) -> float:
-    """Return a number of /proc/self/status, in MB."""
-    lines = Path("/proc/self/status").read_text("ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
-
-
-def _opened(path: Path, source: Path) -> str:
+def _used(path: Path, source: Path) -> str:
     """Use a crafted file; return what came of it, which begins with "escape" if it is wrong."""
     embedding = None if source.stem == "brown" else EMBEDDING
     warnings.simplefilter("ignore", DoubtfulPoolWarning)  # which any values may deserve
     try:
-        USES[source.suffix[1:]](path, embedding)
+        _USES[source.suffix[1:]](path, embedding)
     except FileFormatError:
         return "refused"
     except OptionError as error:  # of another embedding
-        return "refused" if str(error).startswith(("embedding:", "projections:")) else _escape()
-    except MemoryError:
-        return "escape: MemoryError"
-    except Exception:
-        return _escape()
+        if str(error).startswith(("embedding:", "projections:")):
+            return "refused"
+        return _escape(error)
+    except Exception as error:
+        return _escape(error)
     return "opened"
 
 
-def _escape() -> str:
-    kind, error, trace = sys.exc_info()
-    frames = traceback.extract_tb(trace)[-3:]
+def _escape(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
     where = " < ".join(f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in reversed(frames))
-    return f"escape: {kind.__name__ if kind else ''}: {str(error)[:100]!r} at {where}"
+    return f"escape: {type(error).__name__}: {str(error)[:100]!r} at {where}"
 
 
-def checked(number: int, seed: int, sources: list[Path], folder: Path, seconds: float) -> str:
+def _checked(number: int, seed: int, sources: list[Path], folder: Path, seconds: float) -> str:
     """Make the crafted file of a number, use it, and return what came of it in so many seconds."""
     chance = random.Random(f"{seed} {number}")
     source = chance.choice(sources)
@@ -428,117 +387,87 @@ def checked(number: int, seed: int, sources: list[Path], folder: Path, seconds: 
     path.write_bytes(crafted(source, chance))
     saving._LITTLE = chance.choice([0, 1 << 26])  # whether vectors stay in the file
     Path("/proc/self/clear_refs").write_text("5", "ascii")  # forget the peak of memory
-    before, begun = _memory("VmRSS"), time.process_time()
-    found = _opened(path, source)
-    taken, megabytes = time.process_time() - begun, _memory("VmHWM") - before
-    if not found.startswith("escape") and taken > seconds:
-        found = f"escape: {found} in {taken:.1f} s"
-    if not found.startswith("escape") and megabytes > _MEGABYTES:
-        found = f"escape: {found} in {megabytes:.0f} MB"
+    before, begun = resident(), time.process_time()
+    found = _used(path, source)
+    taken, megabytes = time.process_time() - begun, resident("VmHWM") - before
+    if taken > seconds or megabytes > _MEGABYTES:
+        found = f"escape: {found} in {taken:.1f} s, {megabytes:.0f} MB"
     return f"{source.stem}.{found}" if found.startswith("escape") else found
 
 
 # ---- processes -----------------------------------------------------------------------------
 
 
-def _child(
-    pipe: int, numbers: range, seed: int, sources: list[Path], folder: Path, seconds: float
-) -> None:
+def _batch(numbers: range, use: Callable[[int], str]) -> Iterator[tuple[int, str]]:
+    """Use files in a child; yield what came of each. A crash ends the child, and is the last."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        _told(numbers, use, writing)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as told:
+        lines = told.read().splitlines()
+    _, status = os.waitpid(child, 0)
+    for line in lines:
+        number, _, found = line.partition("\t")
+        yield int(number), found or f"escape: crash, status {status}"
+
+
+def _told(numbers: range, use: Callable[[int], str], pipe: int) -> NoReturn:
     """Write the number of each file to a pipe, and then what came of it; and end."""
-    code = 1
     try:
-        used = int(_memory("VmSize") * 1024**2)
-        resource.setrlimit(resource.RLIMIT_AS, (used + _ROOM, used + _ROOM))
+        room = int(resident("VmSize") * 1e6) + _ROOM
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with os.fdopen(pipe, "w", encoding="utf-8", errors="backslashreplace") as told:
             warnings.simplefilter("error")
             for number in numbers:
                 print(number, end="\t", file=told, flush=True)
                 signal.alarm(_HANGS)
-                with tempfile.TemporaryDirectory(dir=folder) as own:
-                    found = checked(number, seed, sources, Path(own), seconds)
-                print(found.replace("\n", " "), file=told, flush=True)
-        code = 0
+                print(use(number).replace("\n", " "), file=told, flush=True)
     finally:
-        os._exit(code)
+        os._exit(0)
 
 
-def _batch(
-    numbers: range, seed: int, sources: list[Path], folder: Path, seconds: float
-) -> list[tuple[int, str]]:
-    """Return what came of files, each with its number; the last one is that of a crash."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        _child(writing, numbers, seed, sources, folder, seconds)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as told:
-        lines = told.read().splitlines()
-    _, status = os.waitpid(child, 0)
-    found = [(int(line.split("\t")[0]), line.split("\t", 1)[1]) for line in lines]
-    if found and not found[-1][1]:
-        found[-1] = found[-1][0], f"escape: crash, status {status}"
-    return found
-
-
-def run(seed: int, count: int, seconds: float) -> tuple[Counter[str], dict[int, str]]:
-    """Return how many files were opened, refused and escaped, and the escapes by their numbers."""
-    totals, escapes = Counter[str](), dict[int, str]()
+def run(seed: int, numbers: range, seconds: float) -> Counter[str]:
+    """Return how many files were opened, refused and escaped; print the escapes."""
+    totals = Counter[str]()
     usearch._FEW = 0  # so that graphs are walked, however few vectors they have
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "honest").mkdir()
-        sources = honest(folder / "honest")
+        sources = honest(Path(name))
         for source in sources:  # which also opens what all children share
-            USES[source.suffix[1:]](source, None if source.stem == "brown" else EMBEDDING)
-        done = 0
-        while done < count:
-            numbers = range(done, min(done + _BATCH, count))
-            found = _batch(numbers, seed, sources, folder, seconds)
-            if not found:
-                raise RuntimeError("a child told nothing")
-            for number, what in found:
-                totals["escaped" if "escape" in what else what] += 1
-                if "escape" in what:
-                    escapes[number] = what
-                    print(f"file {number}: {what}", flush=True)
-            done = found[-1][0] + 1
-            if done % 10_000 < _BATCH:
-                print(f"{done} of {count}: {dict(totals)}", flush=True)
-    return totals, escapes
+            assert _used(source, source) == "opened"
+        (Path(name) / "again").unlink()
+
+        def use(number: int) -> str:
+            with tempfile.TemporaryDirectory(dir=name) as own:
+                return _checked(number, seed, sources, Path(own), seconds)
+
+        while numbers:
+            for number, found in _batch(numbers[:_BATCH], use):
+                totals["escaped" if "escape" in found else found] += 1
+                if "escape" in found:
+                    print(f"file {number}: {found}", flush=True)
+                numbers = range(number + 1, numbers.stop)
+    return totals
 
 
 def main() -> None:
     """Run from the command line; the exit code is 1 if a file escaped."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Open crafted files.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=1.0, help="of the processor, for a file")
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="one file, in this process")
-    options = parser.parse_args()
-    if options.only is not None:
-        return _main_of_one(options.seed, options.only, options.seconds)
-    begun = time.perf_counter()
-    totals, escapes = run(options.seed, options.count, options.seconds)
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="one file again")
+    given = parser.parse_args()
+    numbers = range(given.count) if given.only is None else range(given.only, given.only + 1)
+    totals = run(given.seed, numbers, given.seconds)
     print(
-        f"crafted files: seed {options.seed}, {options.count} files, {totals['opened']} opened, "
-        f"{totals['refused']} refused, {len(escapes)} escaped, crashed, or were slow or large, "
-        f"in {time.perf_counter() - begun:.0f} s"
+        f"crafted files: seed {given.seed}, {len(numbers)} files, {totals['opened']} opened, "
+        f"{totals['refused']} refused, {totals['escaped']} escaped, crashed, or were slow or large"
     )
-    sys.exit(bool(escapes))
-
-
-def _main_of_one(seed: int, number: int, seconds: float) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "honest").mkdir()
-        sources = honest(folder / "honest")
-        usearch._FEW = 0
-        for source in sources:
-            USES[source.suffix[1:]](source, None if source.stem == "brown" else EMBEDDING)
-        warnings.simplefilter("error")
-        print(checked(number, seed, sources, folder, seconds))
+    sys.exit(bool(totals["escaped"]))
 
 
 if __name__ == "__main__":

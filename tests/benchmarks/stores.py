@@ -24,22 +24,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from fuzzydict import Brown, FuzzyDict, RemoteDict
+from fuzzydict import FuzzyDict, RemoteDict
 from fuzzydict.stores.remote import open_store
 
-from .development import wordnet_synonyms
-from .engines import texts
-from .report import print_report
-from .speed_queries import any_slips
-from .turns import figures, processor_time, shown
+from .measuring import figures, print_report, processor_time, shown
+from .queries import any_slips, key_texts, sharing_a_word
+from .wordnet import wordnet_synonyms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.stores.base import Hits, Search, Store
-    from fuzzydict.stores.where import Condition
-
-__all__ = ["ENGINES", "main"]
 
 _WARM = 20  # queries before the first that counts
 _CLOSE = 1e-3  # cosines that halves of floats cannot tell apart
@@ -97,19 +92,20 @@ def _qdrant() -> Engine:
     return Engine(QdrantStore(client, "keys"), client.optimize, size)
 
 
-ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
+_ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure an engine and print what was found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.stores", description=__doc__)
-    parser.add_argument("engine", choices=ENGINES)
+    parser = argparse.ArgumentParser(description="Measure a dict in a store.")
+    parser.add_argument("engine", choices=_ENGINES)
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
-    options = parser.parse_args(argv)
-    engine = ENGINES[options.engine]()
-    exact = texts(options.keys, options.seed).d
+    options = parser.parse_args()
+    engine = _ENGINES[options.engine]()
+    keys = key_texts(options.keys, options.seed)
+    exact = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
     exact.nearest("anything")
     store = _Recording(engine.store)
     with RemoteDict(cast("Store", store)).open(create=True) as remote:
@@ -134,7 +130,7 @@ class _Recording:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
+    def search(self, searches: Sequence[Search], where: Any = ()) -> list[Hits]:
         """Search, and keep it."""
         found = self._store.search(searches, where)
         self.answered += zip(searches, found, strict=True)
@@ -183,7 +179,7 @@ def _queries(names: Sequence[str]) -> Mapping[str, Iterator[str]]:
     return {
         "keys with a slip": any_slips(names),
         "keys with a synonym": _synonyms(names),
-        "words of keys beside others": _beside_others(names),
+        "words of keys beside others": sharing_a_word(names, seed=2),
     }
 
 
@@ -197,16 +193,6 @@ def _synonyms(names: Sequence[str]) -> Iterator[str]:
                 known.add(query)
                 yield query
                 break
-
-
-def _beside_others(names: Sequence[str]) -> Iterator[str]:
-    known, chance = set(names), random.Random(2)
-    words = [word for word in Brown().words if word.isalpha()]
-    while True:
-        query = f"{chance.choice(names).split()[0]} {chance.choice(words)}"
-        if query not in known:
-            known.add(query)
-            yield query
 
 
 def _measured(
@@ -231,9 +217,9 @@ def _measured(
         off.append(abs(best.score / right.score - 1) if right.score else 0.0)
     near, spelled = _recall(store, truth)
     return [
-        shown(figures(taken), "s"),
+        shown(figures(taken)),
         f"{np.quantile(taken, 0.95) * 1e3:.0f} ms",
-        shown(figures(processor), "s"),
+        shown(figures(processor)),
         f"{found / len(taken):.3f}",
         f"{np.quantile(off, 0.95):.1%}",
         f"{near:.3f}",

@@ -15,7 +15,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict, saving
-from tests.benchmarks import interrupts
+from tests.benchmarks.campaigns import interrupts
 from tests.support.interrupting import at_line
 from tests.support.searching import search_always
 
@@ -139,7 +139,7 @@ def assert_like_new(d: FuzzyDict[int], new: FuzzyDict[int]) -> None:
 
 
 def test_an_interrupt_at_any_line_leaves_the_items_of_before_or_after() -> None:
-    assert interrupts.wrong(2000 if SLOW else 80, seed=3) == []
+    assert interrupts(2000 if SLOW else 80, seed=3) == []
 
 
 @pytest.mark.parametrize(
