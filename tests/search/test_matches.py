@@ -243,7 +243,9 @@ SPELLINGS: list[tuple[str, list[str], str | None]] = [
 
 #: Numbers that are split otherwise, whatever the scorer.
 NUMBERS = [("1.5 kg", "15 kg"), ("python 31.1", "python 3.11"), ("v12", "v1_2"), ("11.0", "1.1.0")]
-SPLIT = [(query, [key, "zebra"], None) for query, key in NUMBERS]
+SPLIT: list[tuple[str, list[str], str | None]] = [
+    (query, [key, "zebra"], None) for query, key in NUMBERS
+]
 
 
 def told(scorer: str | None, pairs: list[tuple[str, list[str], str | None]]) -> list[Any]:
