@@ -186,7 +186,7 @@ def _change(header: Header, arrays: Arrays, chance: random.Random) -> None:
         case 1 | 2:
             entry[chance.choice(["shape", "dtype"])] = _changed_tree(entry["shape"], chance)
         case 3:
-            entry["dtype"] = chance.choice(["<i8", "<i4", "<u1", "<f2", "<f4", "<f8", "|O", "<U1"])
+            entry["dtype"] = chance.choice(["<i8", "<i4", "|u1", "<f2", "<f4", "<f8", "|O", "<U1"])
         case 4:
             arrays[name] = arrays[chance.choice(list(arrays))]
         case 5:
