@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import random
 import unicodedata
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from fuzzydict import FuzzyDict, Match, NoMatchError
 from fuzzydict.text.words import plain
@@ -31,10 +32,11 @@ _PIECES += ["\u200b"]
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True)
+class Report:
     """How many texts there were, how many queries matched a key, and how many did not."""
 
-    texts: int
+    count: int
     matched: int
     unmatched: int
 

@@ -20,7 +20,7 @@ from fuzzydict import FuzzyDict
 
 from .measuring import timed
 
-__all__ = ["KINDS", "Row", "measure", "texts"]
+__all__ = ["KINDS", "Row", "main", "measure", "texts"]
 
 _SEED = 1
 _LETTERS = "bcdfghjklmnpqrstvwxz"
@@ -150,12 +150,12 @@ def measure(kind: str, size: int) -> Row:
     return Row(len(keys), as_keys, as_query, len(several), as_list)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Measure texts made to be slow.")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of the keys")
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     FuzzyDict({"color": 1.0, "top speed": 2.0}).nearest("colour")  # open what is opened once
     print(f"{given.bytes:,} bytes of each kind, seed {_SEED}; seconds of the processor\n")
     print(f"{'kind':25} {'keys':>8} {'read':>7} {'a query':>8} {'queries':>8} {'a list':>7}")

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from fuzzydict import FuzzyDict
+from tests.benchmarks import hostile_texts
 from tests.benchmarks.hostile_texts import KINDS, measure, texts
 
 SIZE = 20_000  # bytes
@@ -30,3 +31,8 @@ def test_a_text_in_another_language_is_found_by_its_letters() -> None:
             words = key.split(" ")
             words[chance.randrange(16)] += "x"
             assert d.nearest(" ".join(words)).key == key
+
+
+def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile_texts.main(["--bytes", "2000", "--only", "marks", "humps"])
+    assert [line[:5] for line in capsys.readouterr().out.splitlines()[3:]] == ["marks", "humps"]

@@ -18,7 +18,6 @@ from fuzzydict.embedding.word_vectors import English
 from fuzzydict.search import key_index, keys, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
-from tests.benchmarks.queries import key_texts
 
 QUERIES = 5000 if os.environ.get("FUZZYDICT_SLOW") else 120
 
@@ -132,7 +131,7 @@ def test_reads_of_many_queries_compare_some_at_a_time(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "_QUERIES", 8)
-    texts = key_texts(350)
+    texts = memory.key_texts(350)
     d = FuzzyDict(dict.fromkeys(texts[:30], 1.0), embedding=one_hot)
     queries = [" ".join(pair) for pair in zip(texts[30:190], texts[190:], strict=True)]
     read = functools.partial(getattr(d, method), score_cutoff=-1)
@@ -165,7 +164,7 @@ def test_queries_leave_nothing_but_what_bounded_caches_hold(monkeypatch: Any) ->
     monkeypatch.setattr(lookup, "_REMEMBERED_QUERIES", 16)
     monkeypatch.setattr(keys, "_KEPT", 16)
     monkeypatch.setattr(word_vectors, "_KEPT", 16)
-    d = FuzzyDict(dict.fromkeys(key_texts(60), 0), embedding=one_hot)
+    d = FuzzyDict(dict.fromkeys(memory.key_texts(60), 0), embedding=one_hot)
     queries = memory.query_texts()
     for i in range(5000):
         English().vocabulary.row(f"asked {i}")  # after so many, all words are in memory
