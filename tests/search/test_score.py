@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import FuzzyDict, NoMatchError, OptionError, WordVectors
 from fuzzydict.embedding.word_vectors import English
+from fuzzydict.search.retrieve import CANDIDATES
 from tests.support.properties import examples
 
 WORDS = "color colour no tax without hot cold qty quantity 5 12 twelve usd to eur white space"
@@ -88,7 +89,8 @@ def test_one_query_gives_what_it_gives_among_others(
         if alone.key != among.key:  # of two that are as good, either may be the first
             assert of_each[alone.key] == pytest.approx(of_each[among.key], abs=1e-5)
         assert d.get(query, "none") == alone.value
-        assert of_each == pytest.approx(scores(d, query), rel=1e-3, abs=1e-5)
+        if len(keys) <= CANDIDATES:  # of more, as good ones may be left out
+            assert of_each == pytest.approx(scores(d, query), rel=1e-3, abs=1e-5)
 
 
 @pytest.mark.parametrize("count", [24, 25, 300])
