@@ -343,6 +343,8 @@ def _batch(numbers: range, use: Callable[[int], str]) -> Iterator[tuple[int, str
     with os.fdopen(reading, encoding="utf-8") as told:
         lines = told.read().splitlines()
     _, status = os.waitpid(child, 0)
+    if not lines:
+        raise RuntimeError(f"a child told nothing, and ended with status {status}")
     for line in lines:
         number, _, found = line.partition("\t")
         yield int(number), found or f"escape: crash, status {status}"
