@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,29 @@ from fuzzydict.embedding.word_vectors import English, side_by_side
 from fuzzydict.evaluation.datasets import similarity_pairs
 from fuzzydict.evaluation.evaluate import rank_correlation
 
-from .report import print_report
+from .measuring import print_report
 
 
-def hit_rate(vectors: WordVectors, path: Path) -> float:
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="Measure vectors by the cosine.")
+    parser.add_argument("vectors", metavar="VECTORS", type=Path, nargs="+")
+    parser.add_argument("--beside-english", action="store_true")
+    parser.add_argument("--sets", metavar="FILE", type=Path, nargs="+", required=True)
+    given = parser.parse_args()
+    rows, judged = list[list[Any]](), similarity_pairs()
+    for path in given.vectors:
+        vectors = WordVectors.load(path)
+        if given.beside_english:
+            vectors = side_by_side(English(), vectors)
+        hits = [_hit_rate(vectors, one) for one in given.sets]
+        correlations = [rank_correlation(vectors, pairs) for pairs in judged.values()]
+        rows.append([path.stem, *hits, *correlations])
+    names = [path.stem for path in given.sets]
+    print_report("By the cosine", ["vectors", *names, *judged], rows)
+
+
+def _hit_rate(vectors: WordVectors, path: Path) -> float:
     """Return the share of queries whose nearest key is right."""
     hits = list[bool]()
     for dictionary in json.loads(path.read_text("utf-8"))["dictionaries"]:
@@ -37,27 +55,6 @@ def hit_rate(vectors: WordVectors, path: Path) -> float:
             found = [dictionary["keys"][slot] for slot in best.argmax(axis=1).tolist()]
             hits += [key in one["accept"] for key, one in zip(found, asked, strict=True)]
     return float(np.mean(hits))
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.by_cosine", description="Measure vectors by the cosine."
-    )
-    parser.add_argument("vectors", metavar="VECTORS", type=Path, nargs="+")
-    parser.add_argument("--beside-english", action="store_true")
-    parser.add_argument("--sets", metavar="FILE", type=Path, nargs="+", required=True)
-    given = parser.parse_args(argv)
-    rows, judged = list[list[Any]](), similarity_pairs()
-    for path in given.vectors:
-        vectors = WordVectors.load(path)
-        if given.beside_english:
-            vectors = side_by_side(English(), vectors)
-        hits = [hit_rate(vectors, one) for one in given.sets]
-        correlations = [rank_correlation(vectors, pairs) for pairs in judged.values()]
-        rows.append([path.stem, *hits, *correlations])
-    names = [path.stem for path in given.sets]
-    print_report("By the cosine", ["vectors", *names, *judged], rows)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,34 @@
 """How often the first key is right in small dicts as people have them, and at which cutoff.
 
-The set is a JSON file like a retrieval set, in which a query has a ``kind`` as well, and an empty
-``accept`` if no key is right.
+The sets are JSON files like retrieval sets, in which a query may have a ``kind`` as well, and an
+empty ``accept`` if no key is right. With ``--joins`` the queries of a dict are a frame and its keys
+another, which `fuzzydict.join` joins, and skrub's ``fuzzy_join``.
 
     python -m tests.benchmarks.everyday [--encoder] everyday.json
     python -m tests.benchmarks.everyday traps.json
+    python -m tests.benchmarks.everyday --joins everyday.json medical.json
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz, process, utils
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, join
 from fuzzydict.evaluation.evaluate import expected_calibration_error
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
-from .report import print_report
+from .measuring import optional, print_report
 
-__all__ = ["main"]
+_CUTOFFS = (0.02, 0.3, 0.5, 0.9)
+_DISTANCES = (None, 0.9, 0.8, 0.7, 0.5)  # skrub's max_dist; by default, it refuses nothing
+_REFUSED = ("", -1.0)
 
 Scored = tuple[str, float]
 
@@ -54,81 +58,105 @@ class Answer(NamedTuple):
     right: bool
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure and print hit@1 by kind of query, answers by cutoff, and calibration errors."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.everyday", description="Measure everyday queries."
-    )
-    parser.add_argument("path", type=Path, help="the set, a JSON file")
+    parser = argparse.ArgumentParser(description="Measure everyday queries, or joins.")
+    parser.add_argument("paths", metavar="SET", type=Path, nargs="+", help="a JSON file")
     parser.add_argument("--encoder", action="store_true", help=f"with {ENCODER_NAME} as well")
-    given = parser.parse_args(argv)
-    dictionaries = json.loads(given.path.read_text("utf-8"))["dictionaries"]
-    answers = {system: list(_answers(system, dictionaries)) for system in _systems(given.encoder)}
-    first = next(iter(answers.values()))
-    kinds = list(dict.fromkeys(answer.kind for answer in first if answer.present))
-    print_report(
-        "hit@1 of queries that have a right key",
-        ["system", "all", *kinds],
-        [_hits(system, found, kinds) for system, found in answers.items()],
-    )
-    absent = sum(not answer.present for answer in first)
-    print_report(
-        "Answers by cutoff",
-        ["system", "cutoff", "right", "wrong", "refused", f"answered of {absent} without a key"],
-        [row for system, found in answers.items() for row in _counts(system, found)],
-    )
-    print_report(
-        "How far scores are from the share that is right, over all queries",
-        ["system", "calibration error"],
-        [[s.name, _error(found)] for s, found in answers.items() if s.is_probability],
-    )
+    parser.add_argument("--joins", action="store_true", help="join frames")
+    given = parser.parse_args()
+    systems = list(_joins() if given.joins else _systems(given.encoder))
+    for path in given.paths:
+        dictionaries = json.loads(path.read_text("utf-8"))["dictionaries"]
+        answers = {system: list(_answers(system, dictionaries)) for system in systems}
+        if not given.joins:
+            _print_hits(path.stem, answers)
+        absent = sum(not answer.present for answer in answers[systems[0]])
+        print_report(
+            f"{path.stem}: answers by cutoff",
+            [
+                "system",
+                "cutoff",
+                "right",
+                "wrong",
+                "refused",
+                f"answered of {absent} without a key",
+            ],
+            [row for system, found in answers.items() for row in _counts(system, found)],
+        )
 
 
 def _systems(encoder: bool) -> Iterator[System]:
     yield System("rapidfuzz WRatio", _by_rapidfuzz, (0.8, 0.9), False)
-    yield System("FuzzyDict", _by_dict, (0.02, 0.3, 0.5, 0.9))
+    yield System("FuzzyDict", _by_dict, _CUTOFFS)
     of_english = partial(_by_dict, embedding="english")
-    yield System('FuzzyDict, embedding="english"', of_english, (0.02, 0.3, 0.5, 0.9))
+    yield System('FuzzyDict, embedding="english"', of_english, _CUTOFFS)
     by_spelling = partial(_by_dict, scorer="spelling")
-    yield System('FuzzyDict, scorer="spelling"', by_spelling, (0.02, 0.3, 0.5, 0.9))
+    yield System('FuzzyDict, scorer="spelling"', by_spelling, _CUTOFFS)
     if encoder:
         model = sentence_encoder()
         cosine = partial(_by_dict, embedding=model, scorer="cosine")
         yield System(f"{ENCODER_NAME}, cosine", cosine, (0.4, 0.6), False)
-        yield System(
-            f"FuzzyDict, {ENCODER_NAME}", partial(_by_dict, embedding=model), (0.02, 0.5, 0.9)
-        )
+        of_model = partial(_by_dict, embedding=model)
+        yield System(f"FuzzyDict, {ENCODER_NAME}", of_model, (0.02, 0.5, 0.9))
+
+
+def _joins() -> Iterator[System]:
+    for cutoff in (0.0, *_CUTOFFS[1:]):
+        ours = partial(_by_join, partial(join, on="text", score_cutoff=cutoff))
+        yield System(f"fuzzydict.join, score_cutoff={cutoff:g}", ours, (0.0,))
+    if (skrub := optional("skrub")) is not None:
+        for most in _DISTANCES:
+            option = {} if most is None else {"max_dist": most}
+            theirs = partial(skrub.fuzzy_join, on="text", suffix="_right", **option)
+            name = ", ".join(["skrub.fuzzy_join", *(f"max_dist={d:g}" for d in option.values())])
+            yield System(name, partial(_by_join, theirs), (0.0,))
 
 
 def _by_rapidfuzz(keys: list[str], queries: list[str]) -> list[Scored]:
-    found = []
-    for query in queries:
-        [(key, score, _)] = process.extract(
-            query, keys, scorer=fuzz.WRatio, processor=utils.default_process, limit=1
-        )
-        found.append((key, score / 100))
-    return found
+    options: dict[str, Any] = {"scorer": fuzz.WRatio, "processor": utils.default_process}
+    found = [process.extract(query, keys, **options, limit=1) for query in queries]
+    return [(key, score / 100) for [(key, score, _)] in found]
 
 
 def _by_dict(keys: list[str], queries: list[str], **options: Any) -> list[Scored]:
     d = FuzzyDict(dict.fromkeys(keys), **options)
     found = d.most_similar(queries, topn=1)  # texts without words have none
-    return [(row[0].key, row[0].score) if row else ("", 0.0) for row in found]
+    return [(row[0].key, row[0].score) if row else _REFUSED for row in found]
+
+
+def _by_join(join_frames: Callable[..., Any], keys: list[str], queries: list[str]) -> list[Scored]:
+    import pandas as pd
+
+    left, right = pd.DataFrame({"text": queries}), pd.DataFrame({"text": keys})
+    found = join_frames(left, right)["text_right"]
+    return [_REFUSED if no else (key, 1) for key, no in zip(found, found.isna(), strict=True)]
 
 
 def _answers(system: System, dictionaries: list[dict[str, Any]]) -> Iterator[Answer]:
     for dictionary in dictionaries:
-        asked = dictionary["queries"]
-        found = system.ask(dictionary["keys"], [one["query"] for one in asked])
-        for one, (key, score) in zip(asked, found, strict=True):
-            yield Answer(one["kind"], bool(one["accept"]), score, key in one["accept"])
+        asked = {one["query"]: one for one in dictionary["queries"]}
+        found = system.ask(dictionary["keys"], list(asked))
+        for one, (key, score) in zip(asked.values(), found, strict=True):
+            yield Answer(one.get("kind", ""), bool(one["accept"]), score, key in one["accept"])
 
 
-def _hits(system: System, found: list[Answer], kinds: list[str]) -> list[object]:
-    present = [answer for answer in found if answer.present]
-    groups = [present, *([a for a in present if a.kind == kind] for kind in kinds)]
-    shares = [sum(answer.right for answer in group) / len(group) for group in groups]
-    return [system.name, *(f"{share:.3f}" for share in shares)]
+def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
+    """Print hit@1 by kind, and of the systems whose scores claim it how well they are calibrated.
+
+    The best key of a query without a right key is wrong.
+    """
+    first = next(iter(answers.values()))
+    kinds = list(dict.fromkeys(answer.kind for answer in first if answer.present))
+    rows = []
+    for system, found in answers.items():
+        present = [answer for answer in found if answer.present]
+        groups = [present, *([a for a in present if a.kind == kind] for kind in kinds)]
+        shares = [sum(answer.right for answer in group) / len(group) for group in groups]
+        scores = [max(answer.score, 0.0) for answer in found]
+        error = expected_calibration_error(scores, [answer.right for answer in found])
+        rows.append([system.name, *shares, error if system.is_probability else None])
+    print_report(f"{name}: hit@1", ["system", "all", *kinds, "calibration error"], rows)
 
 
 def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
@@ -138,11 +166,6 @@ def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
         refused = sum(answer.present for answer in found) - len(given)
         false = sum(answer.score >= cutoff for answer in found if not answer.present)
         yield [system.name, f"{cutoff:g}", right, len(given) - right, refused, false]
-
-
-def _error(found: list[Answer]) -> float:
-    """Return the calibration error, where the best key of a query without a key is wrong."""
-    return expected_calibration_error([a.score for a in found], [a.right for a in found])
 
 
 if __name__ == "__main__":

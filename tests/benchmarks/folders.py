@@ -3,11 +3,11 @@
     python -m tests.benchmarks.folders [--rows 2000000] [--distinct 20000] [--jobs 1 2]
     python -m tests.benchmarks.folders --rows 50000000 --distinct 50000 --jobs 1 --given
 
-The texts are made-up words with a letter changed, in a random order, against a dict of 2,000 such
-words. Each part has a million rows: a number, a text and an amount. The seconds of a step are those
-on the wall, and in brackets those that processors work in the main process. ``--alike`` compares
-each part with what the local ``fuzzydict map`` of it writes. ``--given`` measures all but lookups:
-any key is the answer.
+The texts are made-up words with a slip, in a random order, against a dict of 2,000 such words. Each
+part has a million rows: a number, a text and an amount. The seconds of a step are those on the
+wall, and in brackets those that processors work in the main process. ``--alike`` compares each part
+with what the local ``fuzzydict map`` of it writes. ``--given`` measures all but lookups: any key is
+the answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -31,28 +31,25 @@ from string import ascii_lowercase
 from fuzzydict import FuzzyDict, Match, Matcher
 from fuzzydict.io import folders
 from fuzzydict.io.columns import clean_column
-from fuzzydict.io.folders import map_parts
 
-from .report import print_report
-
-__all__ = ["main"]
+from .measuring import print_report
+from .queries import changed
 
 _KEYS = 2000
 _PART = 1_000_000  # rows
+_HEADER = ["looked up by", "read", "looked up", "written"]
+_HEADER += ["texts looked up", "processor of the busiest", "memory of the main process"]
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.folders",
-        description="Measure `fuzzydict map` of a folder.",
-    )
+    parser = argparse.ArgumentParser(description="Measure `fuzzydict map` of a folder.")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--distinct", type=int, default=20_000, help="different texts")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="numbers of processes")
     parser.add_argument("--alike", action="store_true", help="compare with the local map")
     parser.add_argument("--given", action="store_true", help="look nothing up")
-    options = parser.parse_args(argv)
+    options = parser.parse_args()
     if options.given:
         vars(folders)["best_keys"] = _any_keys
     with tempfile.TemporaryDirectory() as name:
@@ -68,15 +65,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             if options.alike:
                 print(f"parts that differ from the local map: {_differing(folder, jobs)}")
             shutil.rmtree(folder / f"out{jobs}")
-    print_report(
-        f"`fuzzydict map` of a folder of {options.rows:,} rows with {options.distinct:,} texts",
-        [
-            "looked up by",
-            *("read", "looked up", "written"),
-            *("texts looked up", "processor of the busiest", "memory of the main process"),
-        ],
-        rows,
-    )
+    what = f"a folder of {options.rows:,} rows with {options.distinct:,} texts"
+    print_report(f"`fuzzydict map` of {what}", _HEADER, rows)
 
 
 def _make(folder: Path, rows: int, distinct: int) -> None:
@@ -90,24 +80,17 @@ def _make(folder: Path, rows: int, distinct: int) -> None:
     FuzzyDict({word: place for place, word in enumerate(words)}).save(folder / "d.fuzzydict")
     texts: dict[str, None] = {}
     while len(texts) < distinct:
-        texts[_changed(chance.choice(words), chance)] = None
+        texts[changed(chance.choice(words), chance)] = None
     column = pa.array(list(texts))
     (folder / "in").mkdir()
     for part, first in enumerate(range(0, rows, _PART)):
         count = min(_PART, rows - first)
-        table = pa.table(
-            {
-                "number": pa.array(np.arange(first, first + count)),
-                "word": column.take(pa.array(numbers.integers(0, distinct, count))),
-                "amount": pa.array(numbers.random(count)),
-            }
-        )
-        parquet.write_table(table, folder / f"in/part-{part:04}.parquet")
-
-
-def _changed(word: str, chance: random.Random) -> str:
-    place = chance.randrange(len(word))
-    return word[:place] + chance.choice(ascii_lowercase) + word[place + 1 :]
+        columns = {
+            "number": pa.array(np.arange(first, first + count)),
+            "word": column.take(pa.array(numbers.integers(0, distinct, count))),
+            "amount": pa.array(numbers.random(count)),
+        }
+        parquet.write_table(pa.table(columns), folder / f"in/part-{part:04}.parquet")
 
 
 def _any_keys(d: FuzzyDict[int], texts: list[str]) -> list[Match | None]:
@@ -125,14 +108,13 @@ def _measured(folder: Path, jobs: int) -> list[str]:
         ended[step] = time.perf_counter(), time.process_time()
         looked_up = total if step == "looking up" else looked_up
 
+    file = folder / "d.fuzzydict"
+    d: FuzzyDict[int] = FuzzyDict.load(file)
     start = time.perf_counter(), time.process_time()
     with _processor_of_workers() as seconds:
-        map_parts(
-            FuzzyDict.load(folder / "d.fuzzydict"),
-            folder / "in",
-            "word",
-            folder / f"out{jobs}",
-            matcher=Matcher(folder / "d.fuzzydict"),
+        folders.map_parts(
+            *(d, folder / "in", "word", folder / f"out{jobs}"),
+            matcher=Matcher(file),
             jobs=jobs,
             progress=note,
         )

@@ -14,8 +14,8 @@ import argparse
 import io
 import random
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
 from fuzzydict.io.examples import read_examples
-from fuzzydict.io.records import as_json
 from fuzzydict.io.review import DecidedFile
 
 __all__ = ["FORMATS", "Report", "run"]
@@ -48,17 +47,7 @@ _TEXTS = {
 _PARTS = {
     "json": ["NaN", "1e999", "9" * 5000, "[" * 2000, '"\\ud800"', "-", "\\u", "{", "}", "]", '"'],
     "toml": [
-        "0x" + "f" * 5000,
-        "a." * 40,
-        "[[",
-        "]]",
-        "'''",
-        '"""',
-        "\\",
-        "{",
-        "}",
-        "nan",
-        "99:99",
+        *("0x" + "f" * 5000, "a." * 40, "[[", "]]", "'''", '"""', "\\", "{", "}", "nan", "99:99"),
     ],
     "yaml": [
         *("!!int", "!!set", "!!omap", "!!binary", "!!timestamp", "!!merge", "%YAML 1.1\n---\n"),
@@ -74,38 +63,28 @@ FORMATS = (*_TEXTS, "parquet")
 
 
 class Report(NamedTuple):
-    """What a run met, for one format."""
+    """How many files of a format there were, and how many were read by some reader."""
 
     form: str
     files: int
     read: int
-    slowest: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.form}: {self.files} files, {self.read} read by some reader, the others "
-            f"refused; the slowest took {self.slowest:.2f} s"
-        )
 
 
 def run(form: str, seed: int, count: int, folder: Path) -> Report:
     """Read ``count`` files of a format; raise what was not expected."""
-    path, found, slowest = folder / f"file.{form}", 0, 0.0
-    make = _parquet_maker() if form == "parquet" else _text_maker(form)
+    path, found = folder / f"file.{form}", 0
+    make = _parquet_maker() if form == "parquet" else partial(_mutated, form)
     readers = _readers(form, folder)
     for number in range(count):
         path.write_bytes(make(random.Random(f"{seed} {form} {number}")))
-        began = time.monotonic()
         try:
-            outcomes = [_is_read(reader, path) for reader in readers]
+            found += any(list(map(partial(_is_read, path), readers)))
         except Exception as error:
             raise RuntimeError(f"seed {seed}, {form}, file {number}") from error
-        found += any(outcomes)
-        slowest = max(slowest, time.monotonic() - began)
-    return Report(form, count, found, slowest)
+    return Report(form, count, found)
 
 
-def _is_read(reader: Callable[[Path], object], path: Path) -> bool:
+def _is_read(path: Path, reader: Callable[[Path], object]) -> bool:
     try:
         reader(path)
     except FileFormatError as error:
@@ -119,9 +98,7 @@ def _readers(form: str, folder: Path) -> list[Callable[[Path], object]]:
     d = FuzzyDict({"a": 1, "b": 2})
 
     def as_dict(path: Path) -> None:
-        content = read_dict(path)
-        if not all(type(key) is str for key in content) or "\n" in as_json(content):
-            raise AssertionError("keys are texts, and a dict has a line")
+        assert all(type(key) is str for key in read_dict(path)), "keys are texts"
 
     def as_table(path: Path) -> None:
         clean_column(d, path, "query", folder / "out")
@@ -133,37 +110,27 @@ def _readers(form: str, folder: Path) -> list[Callable[[Path], object]]:
     return [as_dict, as_table, read_examples, lambda path: DecidedFile(path, d)]
 
 
-def _text_maker(form: str) -> Callable[[random.Random], bytes]:
-    def make(chance: random.Random) -> bytes:
-        text = chance.choice(_TEXTS[form])
-        for _ in range(chance.choice([1, 1, 1, 1, 2, 3])):
-            start, end = sorted(chance.choices(range(len(text) + 1), k=2))
-            end = min(end, start + chance.choice([0, 1, 2, 12]))
-            part = text[start:end]
-            new = chance.choice(
-                ["", part * 2, part[::-1], chance.choice(_SIGNS), chance.choice(_PARTS[form])]
-            )
-            text = text[:start] + new + text[end:]
-        data = text.encode("utf-8")
-        if chance.random() < 0.05:
-            data = data[: chance.randrange(len(data) + 1)] + bytes([chance.randrange(128, 256)])
-        return data
-
-    return make
+def _mutated(form: str, chance: random.Random) -> bytes:
+    """Return a text of which parts are cut, repeated, turned round or replaced."""
+    text = chance.choice(_TEXTS[form])
+    for _ in range(chance.choice([1, 1, 1, 1, 2, 3])):
+        start, end = sorted(chance.choices(range(len(text) + 1), k=2))
+        end = min(end, start + chance.choice([0, 1, 2, 12]))
+        part = text[start:end]
+        signs = [chance.choice(_SIGNS), chance.choice(_PARTS[form])]
+        text = text[:start] + chance.choice(["", part * 2, part[::-1], *signs]) + text[end:]
+    data = text.encode("utf-8")
+    if chance.random() < 0.05:
+        data = data[: chance.randrange(len(data) + 1)] + bytes([chance.randrange(128, 256)])
+    return data
 
 
 def _parquet_maker() -> Callable[[random.Random], bytes]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    table = pa.table(
-        {
-            "query": ["a", "x", None, "b"] * 5,
-            "n": list(range(20)),
-            "l": [[1, 2], [], None, [3]] * 5,
-            "s": [{"a": 1, "b": "x"}] * 20,
-        }
-    )
+    columns: dict[str, Any] = {"query": ["a", "x", None, "b"] * 5, "n": list(range(20))}
+    columns |= {"l": [[1, 2], [], None, [3]] * 5, "s": [{"a": 1, "b": "x"}] * 20}
     files = []
     for options in (
         {},
@@ -172,7 +139,7 @@ def _parquet_maker() -> Callable[[random.Random], bytes]:
         {"compression": "none", "row_group_size": 5, "store_schema": False},
     ):
         file = io.BytesIO()
-        parquet.write_table(table, file, **options)
+        parquet.write_table(pa.table(columns), file, **options)
         files.append(file.getvalue())
 
     def make(chance: random.Random) -> bytes:
@@ -190,15 +157,14 @@ def _parquet_maker() -> Callable[[random.Random], bytes]:
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Read damaged files.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--format", choices=FORMATS, action="append")
     options = parser.parse_args()
-    print(f"seed {options.seed}")
     with tempfile.TemporaryDirectory() as folder:
         for form in options.format or FORMATS:
-            print(run(form, options.seed, options.count, Path(folder)), flush=True)
+            print(f"seed {options.seed}, {run(form, options.seed, options.count, Path(folder))}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How long it takes to read hostile files: each attack at sizes that double, beside honest files.
 
-    python -m tests.benchmarks.hostile_files [--format toml]... [--bytes 100000] [--markdown]
+    python -m tests.benchmarks.hostile_files [--format toml]... [--bytes 100000]
 
 What is told is processor time, the fastest of three, and the most by which it grew when the size
 doubled: 2 where the time is linear, 4 where it is the square. Short times are mostly noise.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzydict import FileFormatError, FuzzyDict
-from fuzzydict.evaluation.evaluate import markdown_table, text_table
+from fuzzydict.evaluation.evaluate import text_table
 from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
 
@@ -182,13 +182,12 @@ def _table(forms: list[str], size: int) -> Iterator[list[object]]:
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Measure hostile files.")
     parser.add_argument("--format", choices=ATTACKS, action="append")
     parser.add_argument("--bytes", type=int, default=250_000, help="of the smallest of three sizes")
-    parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     rows = list(_table(options.format or list(ATTACKS), options.bytes))
-    print((markdown_table if options.markdown else text_table)(_HEADER, rows, names=2))
+    print(text_table(_HEADER, rows, names=2))
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from fuzzydict import FuzzyDict
 
-__all__ = ["KINDS", "Row", "main", "measure"]
+from .measuring import timed
 
-MEGABYTE = 1_000_000
+__all__ = ["KINDS", "Row", "main", "measure", "texts"]
+
 _SEED = 1
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _LONG = 1000  # characters of a long text
@@ -105,18 +106,12 @@ def _one_changed(chance: Chance) -> str:
 
 
 class Row(NamedTuple):
-    """How long a kind of texts took, in seconds of the processor.
+    """How long a kind of texts took, in seconds of the processor, each in turn.
 
-    Attributes:
-        kind: its name.
-        keys: the number of keys.
-        as_keys: to make a dict of them and read it once.
-        as_query: to read one query that is all of them joined, and one of them, and explain it.
-        listed: the number of queries of the list.
-        as_list: to read them against a few keys of the same kind.
+    To make a dict of so many keys and read it once; to read one query that is all of them joined,
+    and one of them, and explain it; to read a list of queries against a few keys of the same kind.
     """
 
-    kind: str
     keys: int
     as_keys: float
     as_query: float
@@ -140,43 +135,33 @@ def measure(kind: str, size: int) -> Row:
     """Read texts of a kind as keys, as a query and as a list."""
     keys = texts(kind, size)
 
-    def read(keys: Sequence[str], *queries: str | list[str]) -> FuzzyDict[float]:
+    def made(keys: Sequence[str]) -> FuzzyDict[float]:
         d = FuzzyDict(dict.fromkeys(keys, 1.0), score_cutoff=0)
-        for query in queries:
-            d.nearest(query)
+        d.nearest("colour")
         return d
 
-    as_keys = _seconds(lambda: read(keys, "colour"))
-    few = read(keys[:48], "colour")
+    as_keys = timed(lambda: made(keys), time.process_time)
+    few = made(keys[:48])
     one = keys[-1] + " x"
-    as_query = _seconds(lambda: (few.nearest(f"{one} {' '.join(keys)}"), few.explain(one)))
+    joined = f"{one} {' '.join(keys)}"
+    as_query = timed(lambda: (few.nearest(joined), few.explain(one)), time.process_time)
     several = [f"{text} y" for text in keys[-_LISTED:]]
-    as_list = _seconds(lambda: few.nearest(several))
-    return Row(kind, len(keys), as_keys, as_query, len(several), as_list)
-
-
-def _seconds(do: Callable[[], object]) -> float:
-    begun = time.process_time()
-    do()
-    return time.process_time() - begun
+    as_list = timed(lambda: few.nearest(several), time.process_time)
+    return Row(len(keys), as_keys, as_query, len(several), as_list)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hostile_texts")
-    parser.add_argument("--bytes", type=int, default=MEGABYTE, help="the size of the keys")
+    parser = argparse.ArgumentParser(description="Measure texts made to be slow.")
+    parser.add_argument("--bytes", type=int, default=1_000_000, help="the size of the keys")
     parser.add_argument("--only", nargs="+", choices=KINDS, metavar="KIND", help="these kinds")
     given = parser.parse_args(argv)
     FuzzyDict({"color": 1.0, "top speed": 2.0}).nearest("colour")  # open what is opened once
     print(f"{given.bytes:,} bytes of each kind, seed {_SEED}; seconds of the processor\n")
     print(f"{'kind':25} {'keys':>8} {'read':>7} {'a query':>8} {'queries':>8} {'a list':>7}")
     for kind in given.only or KINDS:
-        row = measure(kind, given.bytes)
-        print(
-            f"{row.kind:25} {row.keys:8,} {row.as_keys:7.2f} {row.as_query:8.2f} "
-            f"{row.listed:8,} {row.as_list:7.2f}",
-            flush=True,
-        )
+        keys, as_keys, as_query, listed, as_list = measure(kind, given.bytes)
+        print(f"{kind:25} {keys:8,} {as_keys:7.2f} {as_query:8.2f} {listed:8,} {as_list:7.2f}")
 
 
 if __name__ == "__main__":

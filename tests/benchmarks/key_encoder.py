@@ -15,47 +15,39 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import resources
-from importlib.util import find_spec
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from fuzzydict import FuzzyKeyEncoder
 
-from .report import print_report
-from .spellings import slip
-
-__all__ = ["main"]
+from .measuring import optional, print_report
+from .queries import changed
 
 _SLIPS = {"no slip": 0, "one slip": 1, "two slips": 2}
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.key_encoder", description="Measure `FuzzyKeyEncoder`."
-    )
+    parser = argparse.ArgumentParser(description="Measure `FuzzyKeyEncoder`.")
     parser.add_argument("--rows", type=int, default=200, help="rows to learn from")
     parser.add_argument("--asked", type=int, default=500, help="rows to classify")
     parser.add_argument("--draws", type=int, default=10)
-    options = parser.parse_args(argv)
-    is_light = light_colors()
+    options = parser.parse_args()
+    is_light = _light_colors()
     table = [
-        [name, *(told(make, is_light, slips, options) for slips in _SLIPS.values())]
-        for name, make in encoders(list(is_light)).items()
+        [name, *(_told(make, is_light, slips, options) for slips in _SLIPS.values())]
+        for name, make in _encoders(list(is_light)).items()
     ]
     title = f"Share classified right, learned from {options.rows} rows, {options.draws} draws"
     print_report(title, ["encoder", *_SLIPS], table)
 
 
-def light_colors() -> dict[str, bool]:
+def _light_colors() -> dict[str, bool]:
     """Return of each colour whether it is lighter than half of them."""
     file = resources.files("fuzzydict.data") / "colors.json"
     colors = json.loads(file.read_text("utf-8"))
@@ -63,53 +55,55 @@ def light_colors() -> dict[str, bool]:
     return dict(zip(colors, (luminance > np.median(luminance)).tolist(), strict=True))
 
 
-def encoders(keys: list[str]) -> dict[str, Callable[[], Any]]:
+def _encoders(keys: list[str]) -> dict[str, Callable[[], Any]]:
     """Return what makes each encoder, by its name."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+    def of_column(encoder: Any) -> Any:
+        """Return an encoder that takes a column as one that takes a table of one column."""
+        return make_pipeline(FunctionTransformer(itemgetter("color")), encoder)
+
     found: dict[str, Callable[[], Any]] = {
         "`OneHotEncoder`": lambda: OneHotEncoder(handle_unknown="ignore"),
     }
-    if find_spec("skrub"):
-        import skrub
-
+    if (skrub := optional("skrub")) is not None:
         found["skrub `MinHashEncoder`"] = lambda: of_column(skrub.MinHashEncoder())
         found["skrub `GapEncoder`"] = lambda: of_column(skrub.GapEncoder(random_state=0))
         found["skrub `StringEncoder`"] = lambda: of_column(skrub.StringEncoder(random_state=0))
-    return {
-        **found,
-        "`FuzzyKeyEncoder`, weights over what was seen": lambda: FuzzyKeyEncoder(output="weights"),
-        "`FuzzyKeyEncoder`, weights over the right names": lambda: FuzzyKeyEncoder(
-            keys, output="weights"
-        ),
-    }
+    seen, named = (
+        "`FuzzyKeyEncoder`, weights over " + of for of in ("what was seen", "the right names")
+    )
+    found[seen] = lambda: FuzzyKeyEncoder(output="weights")
+    found[named] = lambda: FuzzyKeyEncoder(keys, output="weights")
+    return found
 
 
-def of_column(encoder: Any) -> Any:
-    """Return an encoder that takes a column as one that takes a table of one column."""
-    return make_pipeline(FunctionTransformer(itemgetter("color")), encoder)
-
-
-def told(
+def _told(
     make: Callable[[], Any], is_light: dict[str, bool], slips: int, options: argparse.Namespace
 ) -> str:
     """Return the share that is classified right, of several draws."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     shares = []
     for draw in range(options.draws):
         chance = random.Random(draw)
-        rows, target = typed(is_light, slips, options.rows, chance)
-        asked, right = typed(is_light, slips, options.asked, chance)
+        rows, target = _typed(is_light, slips, options.rows, chance)
+        asked, right = _typed(is_light, slips, options.asked, chance)
         model = make_pipeline(make(), LogisticRegression(max_iter=1000)).fit(rows, target)
         shares.append(model.score(asked, right))
     return f"{np.mean(shares):.3f} ± {np.std(shares):.3f}"
 
 
-def typed(
+def _typed(
     is_light: dict[str, bool], slips: int, count: int, chance: random.Random
 ) -> tuple[pd.DataFrame, list[bool]]:
     """Return so many rows of colours with slips, and whether they are light."""
     names = chance.choices(list(is_light), k=count)
     texts = list(names)
     for _ in range(slips):
-        texts = [slip(text, chance) for text in texts]
+        texts = [changed(text, chance) for text in texts]
     return pd.DataFrame({"color": texts}), [is_light[name] for name in names]
 
 

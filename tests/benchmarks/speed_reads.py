@@ -1,4 +1,4 @@
-"""Reads: an exact hit, fuzzy ones new and repeated, many at once, pooled."""
+"""Reads: an exact hit, fuzzy ones new and repeated, many at once, pooled, by vectors given."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ import timeit
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle, islice
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from fuzzydict import FuzzyDict
+from fuzzydict import FuzzyDict, attention
 
-from . import turns
-from .memory import key_texts
-from .speed_data import Sizes, keys_of
-from .speed_queries import KINDS, SLIPS, Kind, any_slips, in_turns
-from .turns import Case, Run, each
+from .measuring import Case, Run, each, optional
+from .queries import KINDS, SLIPS, Kind, any_slips, in_turns, key_texts, keys_of
 
-__all__ = ["exact", "first", "millions", "phrases", "pooling", "several", "similar"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
+__all__ = ["attending", "exact", "first", "given", "millions", "phrases", "pooling", "several"]
+__all__ += ["Given", "similar"]
+
+Counts = Sequence[int] | None
+Search = Callable[[Any], object]  # of vectors (L, E)
+
+_SAMPLES = 21
 _WARM = 48  # reads before the first that is measured: what they set up once is no read's cost
 _DICTS = 100  # of ten keys, and fewer of more: ten keys alone have too few different slips
 _MANY = 10_000  # keys from which on a read is measured alone, not with others
-
-_EXTRACT = "rapidfuzz extractOne"
+_HITS = 100_000  # exact ones of a sample
+_BATCH = 256  # queries at once
+_SIZE = 100  # numbers of a vector that is given
+_GRAPHS = 100_000  # keys at most for engines that build graphs, which takes them minutes
+_LOOPS = 1_000  # and for what compares with key after key, in Python
 
 
 class Asked(NamedTuple):
@@ -36,94 +45,58 @@ class Asked(NamedTuple):
     query: str
 
 
-def exact(sizes: Sizes) -> Iterator[Case]:
+# ---- one read -----------------------------------------------------------------------------
+
+
+def exact(keys: Counts) -> Iterator[Case]:
     """Measure ``d[key]``."""
-    plain = dict.fromkeys(keys_of(sizes.middle), 0)
-    d, key = FuzzyDict(plain), next(iter(plain))
-    runs = (
-        partial(timeit.Timer("d[key]", globals={"d": one, "key": key}).timeit, sizes.hits)
-        for one in (d, plain)
-    )
-    what = f"exact hit `d[key]`, {sizes.middle:,} keys"
-    yield Case(what, next(runs), {"dict": next(runs)}, sizes.samples, sizes.hits)
+    for count in keys or (1_000,):
+        plain = dict.fromkeys(keys_of(count), 0)
+        d, key = FuzzyDict(plain), next(iter(plain))
+        ours, theirs = (
+            partial(timeit.Timer("d[key]", globals={"d": one, "key": key}).timeit, _HITS)
+            for one in (d, plain)
+        )
+        yield Case(f"exact hit `d[key]`, {count:,} keys", ours, {"dict": theirs}, times=_HITS)
 
 
-def first(sizes: Sizes) -> Iterator[Case]:
+def first(keys: Counts) -> Iterator[Case]:
     """Measure ``d[query]`` by kind of query, among keys of one word."""
-    for count in sizes.keys:
-        yield from _by_kind(_dicts_of(count, keys_of), sizes.samples)
+    for count in keys or (10, 100, 1_000):
+        yield from _by_kind(_dicts_of(count, keys_of))
 
 
-def phrases(sizes: Sizes) -> Iterator[Case]:
+def phrases(keys: Counts) -> Iterator[Case]:
     """Measure the same among keys of two words."""
-    for count in sizes.phrases:
-        samples = sizes.samples if count <= _MANY else 3 * sizes.samples
+    for count in keys or (10, 1_000, 100_000):
+        samples = _SAMPLES if count <= _MANY else 3 * _SAMPLES
         yield from _by_kind(_dicts_of(count, key_texts), samples)
 
 
-def millions(sizes: Sizes) -> Iterator[Case]:
+def millions(keys: Counts) -> Iterator[Case]:
     """Measure the same among the most keys, which takes a minute to make."""
-    yield from _by_kind(_dicts_of(sizes.most, key_texts), sizes.samples)
+    for count in keys or (1_000_000,):
+        yield from _by_kind(_dicts_of(count, key_texts))
 
 
-def _by_kind(dicts: list[FuzzyDict[int]], samples: int) -> Iterator[Case]:
+def _by_kind(dicts: list[FuzzyDict[int]], samples: int = _SAMPLES) -> Iterator[Case]:
     """Measure reads of queries that were never asked, by kind, and of twenty that were."""
-    count = len(dicts[0])
+    count, peer = len(dicts[0]), "rapidfuzz extractOne"
     among, times = f"{count:,} keys", 1 if count > _MANY else 10
+
+    def read(asked: Asked) -> None:
+        asked.d.get(asked.query)
+
+    def extract(asked: Asked) -> None:
+        process.extractOne(asked.query, asked.keys, scorer=fuzz.ratio)
+
     for name, kind in KINDS.items():
         asked = _asked(dicts, kind, (samples + 1) * times)
-        ours, theirs = each(_read, asked, times), each(_extract, asked, times)
-        yield Case(name, ours, {_EXTRACT: theirs}, samples, times, among=among)
+        ours, theirs = each(read, asked, times), each(extract, asked, times)
+        yield Case(name, ours, {peer: theirs}, samples, times, among=among)
     asked = _asked(dicts[:1], any_slips, 20)
-    ours, theirs = each(_read, cycle(asked), 200), each(_extract, cycle(asked), times)
-    yield Case("asked before", ours, {_EXTRACT: theirs}, samples, 200, times, among=among)
-
-
-def similar(sizes: Sizes) -> Iterator[Case]:
-    """Measure the ten best."""
-    keys = keys_of(sizes.middle)
-    d, queries = _dict_of(keys), list(islice(any_slips(keys), (sizes.samples + 1) * 10))
-    theirs = each(lambda q: process.extract(q, keys, scorer=fuzz.ratio, limit=10), queries, 10)
-    what = f"`most_similar`, ten of {sizes.middle:,} keys"
-    ours = each(d.most_similar, queries, 10)
-    yield Case(what, ours, {"rapidfuzz extract": theirs}, sizes.samples, 10)
-
-
-def several(sizes: Sizes) -> Iterator[Case]:
-    """Measure a list of queries, read at once: the best keys, and the values."""
-    kinds: dict[str, Kind] = {slip: partial(any_slips, which=[slip]) for slip in SLIPS}
-    kinds |= {n: kind for n, kind in KINDS.items() if not n.startswith(tuple(SLIPS))}
-    for count in sizes.larger:
-        keys = keys_of(count)
-        d = _dict_of(keys)
-        samples = 3 if count > _MANY else 5
-        for name, kind in kinds.items():
-            for method, read in (("most_similar", _best_of_each), ("get_many", _value_of_each)):
-                lists = _lists(kind(keys), samples + 1, sizes.batch)
-                yield Case(
-                    name,
-                    each(partial(read, d), lists),
-                    {"rapidfuzz cdist": each(partial(_cdist, keys), lists)},
-                    samples,
-                    sizes.batch,
-                    among=f"{method}, {count:,} keys",
-                )
-
-
-def pooling(sizes: Sizes) -> Iterator[Case]:
-    """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
-    for count in sizes.larger:
-        keys = keys_of(count)
-        numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
-        d = FuzzyDict(zip(keys, numbers, strict=True), scorer="scaled_dot")
-        asked = list(islice(any_slips(keys), sizes.batch))
-        seen = d.attend(asked)
-        for queries, samples in ((asked[:1], sizes.samples), (asked, 5)):
-            ours: Run = partial(d.pool, queries)
-            vectors = np.stack([one.query for one in seen[: len(queries)]])
-            theirs = _torch_pooling(vectors, seen[0].keys, numbers)
-            what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
-            yield Case(what, ours, {"torch SDPA, vectors given": theirs}, samples)
+    ours, theirs = each(read, cycle(asked), 200), each(extract, cycle(asked), times)
+    yield Case("asked before", ours, {peer: theirs}, samples, 200, times, among)
 
 
 def _dicts_of(count: int, make: Callable[[int, int], list[str]]) -> list[FuzzyDict[int]]:
@@ -154,37 +127,193 @@ def _asked(dicts: Sequence[FuzzyDict[int]], kind: Kind, count: int) -> list[Aske
     return sorted(found, key=lambda asked: id(asked.d))
 
 
-def _lists(queries: Iterator[str], count: int, length: int) -> list[list[str]]:
-    found = list(islice(queries, count * length))
-    if len(found) < count * length:
-        raise RuntimeError(f"there are too few queries for {count} lists of {length}")
-    return [found[start : start + length] for start in range(0, len(found), length)]
+def similar(keys: Counts) -> Iterator[Case]:
+    """Measure the ten best."""
+    for count in keys or (1_000,):
+        names = keys_of(count)
+        d, queries = _dict_of(names), list(islice(any_slips(names), (_SAMPLES + 1) * 10))
+        extract = partial(process.extract, choices=names, scorer=fuzz.ratio, limit=10)
+        peers = {"rapidfuzz extract": each(extract, queries, 10)}
+        ours = each(d.most_similar, queries, 10)
+        yield Case(f"`most_similar`, ten of {count:,} keys", ours, peers, times=10)
 
 
-def _read(asked: Asked) -> None:
-    asked.d.get(asked.query)
+# ---- many at once, and pooled -------------------------------------------------------------
 
 
-def _extract(asked: Asked) -> None:
-    process.extractOne(asked.query, asked.keys, scorer=fuzz.ratio)
+def several(keys: Counts) -> Iterator[Case]:
+    """Measure a list of queries, read at once: the best keys, and the values."""
+    kinds: dict[str, Kind] = {slip: partial(any_slips, which=[slip]) for slip in SLIPS}
+    kinds |= {n: kind for n, kind in KINDS.items() if not n.startswith(tuple(SLIPS))}
+    for count in keys or (1_000, 100_000):
+        names = keys_of(count)
+        d = _dict_of(names)
+        samples = 3 if count > _MANY else 5
+        reads: dict[str, Callable[[Any], object]] = {
+            "most_similar": partial(d.most_similar, topn=1),
+            "get_many": d.get_many,
+        }
+
+        def cdist(queries: list[str], names: list[str] = names) -> None:
+            process.cdist(queries, names, scorer=fuzz.ratio).argmax(axis=1)
+
+        for name, kind in kinds.items():
+            for method, read in reads.items():
+                found = list(islice(kind(names), (samples + 1) * _BATCH))
+                lists = [found[i : i + _BATCH] for i in range(0, len(found), _BATCH)]
+                ours, peers = each(read, lists), {"rapidfuzz cdist": each(cdist, lists)}
+                among = f"{method}, {count:,} keys"
+                yield Case(name, ours, peers, samples, _BATCH, among=among)
 
 
-def _best_of_each(d: FuzzyDict[int], queries: list[str]) -> None:
-    d.most_similar(queries, 1)
+def pooling(keys: Counts) -> Iterator[Case]:
+    """Measure a pooled value, by a dot product that is scaled, beside torch on the same arrays."""
+    for count in keys or (1_000, 100_000):
+        names = keys_of(count)
+        numbers = np.random.default_rng(0).standard_normal((count, 8), dtype=np.float32)
+        d = FuzzyDict(zip(names, numbers, strict=True), scorer="scaled_dot")
+        asked = list(islice(any_slips(names), _BATCH))
+        seen = d.attend(asked)
+        for queries, samples in ((asked[:1], _SAMPLES), (asked, 5)):
+            vectors = np.stack([one.query for one in seen[: len(queries)]])
+            peers = {"torch SDPA, vectors given": _by_torch(vectors, seen[0].keys, numbers)}
+            what = f"`pool` of {len(queries)}, scaled dot, {count:,} keys"
+            yield Case(what, partial(d.pool, queries), peers, samples)
 
 
-def _value_of_each(d: FuzzyDict[int], queries: list[str]) -> None:
-    d.get_many(queries)
+def attending(keys: Counts) -> Iterator[Case]:
+    """Measure `attention` on arrays."""
+    for count in keys or (100_000,):
+        random = np.random.default_rng(0)
+        key, value = (random.standard_normal((count, 64), dtype=np.float32) for _ in range(2))
+        for queries in (1, _BATCH):
+            query = random.standard_normal((queries, 64), dtype=np.float32)
+            peers = {"torch SDPA": _by_torch(query, key, value)}
+            what = f"`attention` of {queries}, {count:,} keys of 64 numbers"
+            yield Case(what, partial(attention, query, key, value), peers)
 
 
-def _cdist(keys: list[str], queries: list[str]) -> None:
-    process.cdist(queries, keys, scorer=fuzz.ratio).argmax(axis=1)
-
-
-def _torch_pooling(query: Any, keys: Any, values: Any) -> Run | None:
-    torch = turns.optional("torch")
+def _by_torch(*arrays: Any) -> Run | None:
+    """Return a run of torch's scaled dot product attention of query, key and value."""
+    torch = optional("torch")
     if torch is None:
         return None
     # Four axes, for torch has its fast kernel for these alone.
-    tensors = [torch.from_numpy(np.array(array))[None, None] for array in (query, keys, values)]
+    tensors = [torch.from_numpy(np.array(array))[None, None] for array in arrays]
     return partial(torch.nn.functional.scaled_dot_product_attention, *tensors)
+
+
+# ---- vectors given ------------------------------------------------------------------------
+
+
+class Given:
+    """Keys "0", "1", ... and vectors for them and for queries, which are texts "+ key"."""
+
+    def __init__(self, count: int, size: int = _SIZE) -> None:
+        random = np.random.default_rng(0)
+        self.keys = [str(number) for number in range(count)]
+        self.vectors = random.standard_normal((count, size), dtype=np.float32)
+        self.vectors /= np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        self._noise = random.standard_normal((1009, size), dtype=np.float32) / size**0.5
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of keys, and of queries: the key's with some noise."""
+        rows = np.array([int(text.lstrip("+ ")) for text in texts])
+        asked = np.array([text[0] == "+" for text in texts])
+        found: NDArray[np.float32] = self.vectors[rows]
+        found += self._noise[rows % len(self._noise)] * asked[:, None]
+        return found
+
+    def queries(self) -> Iterator[str]:
+        """Yield queries without end, none twice before all have come."""
+        order = np.random.default_rng(1).permutation(len(self.keys))
+        return (f"+ {number}" for number in cycle(order.tolist()))
+
+    def lists(self) -> Iterator[list[str]]:
+        """Yield lists of queries without end."""
+        queries = self.queries()
+        return iter(lambda: list(islice(queries, _BATCH)), [])
+
+
+def given(keys: Counts) -> Iterator[Case]:
+    """Measure reads of one query and of many; the peers look vectors up as the dict does."""
+    for count in keys or (1_000, 100_000, 1_000_000):
+        data = Given(count)
+        searches = _searches(data.vectors, graphs=count <= _GRAPHS)
+        times = max(1, min(10, 100_000 // count))
+        for scorer in ("cosine", "dot"):
+            d = FuzzyDict(dict.fromkeys(data.keys, 0), embedding=data.encode, scorer=scorer)
+            d.get("+ 0")
+            what = f"vectors given, {scorer}, {count:,} keys of {_SIZE} numbers"
+            peers: dict[str, Run | None] = {
+                name: search and each(partial(_one, search, data), data.queries(), times)
+                for name, search in searches.items()
+            }
+            if scorer == "cosine" and count <= _LOOPS:
+                peers["semantic-dictionary"] = _semantic_dictionary(data, times)
+            yield Case(what, each(d.get, data.queries(), times), peers, times=times)
+        best = partial(FuzzyDict(d, embedding=data.encode, scorer="cosine").most_similar, topn=1)
+        best("+ 0")
+        peers = {
+            name: search and each(partial(_many, search, data), data.lists())
+            for name, search in searches.items()
+        }
+        what = f"vectors given, cosine, {count:,} keys of {_SIZE} numbers; {_BATCH} at once, of one"
+        yield Case(what, each(best, data.lists()), peers, 5, _BATCH)
+
+
+def _one(search: Search, data: Given, query: str) -> object:
+    return search(data.encode([query]))
+
+
+def _many(search: Search, data: Given, queries: list[str]) -> object:
+    return search(data.encode(queries))
+
+
+def _semantic_dictionary(data: Given, times: int) -> Run | None:
+    found = optional("semantic_dictionary")
+    if found is None:
+        return None
+    model = SimpleNamespace(encode=lambda text: data.encode([text])[0])
+    d = found.SemanticDictionary(model, 0.0, dict.fromkeys(data.keys, 0))
+    return each(d.get, data.queries(), times)
+
+
+def _searches(vectors: Any, *, graphs: bool) -> dict[str, Search | None]:
+    """Return what finds the nearest of ``vectors`` with each engine, None where not installed."""
+    makers = {"faiss flat": _faiss, "usearch exact": _usearch_exact}
+    makers |= {"usearch HNSW": _usearch, "hnswlib HNSW": _hnswlib} if graphs else {}
+    return {name: make(vectors) for name, make in makers.items()}
+
+
+def _faiss(vectors: Any) -> Search | None:
+    if (faiss := optional("faiss")) is None:
+        return None
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    return lambda query: index.search(query, 1)
+
+
+def _usearch_exact(vectors: Any) -> Search | None:
+    usearch = optional("usearch.index")
+    return usearch and (
+        lambda query: usearch.search(vectors, query, 1, usearch.MetricKind.IP, exact=True)
+    )
+
+
+def _usearch(vectors: Any) -> Search | None:
+    if (usearch := optional("usearch.index")) is None:
+        return None
+    index = usearch.Index(ndim=vectors.shape[1], metric="ip", dtype="f32")
+    index.add(np.arange(len(vectors)), vectors)
+    return lambda query: index.search(query, 1)
+
+
+def _hnswlib(vectors: Any) -> Search | None:
+    if (hnswlib := optional("hnswlib")) is None:
+        return None
+    index = hnswlib.Index(space="ip", dim=vectors.shape[1])
+    index.init_index(max_elements=len(vectors))
+    index.add_items(vectors)
+    index.set_ef(64)
+    return lambda query: index.knn_query(query, k=1)

@@ -5,8 +5,7 @@
 A dict of keys of two words each is written into an empty store, and asked by `connect`: for keys
 with a slip, for keys of which a word is replaced by a synonym of WordNet, and for a word of a key
 beside another word. Told are the time of a query, how often the best key is that of a `FuzzyDict`
-which compares with all keys, how far its score is off, and which share of the keys nearest by
-vector, and of those most alike by n-grams, the store found. No query is asked twice.
+which compares with all keys, and how far its score is off. No query is asked twice.
 """
 
 from __future__ import annotations
@@ -20,45 +19,31 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict import Brown, FuzzyDict, RemoteDict
-from fuzzydict.stores.remote import open_store
+from fuzzydict import FuzzyDict, RemoteDict, connect
 
-from .development import wordnet_synonyms
-from .engines import texts
-from .report import print_report
-from .speed_queries import any_slips
-from .turns import figures, processor_time, shown
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fuzzydict.stores.base import Hits, Search, Store
-    from fuzzydict.stores.where import Condition
-
-__all__ = ["ENGINES", "main"]
+from .measuring import figures, print_report, processor_time, shown
+from .queries import any_slips, key_texts, sharing_a_word
+from .wordnet import wordnet_synonyms
 
 _WARM = 20  # queries before the first that counts
-_CLOSE = 1e-3  # cosines that halves of floats cannot tell apart
-_HEADER = (
-    *("keys", "queries", "a read", "p95", "processor here", "best key found", "score off by (p95)"),
-    *("of the nearest", "of the most alike"),
-)
+_HEADER = ["keys", "queries", "a read", "p95", "processor here", "best key found"]
+_HEADER += ["score off by (p95)"]
 
 
 class Engine(NamedTuple):
     """An empty store to measure.
 
     Attributes:
-        store: the store.
+        remote: the dict in it.
         settle: builds what the engine would build in the background.
         size: tells the bytes that it takes on the disk.
     """
 
-    store: Store
+    remote: RemoteDict
     settle: Callable[[], None]
     size: Callable[[], int]
 
@@ -78,7 +63,7 @@ def _postgres() -> Engine:
     running.run("ALTER SYSTEM SET shared_buffers = '2GB'")
     running.kill()
     running.start()
-    return Engine(open_store(running.url(table="keys")), lambda: None, size)
+    return Engine(connect(running.url(table="keys"), create=True), lambda: None, size)
 
 
 def _qdrant() -> Engine:
@@ -94,78 +79,35 @@ def _qdrant() -> Engine:
         return sum(path.stat().st_blocks * 512 for path in files)
 
     client: Any = EdgeClient(folder)
-    return Engine(QdrantStore(client, "keys"), client.optimize, size)
+    remote = RemoteDict(QdrantStore(client, "keys")).open(create=True)
+    return Engine(remote, client.optimize, size)
 
 
-ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
+_ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure an engine and print what was found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.stores", description=__doc__)
-    parser.add_argument("engine", choices=ENGINES)
+    parser = argparse.ArgumentParser(description="Measure a dict in a store.")
+    parser.add_argument("engine", choices=_ENGINES)
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the keys")
-    options = parser.parse_args(argv)
-    engine = ENGINES[options.engine]()
-    exact = texts(options.keys, options.seed).d
+    options = parser.parse_args()
+    engine = _ENGINES[options.engine]()
+    keys = key_texts(options.keys, options.seed)
+    exact = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=float("-inf"))
     exact.nearest("anything")
-    store = _Recording(engine.store)
-    with RemoteDict(cast("Store", store)).open(create=True) as remote:
+    with engine.remote as remote:
         writing = _written(remote, exact, engine.settle)
         size = engine.size() / len(exact)
         print(f"Writing: {len(exact) / writing:,.0f} keys a second, with the index", flush=True)
         print(f"On the disk: {size:,.0f} bytes a key\n", flush=True)
-        truth, rows = _Truth(remote), list[list[str]]()
+        rows = list[list[str]]()
         for kind, asked in _queries(list(exact)).items():
             queries = list(islice(asked, _WARM + options.queries))
-            rows.append([f"{len(exact):,}", kind, *_measured(exact, remote, queries, store, truth)])
+            rows.append([f"{len(exact):,}", kind, *_measured(exact, remote, queries)])
     print_report(f"A dict in {options.engine}", _HEADER, rows)
-
-
-class _Recording:
-    """A store that keeps what it was asked, and what it answered."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.answered: list[tuple[Search, Hits]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
-        """Search, and keep it."""
-        found = self._store.search(searches, where)
-        self.answered += zip(searches, found, strict=True)
-        return found
-
-
-class _Truth:
-    """What comparing with all keys of a store finds."""
-
-    def __init__(self, remote: RemoteDict) -> None:
-        rows = list(remote.pages(vectors=True))
-        self.numbers = {row.key: number for number, row in enumerate(rows)}
-        self.vectors = np.zeros(
-            (len(rows), len(next(row.vector for row in rows if row.vector is not None))), np.float32
-        )
-        for vector, row in zip(self.vectors, rows, strict=True):
-            if row.vector is not None:
-                vector[:] = row.vector
-        self._lengths = np.array([len(row.ngrams) for row in rows])
-        buckets = np.concatenate([row.ngrams for row in rows])
-        order = np.argsort(buckets, kind="stable")
-        self._owners = np.repeat(np.arange(len(rows)), self._lengths)[order]
-        self._starts = np.searchsorted(buckets[order], np.arange((1 << 16) + 1))
-
-    def alike(self, ngrams: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the cosines of the n-grams of all keys with these, (S,)."""
-        lists = [self._owners[self._starts[i] : self._starts[i + 1]] for i in ngrams]
-        shared = np.bincount(np.concatenate(lists), minlength=len(self._lengths))
-        products = np.maximum(self._lengths, 1) * len(ngrams)
-        cosines: NDArray[np.float32] = (shared / np.sqrt(products)).astype(np.float32)
-        return cosines
 
 
 def _written(remote: RemoteDict, exact: FuzzyDict[int], settle: Callable[[], None]) -> float:
@@ -183,7 +125,7 @@ def _queries(names: Sequence[str]) -> Mapping[str, Iterator[str]]:
     return {
         "keys with a slip": any_slips(names),
         "keys with a synonym": _synonyms(names),
-        "words of keys beside others": _beside_others(names),
+        "words of keys beside others": sharing_a_word(names, seed=2),
     }
 
 
@@ -199,28 +141,11 @@ def _synonyms(names: Sequence[str]) -> Iterator[str]:
                 break
 
 
-def _beside_others(names: Sequence[str]) -> Iterator[str]:
-    known, chance = set(names), random.Random(2)
-    words = [word for word in Brown().words if word.isalpha()]
-    while True:
-        query = f"{chance.choice(names).split()[0]} {chance.choice(words)}"
-        if query not in known:
-            known.add(query)
-            yield query
-
-
-def _measured(
-    exact: FuzzyDict[int],
-    remote: RemoteDict,
-    queries: Sequence[str],
-    store: _Recording,
-    truth: _Truth,
-) -> list[str]:
+def _measured(exact: FuzzyDict[int], remote: RemoteDict, queries: Sequence[str]) -> list[str]:
     """Return the cells of a row after the first two."""
     found, off, taken, processor = 0, list[float](), list[float](), list[float]()
     for query in queries[:_WARM]:
         remote.most_similar(query, 1)
-    store.answered.clear()
     for query in queries[_WARM:]:
         (right,) = exact.most_similar(query, 1)
         began, used = time.perf_counter(), processor_time()
@@ -229,37 +154,13 @@ def _measured(
         processor.append(processor_time() - used)
         found += best.key == right.key or abs(best.score - right.score) < 1e-6
         off.append(abs(best.score / right.score - 1) if right.score else 0.0)
-    near, spelled = _recall(store, truth)
     return [
-        shown(figures(taken), "s"),
+        shown(figures(taken)),
         f"{np.quantile(taken, 0.95) * 1e3:.0f} ms",
-        shown(figures(processor), "s"),
+        shown(figures(processor)),
         f"{found / len(taken):.3f}",
         f"{np.quantile(off, 0.95):.1%}",
-        f"{near:.3f}",
-        f"{spelled:.3f}",
     ]
-
-
-def _recall(store: _Recording, truth: _Truth) -> tuple[float, float]:
-    """Return which shares of the nearest and of the most alike a store found, on the average."""
-    near, spelled = list[float](), list[float]()
-    for search, hits in store.answered:
-        if search.vector is not None:
-            cosines = truth.vectors @ search.vector
-            near.append(_share(cosines, [truth.numbers[hit.key] for hit in hits.near], search.near))
-        alike = truth.alike(search.ngrams)
-        spelled.append(
-            _share(alike, [truth.numbers[hit.key] for hit in hits.spelled], search.spelled)
-        )
-    return float(np.mean(near)), float(np.mean(spelled))
-
-
-def _share(cosines: NDArray[np.float32], found: list[int], wanted: int) -> float:
-    """Return which share of the best found are, or as good as the worst of the best."""
-    least = max(float(np.partition(cosines, -wanted)[-wanted]) - _CLOSE, _CLOSE)
-    there = int(np.count_nonzero(cosines >= least))
-    return min(1.0, int(np.count_nonzero(cosines[found] >= least)) / max(1, min(wanted, there)))
 
 
 if __name__ == "__main__":

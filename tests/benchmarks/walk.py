@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -22,18 +22,11 @@ from typing import Any, NamedTuple
 import fuzzydict
 from fuzzydict import Brown, FuzzyDict, NoMatchError
 
-__all__ = ["READS", "Walk", "dict_of_words", "main", "read", "walked"]
+__all__ = ["READS", "Walk", "dict_of_words", "main", "read"]
 
-_FOLDER = Path(str(fuzzydict.__file__)).parent
 _KEYS, _PHRASES = 1000, 20  # of the keys so many are of two words
-_EXAMPLES = {
-    "hue": "color",
-    "make": "brand",
-    "maximum speed": "top speed",
-    "cost": "price",
-    "vehicle type": "model",
-}
 _CAR = ["brand", "model", "color", "price", "top speed", "seats", "fuel"]
+_EXAMPLES = {"hue": "color", "make": "brand", "maximum speed": "top speed", "cost": "price"}
 #: What is asked, and the most calls and files that it may take.
 READS = {
     "two known words": ("maximum speed", 95, 18),
@@ -42,7 +35,6 @@ READS = {
     "a known word": ("velocity", 80, 17),
     "a word never seen": ("xylotomic", 80, 17),
 }
-_FIT_FILES = 27
 _NO_FUNCTIONS = {"<module>", "<listcomp>", "<setcomp>", "<dictcomp>"}
 
 
@@ -60,7 +52,7 @@ class Walk(NamedTuple):
 def walked(action: Callable[[], Any]) -> Walk:
     """Do something, and return which functions of the package that called."""
     calls: list[tuple[int, str, str]] = []
-    prefix, depth = f"{_FOLDER}/", 0
+    prefix, depth = f"{Path(str(fuzzydict.__file__)).parent}/", 0
 
     def record(frame: FrameType, event: str, _: Any) -> None:
         nonlocal depth
@@ -80,7 +72,7 @@ def walked(action: Callable[[], Any]) -> Walk:
 
 
 def dict_of_words() -> FuzzyDict[int]:
-    """Return a dict of 1,000 keys, some of two words."""
+    """Return a dict of 1,000 keys, some of two words, that answers whatever is asked."""
     words = Brown().words[200:]
     phrases = [f"{a} {b}" for a, b in pairwise(words[: _PHRASES + 1])]
     keys = list(dict.fromkeys([*_CAR, *phrases, *words]))[:_KEYS]
@@ -90,43 +82,29 @@ def dict_of_words() -> FuzzyDict[int]:
 def read(d: FuzzyDict[int], query: str) -> Walk:
     """Return the walk of ``d[query]``, whether or not a key matches."""
     for one in ("some other query", "anothr", query):
+        d.nearest(one, score_cutoff=0)
+
+    def ask() -> None:
         with suppress(NoMatchError):
-            d.nearest(one)
-    return walked(lambda: _ask(d, query))
+            d[query]
+
+    return walked(ask)
 
 
-def _ask(d: FuzzyDict[int], query: str) -> None:
-    with suppress(NoMatchError):
-        d[query]
-
-
-def _fit() -> Walk:
-    d = FuzzyDict(dict.fromkeys(_CAR, 0))
-    d.get("colour")
-    return walked(lambda: d.fit(_EXAMPLES))
-
-
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Print the table, or each walk."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.walk")
+    parser = argparse.ArgumentParser(description="Print how far a query walks.")
     parser.add_argument("--verbose", action="store_true", help="print each call, in order")
-    verbose = parser.parse_args(argv).verbose
-    d = dict_of_words()
-    rows: list[tuple[str, Walk, int | None, int]] = [
-        (f"{name}: {query!r}", read(d, query), calls, files)
-        for name, (query, calls, files) in READS.items()
-    ]
-    rows.append((f"fit with {len(_EXAMPLES)} examples", _fit(), None, _FIT_FILES))
-    print(f"{'':44} {'calls':>7} {'at most':>8} {'files':>6} {'at most':>8}")
-    for name, walk, calls, files in rows:
-        most = "" if calls is None else calls
-        print(f"{name:44} {len(walk.calls):7,} {most:>8} {len(walk.files):6} {files:8}")
-    for name, walk, calls, _ in rows if verbose else ():
+    verbose = parser.parse_args().verbose
+    d, car = dict_of_words(), FuzzyDict(dict.fromkeys(_CAR, 0))
+    car.get("colour")
+    walks = {f"{name}: {query!r}": read(d, query) for name, (query, *_) in READS.items()}
+    print(f"{'':44} {'calls':>7} {'files':>6}")
+    for name, walk in {**walks, "fit": walked(lambda: car.fit(_EXAMPLES))}.items():
+        print(f"{name:44} {len(walk.calls):7,} {len(walk.files):6}")
+    for name, walk in walks.items() if verbose else ():
         print(f"\n{name}\n  {', '.join(walk.files)}")
-        if calls is not None:  # fit has too many to be read
-            print(
-                *(f"{'  ' * depth}  {file}: {call}" for depth, file, call in walk.calls), sep="\n"
-            )
+        print(*(f"{'  ' * depth}  {file}: {call}" for depth, file, call in walk.calls), sep="\n")
 
 
 if __name__ == "__main__":

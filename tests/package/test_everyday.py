@@ -1,4 +1,4 @@
-"""Everyday queries: how good the answers are, and what the benchmark of them counts."""
+"""Everyday queries: how good the answers are."""
 
 from __future__ import annotations
 
@@ -10,51 +10,8 @@ import pytest
 
 from fuzzydict import FuzzyDict
 from fuzzydict.evaluation.evaluate import expected_calibration_error
-from tests.benchmarks import everyday
 
 _QUESTIONS = Path(__file__).parents[2] / "tools" / "everyday_questions.json"
-
-_SET: dict[str, Any] = {
-    "dictionaries": [
-        {
-            "keys": ["color", "brand", "price"],
-            "queries": [
-                {"query": "colour", "kind": "typo", "accept": ["color"]},
-                {"query": "brnad", "kind": "typo", "accept": ["brand"]},
-                {"query": "colr", "kind": "trap", "accept": ["price"]},
-                {"query": "qwzzt", "kind": "absent", "accept": []},
-            ],
-        }
-    ]
-}
-
-
-def test_hits_by_kind_and_answers_by_cutoff(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "everyday.json"
-    path.write_text(json.dumps(_SET), "utf-8")
-    everyday.main([str(path)])
-    printed = capsys.readouterr().out
-    assert "| system | all | typo | trap |" in printed
-    assert "| FuzzyDict | 0.667 | 1.000 | 0.000 |" in printed
-    assert "| rapidfuzz WRatio | 0.667 | 1.000 | 0.000 |" in printed
-    assert "| FuzzyDict | 0.5 | 2 | 1 | 0 | 0 |" in printed
-    errors = printed.partition("calibration error")[2]
-    assert "FuzzyDict" in errors
-    assert "rapidfuzz" not in errors  # its scores are no probabilities
-
-
-def test_queries_without_words_have_no_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "signs.json"
-    asked = [{"query": "€", "kind": "sign", "accept": ["color"]}]
-    (one,) = _SET["dictionaries"]
-    path.write_text(json.dumps({"dictionaries": [one | {"queries": [*one["queries"], *asked]}]}))
-    everyday.main([str(path)])
-    printed = capsys.readouterr().out
-    assert "| FuzzyDict | 0.500 | 1.000 | 0.000 | 0.000 |" in printed
 
 
 @pytest.mark.parametrize(

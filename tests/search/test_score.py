@@ -1,95 +1,105 @@
-"""The default score of a dict: a probability, whatever is asked, and reads of a value go by it."""
+"""The default score: probabilities, the same however one asks, with any kind of embedding."""
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzzydict import FuzzyDict, NoMatchError
+from fuzzydict import FuzzyDict, NoMatchError, OptionError, WordVectors
+from fuzzydict.embedding.word_vectors import English
+from fuzzydict.search.retrieve import CANDIDATES
 from tests.support.properties import examples
 
-WORDS = ["color", "colour", "the", "engine", "motor", "1961", "Porsche", "of", "speed", "xyzzy"]
-TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
-KEYS = st.lists(TEXTS, min_size=1, max_size=6, unique=True)
+WORDS = "color colour no tax without hot cold qty quantity 5 12 twelve usd to eur white space"
+WORDS += " whitespace monday tuesday international business machines ibm united states of the"
+WORDS += " america usa street st not paid unpaid velocity speed maximum max vat number new york"
+SAID = [*WORDS.split(), "Porsche", "R2D2", "Straße", "東京", "xyzzy"]
+TEXTS = st.lists(st.sampled_from(SAID), min_size=1, max_size=4).map(" ".join)
+TEXTS |= st.text("abcAB 1-/", min_size=1, max_size=8).filter(lambda text: text.strip(" -/"))
+KEYS = st.lists(TEXTS, min_size=1, max_size=12, unique=True)
+MORE = st.lists(TEXTS, min_size=1, max_size=40, unique=True)  # than are compared in detail
+
+KINDS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "english": {"embedding": "english"},
+    "spelling": {"scorer": "spelling"},
+    "mapping": {"embedding": dict(zip(SAID, English().encode(SAID)[:, :20], strict=True))},
+    "encoder": {"embedding": lambda texts: English().encode(list(texts))[:, :32]},
+}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+SETTINGS = {"DB_PASSWORD": "secret", "DB_HOST": "localhost", "timeout": 3, "ssl_enabled": False}
 
 
 def scores(d: FuzzyDict[Any], query: str) -> dict[str, float]:
     return {match.key: match.score for match in d.most_similar(query, None)}
 
 
-@given(KEYS, TEXTS)
-@examples(40)
-def test_scores_are_shares_of_one(keys: list[str], query: str) -> None:
-    d = FuzzyDict(dict.fromkeys(keys, 1.0))
-    found = [match.score for match in d.most_similar(query, None)]
-    assert found == sorted(found, reverse=True)
-    assert min(found) >= 0
-    assert query in d or sum(found) <= 1 + 1e-6  # the rest is for none of them
+# ---- what always holds ------------------------------------------------------------------------
 
 
+@each_kind
 @given(KEYS, TEXTS, st.randoms())
 @examples(40)
-def test_the_order_of_the_keys_does_not_matter(keys: list[str], query: str, chance: Any) -> None:
-    shuffled = keys.copy()
-    chance.shuffle(shuffled)
-    one, other = (scores(FuzzyDict(dict.fromkeys(some, 1.0)), query) for some in (keys, shuffled))
-    assert one == pytest.approx(other, rel=1e-3, abs=1e-6)
+def test_scores_are_shares_of_one_whatever_the_order_of_the_keys(
+    kind: str, keys: list[str], query: str, chance: Any
+) -> None:
+    found = scores(FuzzyDict(dict.fromkeys(keys, 1.0), **KINDS[kind]), query)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert min(found.values()) >= 0
+    assert query in keys or sum(found.values()) <= 1 + 1e-6  # the rest is for none of them
+    chance.shuffle(keys)
+    other = scores(FuzzyDict(dict.fromkeys(keys, 1.0), **KINDS[kind]), query)
+    assert found == pytest.approx(other, rel=1e-3, abs=1e-5)
 
 
+@each_kind
 @given(KEYS, KEYS, TEXTS)
 @examples(40)
-def test_deleted_keys_do_not_count(keys: list[str], gone: list[str], query: str) -> None:
-    d = FuzzyDict(dict.fromkeys([*gone, *keys], 1.0))
+def test_deleted_keys_do_not_count(kind: str, keys: list[str], gone: list[str], query: str) -> None:
+    d = FuzzyDict(dict.fromkeys([*gone, *keys], 1.0), **KINDS[kind])
     d.get("warm up")  # so that they have a slot to leave
     for key in {*gone} - {*keys}:
         del d[key]
-    assert scores(d, query) == pytest.approx(
-        scores(FuzzyDict(dict.fromkeys(keys, 1.0)), query), rel=1e-3, abs=1e-6
-    )
+    new = FuzzyDict(dict.fromkeys(keys, 1.0), **KINDS[kind])
+    assert scores(d, query) == pytest.approx(scores(new, query), rel=1e-3, abs=1e-5)
 
 
-@given(KEYS, st.lists(TEXTS, max_size=4))
-@examples(40)
-def test_a_batch_of_queries_is_answered_as_one_by_one(keys: list[str], queries: list[str]) -> None:
-    d = FuzzyDict(dict.fromkeys(keys, 1.0))
-    found = d.most_similar(queries, None)
-    assert [[match.key for match in row] for row in found] == [
-        [match.key for match in d.most_similar(query, None)] for query in queries
-    ]
-    for row, query in zip(found, queries, strict=True):
-        assert {match.key: match.score for match in row} == pytest.approx(
-            scores(d, query), rel=1e-3, abs=1e-6
-        )
+@each_kind
+@given(MORE, st.lists(TEXTS, min_size=2, max_size=4, unique=True))
+@example(["usd to eur", "ibm", "no tax"], ["eur to usd", "international business machines"])
+@example(["white space", "cold", "qty 5"], ["whitespace", "quantity 6", "hot"])
+@examples(60)
+def test_one_query_gives_what_it_gives_among_others(
+    kind: str, keys: list[str], queries: list[str]
+) -> None:
+    """It is answered in another way."""
+    d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=-1, **KINDS[kind])
+    ranked = d.most_similar(queries, None)
+    for query, among, row in zip(queries, d.nearest(queries), ranked, strict=True):
+        alone, of_each = d.nearest(query), {match.key: match.score for match in row}
+        assert alone.score == pytest.approx(among.score, abs=1e-5)
+        if alone.key != among.key:  # of two that are as good, either may be the first
+            assert of_each[alone.key] == pytest.approx(of_each[among.key], abs=1e-5)
+        assert d.get(query, "none") == alone.value
+        if len(keys) <= CANDIDATES:  # of more, as good ones may be left out
+            assert of_each == pytest.approx(scores(d, query), rel=1e-3, abs=1e-5)
 
 
-def test_a_key_that_is_all_a_dict_has_may_still_be_wrong() -> None:
-    d = FuzzyDict({"color": 1})
-    assert d.get("qwzzt") is None
-    assert d["colour"] == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "query"),
-    [("color", "house"), ("brand", "engine"), ("top speed", "price"), ("username", "qwzzt")],
-)
-def test_a_single_key_is_refused_where_it_is_unrelated(key: str, query: str) -> None:
-    d = FuzzyDict({key: 1})
-    assert d.get(query) is None
-    assert d[key.upper().replace(" ", "_")] == 1
-    assert d.nearest(key.title()).score > 0.9
-
-
-def test_a_shared_word_is_no_match_where_the_keys_tell_it_is_common() -> None:
-    others = {"DB_USER": "me", "DB_NAME": "shop", "LOG_LEVEL": "info", "CACHE_SIZE": 5}
-    settings = FuzzyDict({"DB_PASSWORD": "s3cret", "DB_HOST": "localhost", **others})
-    assert settings.get("DB_PORT", 5432) == 5432
-    assert settings["database host"] == "localhost"
-
-
-# ---- reads of a value --------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [24, 25, 300])
+def test_among_more_keys_than_are_compared_in_detail(count: int) -> None:
+    keys = [f"{one} {other}" for one in SAID for other in SAID if one < other][:count]
+    d = FuzzyDict(dict.fromkeys(keys, 0), score_cutoff=-1)
+    queries = [f"{one}s" for one in SAID]
+    for query, among in zip(queries, d.nearest(queries), strict=True):
+        assert d.nearest(query).score == pytest.approx(among.score, abs=1e-5)
 
 
 def test_a_read_of_a_value_answers_as_others_do() -> None:
@@ -105,18 +115,87 @@ def test_a_read_of_a_value_answers_as_others_do() -> None:
         FuzzyDict({})["colour"]
 
 
-@pytest.mark.parametrize("scorer", [None, "spelling"])
-@pytest.mark.parametrize(
-    ("key", "query"),
-    [("15 kg", "1.5 kg"), ("python 3.11", "python 31.1"), ("v1_2", "v12"), ("1.1.0", "11.0")],
-)
-def test_numbers_that_are_split_otherwise_are_others(scorer: Any, key: str, query: str) -> None:
-    d = FuzzyDict({key: 1, "zebra": 2}, scorer=scorer)
-    assert d.get(query) is None
+# ---- scorer="spelling" ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scorer", [None, "spelling"])
-def test_a_setting_is_not_another_with_a_word_in_common(scorer: Any) -> None:
-    settings = FuzzyDict({"ssl_enabled": False, "timeout": 3, "host": "h"}, scorer=scorer)
-    assert settings.get("verify_ssl", True) is True
-    assert settings.get("ssl enabled") is settings.get("enable_ssl") is False
+@pytest.fixture
+def settings() -> FuzzyDict[Any]:
+    return FuzzyDict(SETTINGS, scorer="spelling")
+
+
+def test_spelling_loads_and_calls_no_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("an embedding was loaded or called")
+
+    monkeypatch.setattr(WordVectors, "encode", fail)
+    monkeypatch.setattr(WordVectors, "load", fail)
+    for embedding in (None, fail, {"db": [1.0, 0.0]}):
+        d = FuzzyDict(SETTINGS, scorer="spelling", embedding=embedding)
+        d["retries"] = 5
+        assert d["retry"] == 5
+        assert d.nearest(["tmeout", "db_hosts"])[1].key == "DB_HOST"
+        assert d.attend("tmeout").top(1)[0][0] == "timeout"
+        why = d.explain("db_passwd")
+        assert why.best.key == "DB_PASSWORD"
+        assert why.best_parts.spelling + why.best_parts.words > 0.5
+        assert abs(why.best_parts.meaning) < 0.1
+
+
+def test_the_scorer_can_be_changed(settings: FuzzyDict[Any]) -> None:
+    with pytest.raises(NoMatchError, match="below the cutoff"):
+        settings.nearest("DB_SERVER")
+    settings.scorer = None
+    assert settings.nearest("the db host").key == "DB_HOST"
+    settings.scorer = "spelling"
+    assert settings.attend("db host").keys.shape == (4, 0)
+    with pytest.raises(OptionError, match="spelling, dot"):
+        settings.scorer = "speling"
+
+
+def test_a_key_shared_by_two_is_doubtful() -> None:
+    d = FuzzyDict({"temporal": 1, "template": 2}, scorer="spelling")
+    first, second = [match.score for match in d.most_similar("temp")]
+    assert 0.02 < second < first
+    assert first + second <= 1
+
+
+def test_spellings_are_pooled_and_attended_to() -> None:
+    d = FuzzyDict({"small": 1.0, "medium": 2.0, "large": 4.0}, scorer="spelling")
+    assert d.pool("medum") == pytest.approx(2.0, abs=0.01)
+    attention = d.attend("medum", attn_mask=lambda key: key != "medium")
+    assert attention.weights[1] == 0
+    np.testing.assert_allclose(attention.weights.sum(), 1)
+    assert attention.query.shape == (0,)
+    with pytest.raises(OptionError, match="map"):
+        attention.plot(kind="map")
+
+
+def test_an_index_makes_no_difference_to_spelling() -> None:
+    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
+    names = [f"{a}_{b}" for a in ("db", "web", "mail") for b in ("host", "port", "password")]
+    exact, approximate = (
+        FuzzyDict(zip(names, range(9), strict=True), scorer="spelling", index=index)
+        for index in ("exact", "usearch")
+    )
+    for query in ("mail_prot", "passwd_web", "host"):
+        assert approximate.most_similar(query) == exact.most_similar(query)
+
+
+def test_spelling_stays_in_copies_pickles_and_files(
+    settings: FuzzyDict[Any], tmp_path: Path
+) -> None:
+    settings.nearest("tmeout")
+    settings.save(tmp_path / "settings.fuzzy")
+    others = [settings.copy(), settings | {"retries": 5}, deepcopy(settings)]
+    others += [pickle.loads(pickle.dumps(settings)), FuzzyDict.load(tmp_path / "settings.fuzzy")]
+    for other in others:
+        assert other.scorer == "spelling"
+        assert other["tmeout"] == 3
+        assert other.get("DB_PORT") is None
+
+
+def test_fit_remembers_its_examples_of_spelling(settings: FuzzyDict[Any]) -> None:
+    settings.fit({"server": "DB_HOST", "db_hosts": None})
+    assert settings["server"] == "localhost"
+    assert settings.get("db_hosts") is None
+    assert (settings.scorer, settings["tmeout"]) == ("spelling", 3)

@@ -39,7 +39,7 @@ def request(
     body: bytes | None = None,
 ) -> tuple[HTTPResponse, str]:
     """Ask for an absolute path, or one below the page's address."""
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     full = path if path.startswith("/") else f"{urlsplit(server.url).path}{path}"
     connection.request(method, full, body, headers=headers or {})
     response = connection.getresponse()

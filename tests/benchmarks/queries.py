@@ -1,4 +1,4 @@
-"""Queries that were never asked, by kind: slips, known words, made up words, phrases, cells.
+"""Keys, and queries of them that were never asked, by kind: slips, known words, made up words.
 
 No text comes twice in a process, whatever the dict: what a word means is remembered beyond a dict.
 """
@@ -19,25 +19,16 @@ from fuzzydict import Brown
 from fuzzydict.embedding.word_vectors import English
 
 __all__ = [
-    "FREQUENT",
-    "KINDS",
-    "SLIPS",
-    "Kind",
-    "any_slips",
-    "asked",
-    "cells",
-    "in_turns",
-    "known",
-    "made_up",
-    "slips",
+    *("KINDS", "SLIPS", "Kind", "any_slips", "cells", "changed", "in_turns"),
+    *("key_texts", "keys_of", "known", "made_up", "sharing_a_word", "slips"),
 ]
 
 T = TypeVar("T")
 Kind = Callable[[Sequence[str]], Iterator[str]]  # of keys; gives queries
 
-#: A word with such a count, or a larger one, is frequent: twenty in a million.
-FREQUENT = 20_000
+_FREQUENT = 20_000  # a word with such a count, or a larger one: twenty in a million
 _SHORTEST = 4  # letters of a word that slips are made in
+_SINGLE = 20_000  # so many keys or fewer are single words, more are two words each
 
 _ONSETS = [*"bdfghjklmnprstvwz", "bl", "br", "ch", "pl", "qu", "sh", "st", "tr"]
 _VOWELS = [*"aeiou", "ai", "ea", "oo", "ou"]
@@ -52,38 +43,43 @@ _STYLES: tuple[Callable[[str, str], str], ...] = (
     lambda a, b: f"{a}{b.capitalize()}",
 )
 
-#: All texts that came in this process.
-asked: set[str] = set()
+_asked: set[str] = set()  # all texts that came in this process
+
+
+# ---- keys ---------------------------------------------------------------------------------
+
+
+def key_texts(count: int, seed: int = 0) -> list[str]:
+    """Return different keys of two words each."""
+    chance, words = random.Random(seed), [word for word in Brown().words if word.isalpha()]
+    keys: dict[str, None] = {}
+    while len(keys) < count:
+        keys[f"{chance.choice(words)} {chance.choice(words)}"] = None
+    return list(keys)
+
+
+def keys_of(count: int, seed: int = 0) -> list[str]:
+    """Return different keys: words, or where these are too few, two words each."""
+    if count > _SINGLE:
+        return key_texts(count, seed)
+    return random.Random(seed).sample(_words(), count)
 
 
 # ---- slips --------------------------------------------------------------------------------
 
-
-def _put_in(word: str) -> Iterator[str]:
-    places = range(len(word) + 1)
-    return (word[:i] + letter + word[i:] for i, letter in product(places, ascii_lowercase))
-
-
-def _left_out(word: str) -> Iterator[str]:
-    return (word[:i] + word[i + 1 :] for i in range(len(word)))
-
-
-def _replaced(word: str) -> Iterator[str]:
-    places = range(len(word))
-    return (word[:i] + letter + word[i + 1 :] for i, letter in product(places, ascii_lowercase))
-
-
-def _swapped(word: str) -> Iterator[str]:
-    places = range(len(word) - 1)
-    return (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places)
-
-
 #: The four slips of a finger: each gives all words that one makes of a word.
 SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
-    "letter put in": _put_in,
-    "letter left out": _left_out,
-    "letter replaced": _replaced,
-    "two letters swapped": _swapped,
+    "letter put in": lambda word: (
+        word[:i] + letter + word[i:] for i, letter in product(range(len(word) + 1), ascii_lowercase)
+    ),
+    "letter left out": lambda word: (word[:i] + word[i + 1 :] for i in range(len(word))),
+    "letter replaced": lambda word: (
+        word[:i] + letter + word[i + 1 :]
+        for i, letter in product(range(len(word)), ascii_lowercase)
+    ),
+    "two letters swapped": lambda word: (
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1)
+    ),
 }
 
 
@@ -91,36 +87,37 @@ def slips(keys: Sequence[str], slip: str, *, frequent: bool) -> Iterator[str]:
     """Yield keys with a slip in a frequent word, or in a rare one, as long as there are new ones.
 
     A word that a slip makes is none that the default vectors know, for then it is a known word.
-
-    >>> query = next(slips(["government"], "two letters swapped", frequent=True))
-    >>> sorted(query) == sorted("government"), query == "government"
-    (True, False)
-    >>> list(slips(["government"], "two letters swapped", frequent=False))
-    []
     """
     chance = random.Random(f"{slip} {frequent}")
-    some = partial(_slips_of, make=SLIPS[slip], frequent=frequent, chance=chance)
-    return _fresh(in_turns(map(some, chance.sample(keys, len(keys)))), keys)
 
+    def of_key(key: str) -> Iterator[str]:
+        words, counts, known = key.split(), _counts(), _known()
+        found = [
+            " ".join([*words[:i], wrong, *words[i + 1 :]])
+            for i, word in enumerate(words)
+            if len(word) >= _SHORTEST and (counts.get(word, 0) >= _FREQUENT) == frequent
+            for wrong in dict.fromkeys(SLIPS[slip](word))
+            if wrong not in known
+        ]
+        return iter(chance.sample(found, len(found)))
 
-def _slips_of(
-    key: str, make: Callable[[str], Iterator[str]], frequent: bool, chance: random.Random
-) -> Iterator[str]:
-    words, counts, known = key.split(), _counts(), _known()
-    found = [
-        " ".join([*words[:i], wrong, *words[i + 1 :]])
-        for i, word in enumerate(words)
-        if len(word) >= _SHORTEST and (counts.get(word, 0) >= FREQUENT) == frequent
-        for wrong in dict.fromkeys(make(word))
-        if wrong not in known
-    ]
-    return iter(chance.sample(found, len(found)))
+    return _fresh(in_turns(map(of_key, chance.sample(keys, len(keys)))), keys)
 
 
 def any_slips(keys: Sequence[str], which: Iterable[str] = tuple(SLIPS)) -> Iterator[str]:
     """Yield slips of some kinds, or of all four, in frequent and in rare words by turns."""
     kinds = product(which, (True, False))
     return in_turns(slips(keys, slip, frequent=frequent) for slip, frequent in kinds)
+
+
+def changed(word: str, chance: random.Random) -> str:
+    """Return a word with a letter left out, added or changed, or two swapped."""
+    place, letter = chance.randrange(len(word) - 1), chance.choice(ascii_lowercase)
+    before, at, after = word[:place], word[place], word[place + 1 :]
+    swapped = before + after[0] + at + after[1:]
+    return chance.choice(
+        [before + after, before + letter + at + after, before + letter + after, swapped]
+    )
 
 
 # ---- words --------------------------------------------------------------------------------
@@ -137,18 +134,29 @@ def known(keys: Sequence[str], count: int) -> Iterator[str]:
 def made_up(keys: Sequence[str]) -> Iterator[str]:
     """Yield without end words of two to four syllables that nobody knows, no slips of keys."""
     chance, words = random.Random("made up"), list({word for key in keys for word in key.split()})
-    for query in _fresh(_of_syllables(chance), keys):
+
+    def of_syllables() -> Iterator[str]:
+        while True:
+            starts = (
+                chance.choice(_ONSETS) + chance.choice(_VOWELS) for _ in range(chance.randint(2, 4))
+            )
+            yield "".join(starts) + chance.choice(_CODAS)
+
+    for query in _fresh(of_syllables(), keys):
         near = process.extractOne(query, words, scorer=OSA.distance, score_cutoff=1)
         if query not in _known() and near is None:
             yield query
 
 
-def _of_syllables(chance: random.Random) -> Iterator[str]:
+def sharing_a_word(keys: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield without end the first word of a key beside another word, which are no key."""
+    barred, chance = set(keys), random.Random(seed)
+    words = [word for word in Brown().words if word.isalpha()]
     while True:
-        starts = (
-            chance.choice(_ONSETS) + chance.choice(_VOWELS) for _ in range(chance.randint(2, 4))
-        )
-        yield "".join(starts) + chance.choice(_CODAS)
+        query = f"{chance.choice(keys).split()[0]} {chance.choice(words)}"
+        if query not in barred:
+            barred.add(query)
+            yield query
 
 
 #: What is asked of a dict of some keys, by the name of its kind.
@@ -225,8 +233,8 @@ def _fresh(texts: Iterable[str], keys: Sequence[str]) -> Iterator[str]:
     """Yield those texts that are no keys, and never came before."""
     barred = set(keys)
     for text in texts:
-        if text not in barred and text not in asked:
-            asked.add(text)
+        if text not in barred and text not in _asked:
+            _asked.add(text)
             yield text
 
 

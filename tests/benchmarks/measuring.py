@@ -1,25 +1,19 @@
-"""Ways to do one thing, timed in turns, so that whatever else the machine does falls on all."""
+"""Ways to do one thing, timed in turns, and how figures are printed."""
 
 from __future__ import annotations
 
 import importlib
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from fuzzydict.evaluation.evaluate import environment, markdown_table
+
 __all__ = [
-    "Case",
-    "Figures",
-    "Row",
-    "Run",
-    "each",
-    "figures",
-    "measured",
-    "optional",
-    "processor_time",
-    "shown",
+    *("Case", "Figures", "Row", "Run", "each", "figures", "measured", "optional"),
+    *("print_report", "processor_time", "shown", "timed"),
 ]
 
 Run = Callable[[], object]
@@ -51,17 +45,12 @@ class Figures(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of the table: what was measured, how often, ours, and a peer's where there is one."""
+    """A line of the table: what was measured, our seconds, and a peer's where there is one."""
 
-    what: str
-    samples: int
-    times: int
-    unit: str  # "s", "bytes"
+    case: Case
     ours: Figures
     peer: str | None
     theirs: Figures | None
-    peer_times: int | None = None  # None: as often as ours
-    among: str | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -69,27 +58,27 @@ class Row(NamedTuple):
         return self.ours.median / self.theirs.median if self.theirs else None
 
 
-def measured(case: Case, clock: Callable[[], float] | None = None) -> Iterator[Row]:
-    """Time the runs of a case in turns, after a first turn that is not told of; yield its rows.
-
-    ``clock`` returns seconds; by default those that the clock on the wall takes.
-    """
-    clock = clock or time.perf_counter
+def measured(case: Case, clock: Callable[[], float] = time.perf_counter) -> Iterator[Row]:
+    """Time the runs of a case in turns, after a first turn that is not told of; yield its rows."""
     runs = {"": case.ours} | {name: run for name, run in case.peers.items() if run}
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for sample in range(case.samples + 1):
         for name, run in runs.items():
             times = case.peer_times or case.times if name else case.times
-            start = clock()
-            run()
-            taken = clock() - start
+            taken = timed(run, clock)
             if sample:
                 seconds[name].append(taken / times)
     found = {name: figures(taken) for name, taken in seconds.items()}
     ours = found.pop("")
     for peer, theirs in found.items() or [(None, None)]:
-        often = case.samples, case.times
-        yield Row(case.what, *often, "s", ours, peer, theirs, case.peer_times, case.among)
+        yield Row(case, ours, peer, theirs)
+
+
+def timed(run: Run, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the seconds that a run takes by a clock."""
+    start = clock()
+    run()
+    return clock() - start
 
 
 def processor_time() -> float:
@@ -104,11 +93,7 @@ def processor_time() -> float:
 
 
 def figures(numbers: Iterable[float]) -> Figures:
-    """Return the median and the quartiles of one number or more.
-
-    >>> figures([4.0, 1.0, 2.0, 3.0, 5.0])
-    Figures(median=3.0, low=2.0, high=4.0)
-    """
+    """Return the median and the quartiles of one number or more."""
     found = sorted(numbers)
     if len(found) < 2:
         return Figures(found[0], found[0], found[0])
@@ -116,21 +101,12 @@ def figures(numbers: Iterable[float]) -> Figures:
     return Figures(median, low, high)
 
 
-def shown(numbers: Figures, unit: str) -> str:
-    """Return figures as people read them.
-
-    >>> shown(Figures(0.00123, 0.0012, 0.0013), "s"), shown(Figures(1e3, 1e3, 1e3), "bytes")
-    ('1.23 ms (1.2 to 1.3)', '1000 bytes')
-    """
-    scale = 1.0
-    if unit == "s":
-        scale, unit = next((u for u in _UNITS if numbers.median >= u[0]), _UNITS[-1])
-    median, low, high = (f"{_rounded(number / scale)}" for number in numbers)
+def shown(seconds: Figures) -> str:
+    """Return seconds as people read them, such as "1.23 ms (1.2 to 1.3)"."""
+    scale, unit = next((u for u in _UNITS if seconds.median >= u[0]), _UNITS[-1])
+    numbers = [number / scale for number in seconds]
+    median, low, high = (f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in numbers)
     return f"{median} {unit}" + (f" ({low} to {high})" if low != high else "")
-
-
-def _rounded(number: float) -> str:
-    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def each(function: Callable[[Any], object], inputs: Iterable[Any], times: int = 1) -> Run:
@@ -153,3 +129,8 @@ def optional(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         return None
+
+
+def print_report(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table below a line that says what was measured and on what."""
+    print(f"{title} ({environment()})\n\n{markdown_table(header, rows)}\n", flush=True)
