@@ -126,13 +126,11 @@ def _columns(
     encoding: str | None,
 ) -> list[str]:
     """Return the names of the columns of a table."""
-    from fuzzydict.io.dialect import opened
-    from fuzzydict.io.records import DELIMITERS, csv_table
+    from fuzzydict.io.records import DELIMITERS, Reading, csv_table
 
     if form in DELIMITERS:
-        text = BytesIO(_beginning(file))
-        stream, dialect = opened(text, "", DELIMITERS[form], delimiter, encoding)
-        header, _ = csv_table(stream, "", dialect.delimiter)
+        reading = Reading(delimiter=delimiter, encoding=encoding)
+        header = csv_table(BytesIO(_beginning(file)), "", DELIMITERS[form], reading).header
         return [] if header is None else header.content
     if form == "jsonl":
         return [*_fields(_beginning(file))]

@@ -13,6 +13,7 @@ import click
 from fuzzydict import FuzzyDict, OptionError, RemoteDict, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.io.dict_files import FORMATS, open_dict
+from fuzzydict.io.records import Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
@@ -198,7 +199,7 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
             with _connected(dict_file, embedding, scoring) as remote:
                 command(remote, **others)
         else:
-            d = open_dict(dict_file, embedding=embedding, side=side, **scoring, **reading)
+            d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **scoring)
             command(d, **others)
 
     return run

@@ -147,15 +147,22 @@ class Sheet:
                 f"spreadsheet program and save it again"
             )
 
-    def write(self, row: int, cells: Sequence[Any]) -> None:
-        """Write values beside a row. Texts are written as texts, whatever they begin with.
+    def save_beside(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
+        """Write the workbook with new cells beside its rows, right of all that the sheet holds.
 
-        They are right of all cells of the sheet that hold anything or are merged.
+        Texts are written as texts, whatever they begin with.
+
+        Args:
+            output: where it is written.
+            rows: the number of each row, and what is written beside it.
 
         Raises:
             FileFormatError: a text is too long for a cell, or the sheet has no more columns.
         """
-        self._write(self._sheet, row, cells)
+        for row, cells in rows:
+            self._write(self._sheet, row, cells)
+        with _workbook_errors(self.name):
+            self._book.save(output)
 
     def _write(self, sheet: Any, row: int, cells: Sequence[Any]) -> None:
         if self._width + len(cells) > _MAX_COLUMNS:
@@ -177,23 +184,14 @@ class Sheet:
         if isinstance(value, str):
             cell.data_type = "s"  # openpyxl takes "=..." for a formula
 
-    def save(self, output: BinaryIO) -> None:
-        """Write the workbook, with what was written beside the rows."""
-        with _workbook_errors(self.name):
-            self._book.save(output)
-
     def save_rows(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Write a new workbook that has a sheet of this name with some of the rows, as values.
+        """Write a new workbook with a sheet of this name, and in it some rows, as values.
 
-        Rows are not deleted in the workbook that was read, as openpyxl does not move what formulas
-        and merged cells refer to.
-
-        Args:
-            output: where it is written.
-            rows: the number of each row, and what is written beside it.
+        Arguments are those of `save_beside`. Rows are not deleted in the workbook that was read, as
+        openpyxl does not move what formulas and merged cells refer to.
 
         Raises:
-            FileFormatError: a formula has no value, or as for `write`.
+            FileFormatError: a formula has no value, or as for `save_beside`.
         """
         from openpyxl import Workbook
 

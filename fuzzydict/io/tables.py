@@ -25,18 +25,18 @@ from fuzzydict.errors import (
     OptionError,
     quoted,
 )
-from fuzzydict.io.dialect import Dialect, opened
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
+    Reading,
     as_cell,
     as_json,
     cell_text,
     column_index,
-    csv_blocks,
     csv_row,
+    csv_table,
     encoded,
     format_by_ending,
     json_blocks,
@@ -121,9 +121,11 @@ class Table(Protocol):
 
     Attributes:
         name: of the file in messages.
+        reading: how it is read, with what was guessed.
     """
 
     name: str
+    reading: Reading
 
     @property
     def names(self) -> list[str]:
@@ -154,9 +156,69 @@ class Table(Protocol):
         """Return how much of the table was read and how much there is; None if nobody knows."""
 
 
+@contextmanager
+def open_table(
+    table: Path | BinaryIO,
+    reading: Reading = Reading(),  # noqa: B008
+) -> Iterator[Table]:
+    """Open a table to read it.
+
+    Args:
+        table: a file; or a stream of bytes, but for `FILES_ONLY`.
+        reading: how it is read. A UserWarning says what is guessed, if that is not what the ending
+            says, and UTF-8.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: the table is not of its format, or has changed while it was read.
+        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
+            format has none.
+        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
+    """
+    form, name = checked_format(table, reading.format), name_of(table)
+    reading.check(name, form)
+    with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
+        before = _state(file)
+        match form:
+            case "jsonl":
+                yield _JsonLines(file, name, reading)
+            case "parquet":
+                with _parquet_file(file, name) as parquet:
+                    yield _Parquet(parquet, name, reading)
+            case "xlsx":
+                yield _Xlsx(Sheet(file, name, reading.sheet), reading)
+            case _:
+                yield _Csv(file, name, DELIMITERS[form], reading)
+        if _state(file) != before:
+            raise FileFormatError(f"{name} has changed while it was read; start again")
+
+
+def _state(file: BinaryIO) -> tuple[int, int] | None:
+    """Return the size and the time of a file on a disk, by which a change can be told."""
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:  # a stream in memory
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
 def table_format(path: Path) -> str | None:
     """Return the one of `TABLES` that a file's ending names, or None."""
     return format_by_ending(path, TABLES)
+
+
+def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
+    """Return the format of a table, which its file's ending says if it is not given.
+
+    Raises:
+        OptionError: it is none of `TABLES`.
+    """
+    form = format or (table_format(table) if isinstance(table, Path) else None)
+    if form not in TABLES:
+        raise OptionError(
+            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
+        )
+    return form
 
 
 def check_output(output: Path, table: Path, form: str) -> None:
@@ -172,91 +234,6 @@ def check_output(output: Path, table: Path, form: str) -> None:
         raise OptionError(
             f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
         )
-
-
-@contextmanager
-def open_table(
-    table: Path | BinaryIO,
-    *,
-    format: str | None = None,  # noqa: A002 - the usual name
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    side: str | None = "",
-) -> Iterator[Table]:
-    """Open a table to read it.
-
-    Args:
-        table: a file; or a stream of bytes, but for `FILES_ONLY`.
-        format: one of `TABLES`; by default the file's ending says.
-        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
-        delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
-        encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
-            what the ending says, and UTF-8.
-        side: "left-" or "right-" where the options for it begin so on the command line; None where
-            it has none.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the table is not of its format, or has changed while it was read.
-        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
-            format has none.
-        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
-    """
-    form, name = checked_format(table, format), name_of(table)
-    check_reading(name, form, sheet, delimiter, encoding)
-    with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
-        before = _state(file)
-        match form:
-            case "jsonl":
-                yield _JsonLines(file, name)
-            case "parquet":
-                with _parquet(file, name) as parquet:
-                    yield parquet
-            case "xlsx":
-                yield _Xlsx(Sheet(file, name, sheet))
-            case _:
-                stream, dialect = opened(
-                    file, name, DELIMITERS[form], delimiter, encoding, side=side
-                )
-                yield _Csv(file, stream, name, dialect)
-        if _state(file) != before:
-            raise FileFormatError(f"{name} has changed while it was read; start again")
-
-
-def check_reading(
-    name: object, form: str, sheet: str | None, delimiter: str | None, encoding: str | None
-) -> None:
-    """Check that a format has what is said about a file of it.
-
-    Raises:
-        OptionError: it has no sheets, or no delimiter or encoding to choose.
-    """
-    if sheet is not None and form != "xlsx":
-        raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
-    for option, given in {"delimiter": delimiter, "encoding": encoding}.items():
-        if given is not None and form not in DELIMITERS:
-            raise OptionError(
-                f"{option}: {name} is {form}, and only CSV and TSV have one to choose"
-            )
-
-
-def _state(file: BinaryIO) -> tuple[int, int] | None:
-    """Return the size and the time of a file on a disk, by which a change can be told."""
-    if not _is_regular(file):
-        return None
-    status = os.fstat(file.fileno())
-    return status.st_size, status.st_mtime_ns
-
-
-def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
-    """Return the format of a table; arguments and errors as for `open_table`."""
-    form = format or (table_format(table) if isinstance(table, Path) else None)
-    if form not in TABLES:
-        raise OptionError(
-            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
-        )
-    return form
 
 
 def name_of(table: Path | BinaryIO) -> str:
@@ -283,51 +260,31 @@ def as_python(value: Any) -> Any:
         return str(value.cast("string"))
 
 
-def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
-    try:
-        return file.tell(), os.fstat(file.fileno()).st_size
-    except OSError:  # a pipe, or a stream in memory
-        return None
-
-
-def _is_regular(file: BinaryIO) -> bool:
-    """Return whether a file is one on a disk, whose rows are there at once."""
-    try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-    except OSError:  # a stream in memory
-        return False
-
-
-# ---- CSV and TSV --------------------------------------------------------------------------
+# ---- CSV, TSV and JSON Lines ----------------------------------------------------------------
 
 
 class _Csv:
     """A table of CSV or TSV, whose first line names the columns."""
 
-    def __init__(self, file: BinaryIO, stream: BinaryIO, name: str, dialect: Dialect) -> None:
-        header, self._blocks = csv_blocks(stream, name, dialect.delimiter)
+    def __init__(self, file: BinaryIO, name: str, usual: str, reading: Reading) -> None:
+        self.dialect, header, self._blocks = csv_table(file, name, usual, reading)
         if header is None or header.line > 1:
             raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
-        self.name, self.header, self.dialect, self._file = name, header, dialect, file
+        self.name, self.header, self._file = name, header, file
         self.names: list[str] = header.content
+        self.reading = reading._replace(**self.dialect._asdict())
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         index = column_index(column, self.header, self.name)
         return (
             CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
             for _, raws, rows in self._blocks
-            # What comes next in a file is on the disk, or is refused.
-            if rows or not _is_regular(self._file)
         )
 
     def contents(self, column: str) -> Contents:
         index = column_index(column, self.header, self.name)
-        rows = [
-            Row(line, cells[index], cells)
-            for lines, _, block in self._blocks
-            for line, cells in zip(lines, block, strict=True)
-            if cells
-        ]
+        records = chain.from_iterable(block.records() for block in self._blocks)
+        rows = [Row(line, cells[index], cells) for line, _, cells in records if cells]
         return Contents(self.names, rows)
 
     @contextmanager
@@ -335,7 +292,7 @@ class _Csv:
         check_names(self.names, added, self.name)
         writer = _CsvWriter(self, output, added)
         yield writer
-        writer.finish()
+        writer.write(CellBlock([], None, ([], [])), [])  # the header, if there were no rows
 
     def progress(self) -> tuple[int, int] | None:
         return _bytes_read(self._file)
@@ -348,7 +305,7 @@ class _CsvWriter:
         self._output, self._name, self._dialect = output, table.name, table.dialect
         raw = table.header.raw
         row = raw.rstrip("\r\n")
-        # The header is written with the first rows, or at the end if there are none.
+        # The header is written with the first rows.
         self._header = [row, self.beside([one.name for one in added]), raw[len(row) :]]
 
     def beside(self, cells: Sequence[Any]) -> str:
@@ -369,25 +326,15 @@ class _CsvWriter:
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._write(parts)
-
-    def finish(self) -> None:
-        if self._header:
-            self._write(self._header)
-
-    def _write(self, parts: list[str]) -> None:
         self._output.write(self._dialect.encoded("".join(parts), self._name))
         self._output.flush()  # a reader of the stream may wait for these rows
-
-
-# ---- JSON Lines ---------------------------------------------------------------------------
 
 
 class _JsonLines:
     """A table of objects, one a line, each with fields of its own."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self.name, self._file = name, file
+    def __init__(self, file: BinaryIO, name: str, reading: Reading) -> None:
+        self.name, self.reading, self._file = name, reading, file
         self._blocks = json_blocks(file, name)
 
     @cached_property
@@ -471,6 +418,13 @@ class _JsonLinesWriter:
         self._output.flush()  # a reader of the stream may wait for these rows
 
 
+def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
+    try:
+        return file.tell(), os.fstat(file.fileno()).st_size
+    except OSError:  # a pipe, or a stream in memory
+        return None
+
+
 # ---- Parquet ------------------------------------------------------------------------------
 
 _PARQUET_ROWS = 16_384  # that are read at once
@@ -479,25 +433,27 @@ _GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
 _COLUMN_ROWS = 2 * _GROUP_ROWS  # of a block of one column alone
 
 
-@contextmanager
-def _parquet(file: BinaryIO, name: str) -> Iterator[_Parquet]:
+def _pyarrow() -> Any:
+    """Return the module pyarrow, with its parts that read Parquet."""
     try:
         import pyarrow
-        from pyarrow import parquet
+        import pyarrow.compute
+        import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError(
             "Parquet needs pyarrow, which is not installed; install it with: "
             "pip install 'fuzzydict[parquet]'"
         ) from error
-    with _arrow_errors(name, pyarrow), parquet.ParquetFile(file) as table:
-        yield _Parquet(table, name, pyarrow)
+    return pyarrow
 
 
 @contextmanager
-def _arrow_errors(name: str, arrow: Any) -> Iterator[None]:
-    """Report a file that pyarrow cannot read; errors of the disk pass through."""
+def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
+    """Open a Parquet file. What pyarrow cannot read is told; errors of the disk pass through."""
+    arrow = _pyarrow()
     try:
-        yield
+        with arrow.parquet.ParquetFile(file, **options) as table:
+            yield table
     except FuzzyDictError:
         raise
     except (arrow.ArrowException, ArithmeticError, OSError, ValueError) as error:
@@ -515,37 +471,34 @@ def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
         FileFormatError: they do, or the file is damaged.
         MissingExtraError: pyarrow is not installed.
     """
-    with _parquet(file, name):  # or it is told what is wrong
-        import pyarrow
-        from pyarrow import compute, parquet
-    with _arrow_errors(name, pyarrow):
-        file.seek(0)
-        footer = parquet.read_metadata(file)
+
+    def check(total: int) -> None:
+        if total > most:
+            raise FileFormatError(
+                f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
+            )
+
+    with _parquet_file(file, name) as table:
+        footer = table.metadata
         groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
         total = sum(group.total_byte_size for group in groups)
-        _check_total(max(total, 8 * footer.num_rows * footer.num_columns), most, name)
+        check(max(total, 8 * footer.num_rows * footer.num_columns))
         paths = [footer.schema.column(place).path for place in range(footer.num_columns)]
+        file.seek(0)
         total = 0
-        with parquet.ParquetFile(file, read_dictionary=paths) as table:
-            for batch in table.iter_batches(_PARQUET_ROWS):
-                total += sum(_unpacked(column, pyarrow, compute) for column in batch.columns)
-                _check_total(total, most, name)
+        with _parquet_file(file, name, read_dictionary=paths) as packed:
+            for batch in packed.iter_batches(_PARQUET_ROWS):
+                total += sum(map(_unpacked, batch.columns))
+                check(total)
 
 
-def _check_total(total: int, most: int, name: str) -> None:
-    if total > most:
-        raise FileFormatError(
-            f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
-        )
-
-
-def _unpacked(column: Any, arrow: Any, compute: Any) -> int:
+def _unpacked(column: Any) -> int:
     """Return how many bytes the cells of a column take, each text as often as it occurs."""
-    types = arrow.types
+    arrow = _pyarrow()
+    types, compute = arrow.types, arrow.compute
     if types.is_nested(column.type):
         parts = [column.keys, column.items] if types.is_map(column.type) else column.flatten()
-        parts = parts if isinstance(parts, list) else [parts]
-        return sum(_unpacked(part, arrow, compute) for part in parts)
+        return sum(map(_unpacked, parts if isinstance(parts, list) else [parts]))
     if not types.is_dictionary(column.type):
         return int(column.nbytes)
     texts = column.dictionary
@@ -557,8 +510,8 @@ def _unpacked(column: Any, arrow: Any, compute: Any) -> int:
 class _Parquet:
     """A Parquet file. A block has each of its different cells once."""
 
-    def __init__(self, table: Any, name: str, arrow: Any) -> None:
-        self.name, self._table, self._arrow = name, table, arrow
+    def __init__(self, table: Any, name: str, reading: Reading) -> None:
+        self.name, self.reading, self._table = name, reading, table
         self.names: list[str] = table.schema_arrow.names
         self._done = 0
 
@@ -584,31 +537,24 @@ class _Parquet:
             rows += batch.num_rows
             size += batch.nbytes
             if rows >= most or size >= _GROUP_BYTES:
-                yield self._joined(some)
+                yield _joined(some)
                 some, rows, size = [], 0, 0
         if some:
-            yield self._joined(some)
-
-    def _joined(self, batches: list[Any]) -> Any:
-        if len(batches) == 1:
-            return batches[0]
-        table = self._arrow.Table.from_batches(batches).combine_chunks()
-        columns = [column.chunk(0) for column in table.columns]
-        return self._arrow.record_batch(columns, schema=table.schema)
+            yield _joined(some)
 
     def _texts(self, column: Any, name: str) -> Any:
         """Return an array as one of texts."""
-        types = self._arrow.types
-        if types.is_dictionary(column.type):
+        arrow = _pyarrow()
+        if arrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if types.is_string(column.type) or types.is_large_string(column.type):
+        if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
             return column
         cells = [*map(as_python, column)]
         for kind in {type(cell) for cell in cells} & {bytes, dict, list}:
             raise FileFormatError(
                 f"{self.name}: the column {quoted(name)} holds {kind.__name__}s; expected texts"
             )
-        return self._arrow.array(map(cell_text, cells), self._arrow.string())
+        return arrow.array(map(cell_text, cells), arrow.string())
 
     def contents(self, column: str) -> Contents:
         rows = list[Row]()
@@ -619,25 +565,14 @@ class _Parquet:
 
     @contextmanager
     def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_ParquetWriter]:
-        from pyarrow.parquet import ParquetWriter
-
         check_names(self.names, added, self.name)
-        schema, types = self._table.schema_arrow, [self._type(one.values) for one in added]
+        arrow, schema = _pyarrow(), self._table.schema_arrow
+        types = [_type_of(new.values) for new in added]
         for new, kind in zip(added, types, strict=True):
-            schema = schema.append(self._arrow.field(new.name, kind))
-        with ParquetWriter(output, schema, compression=self._compression()) as writer:
-            yield _ParquetWriter(writer, types, self._arrow)
-
-    def _type(self, values: Sequence[Any]) -> Any:
-        """Return the type of a new column: text, if its values have no type in common."""
-        arrow = self._arrow
-        if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
-            return values[0].type
-        try:
-            found = arrow.array(values).type
-        except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
-            return arrow.string()
-        return arrow.string() if arrow.types.is_null(found) else found
+            schema = schema.append(arrow.field(new.name, kind))
+        compression = self._compression()
+        with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
+            yield _ParquetWriter(writer, types)
 
     def _compression(self) -> str:
         """Return the compression of the first column, or the usual one if there are no rows.
@@ -655,11 +590,32 @@ class _Parquet:
         return self._done, self._table.metadata.num_rows
 
 
+def _joined(batches: list[Any]) -> Any:
+    """Return batches of rows as one."""
+    if len(batches) == 1:
+        return batches[0]
+    arrow = _pyarrow()
+    table = arrow.Table.from_batches(batches).combine_chunks()
+    return arrow.record_batch([column.chunk(0) for column in table.columns], schema=table.schema)
+
+
+def _type_of(values: Sequence[Any]) -> Any:
+    """Return the type of a new column: text, if its values have no type in common."""
+    arrow = _pyarrow()
+    if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
+        return values[0].type
+    try:
+        found = arrow.array(values).type
+    except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
+        return arrow.string()
+    return arrow.string() if arrow.types.is_null(found) else found
+
+
 class _ParquetWriter:
     """Writes each block as a row group."""
 
-    def __init__(self, writer: Any, types: Sequence[Any], arrow: Any) -> None:
-        self._writer, self._types, self._arrow = writer, types, arrow
+    def __init__(self, writer: Any, types: Sequence[Any]) -> None:
+        self._writer, self._types, self._arrow = writer, types, _pyarrow()
 
     def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(self._value(cell, kind) for cell, kind in zip(cells, self._types, strict=True))
@@ -690,8 +646,8 @@ class _ParquetWriter:
 class _Xlsx:
     """A sheet of a workbook, whose first row names the columns. It is one block."""
 
-    def __init__(self, sheet: Sheet) -> None:
-        self.name, self._sheet = sheet.name, sheet
+    def __init__(self, sheet: Sheet, reading: Reading) -> None:
+        self.name, self.reading, self._sheet = sheet.name, reading, sheet
         self.names: list[str] = sheet.names
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
@@ -722,34 +678,27 @@ class _Xlsx:
     @contextmanager
     def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_XlsxWriter]:
         check_names(self.names, added, self.name)
-        writer = _XlsxWriter(self._sheet, output, [one.name for one in added])
+        writer = _XlsxWriter()
         yield writer
-        writer.finish()
+        names = [one.name for one in added]
+        kept = [(row.line, cells) for row, cells in writer.rows if cells is not None]
+        if len(kept) < len(writer.rows):
+            self._sheet.save_rows(output, [(1, names), *kept])
+        else:
+            self._sheet.save_beside(output, [(1, names), *kept])
 
     def progress(self) -> tuple[int, int] | None:
         return None
 
 
 class _XlsxWriter:
-    """Writes new cells into the workbook; or its rows into a new one, if some are left out."""
+    """Keeps the rows of a sheet with their new cells, None where a row is left out."""
 
-    def __init__(self, sheet: Sheet, output: BinaryIO, names: Sequence[str]) -> None:
-        self._sheet, self._output, self._names = sheet, output, names
-        self._rows: list[tuple[Row, Sequence[Any] | None]] = []
+    def __init__(self) -> None:
+        self.rows: list[tuple[Row, Sequence[Any] | None]] = []
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
 
     def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
-        self._rows = [*zip(block.rows, beside, strict=True)]
-
-    def finish(self) -> None:
-        kept = [(row, cells) for row, cells in self._rows if cells is not None]
-        if len(kept) < len(self._rows):
-            rows = [(row.line, cells) for row, cells in kept]
-            self._sheet.save_rows(self._output, [(1, self._names), *rows])
-            return
-        self._sheet.write(1, self._names)
-        for row, cells in kept:
-            self._sheet.write(row.line, cells)
-        self._sheet.save(self._output)
+        self.rows += zip(block.rows, beside, strict=True)

@@ -22,8 +22,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.examples import read_examples
 from fuzzydict.io.explore.server import ExploreServer
+from fuzzydict.io.review import read_examples
 from tests.support.properties import one_process
 
 main: click.Command = import_module("fuzzydict.cli").main

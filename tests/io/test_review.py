@@ -15,11 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import Cleaned, clean_column
-from fuzzydict.io.examples import read_examples
-from fuzzydict.io.records import with_formula, without_formula
-from fuzzydict.io.review import Decided, Doubt, Review
+from fuzzydict.io.columns import Cleaned
+from fuzzydict.io.review import (
+    Decided,
+    Doubt,
+    Review,
+    read_examples,
+    with_formula,
+    without_formula,
+)
 from fuzzydict.text.words import same_text
+from tests.io.files import clean, written
 from tests.support.properties import examples
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -37,7 +43,7 @@ def mapped(
     folder: Path, cells: list[str], d: FuzzyDict[Any] = COUNTRIES, /, **options: Any
 ) -> tuple[list[str | None], Cleaned]:
     """Return the keys of some cells, and the counts."""
-    counts = clean_column(d, table_of(folder, cells), "c", folder / "out.jsonl", **options)
+    counts = clean(d, table_of(folder, cells), "c", folder / "out.jsonl", **options)
     rows = map(json.loads, (folder / "out.jsonl").read_text().splitlines())
     return [row["c_key"] for row in rows], counts
 
@@ -102,10 +108,10 @@ def test_only_what_is_below_sure_is_doubtful(tmp_path: Path) -> None:
 
 
 def test_a_review_counts_over_many_batches(tmp_path: Path) -> None:
-    with Review(tmp_path / "review.csv", Decided(COUNTRIES, [])) as review:
-        for i in range(50):
-            review.add(Doubt(f"q{j}", 1, "k", 0.5, None) for j in range(i, 50))
-        review.save()
+    review = Review(tmp_path / "review.csv", Decided(COUNTRIES, []))
+    for i in range(50):
+        review.add(Doubt(f"q{j}", 1, "k", 0.5, None) for j in range(i, 50))
+    review.save()
     rows = read_rows(tmp_path / "review.csv")
     assert [(row["query"], int(row["count"])) for row in rows] == [
         (f"q{j}", j + 1) for j in range(49, -1, -1)
@@ -119,9 +125,9 @@ def test_what_a_review_says_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, name: str, targets: dict[str, str | None]
 ) -> None:
     path = tmp_path_factory.mktemp("any") / name
-    with Review(path, Decided(COUNTRIES, [])) as review:
-        review.add(Doubt(query, 1, "k", 0.5, target) for query, target in targets.items())
-        review.save()
+    review = Review(path, Decided(COUNTRIES, []))
+    review.add(Doubt(query, 1, "k", 0.5, target) for query, target in targets.items())
+    review.save()
     assert read_examples(path) == list(targets.items())
 
 
@@ -344,26 +350,6 @@ def test_a_query_that_the_dict_knows_by_now_is_asked_no_more(tmp_path: Path) -> 
     assert [row["query"] for row in read_rows(review)] == ["qwzzt"]
 
 
-def test_a_failure_leaves_the_review_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    review, output = tmp_path / "review.csv", tmp_path / "out.jsonl"
-    review.write_text("query,target\nAllemagne,Germany\nold,?")
-    before = review.read_bytes()
-    rename = Path.replace
-
-    def refused(path: Path, target: Path) -> Path:
-        if target == output:
-            raise PermissionError(13, "Permission denied", str(path))
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "replace", refused)
-    with pytest.raises(PermissionError, match=r"out\.jsonl"):
-        mapped(tmp_path, OPEN, review=review)
-    assert review.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["review.csv", "t.jsonl"]
-
-
 def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     review, output = tmp_path / "review.csv", tmp_path / "out.jsonl"
     table = table_of(tmp_path, OPEN)
@@ -377,7 +363,7 @@ def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
             review.write_text(text)
 
         with pytest.raises(OptionError, match=r"review\.csv has changed since it was read; start"):
-            clean_column(COUNTRIES, table, "c", output, review=review, progress=save)
+            clean(COUNTRIES, table, "c", output, review=review, progress=save)
         assert review.read_text() == meanwhile
         assert not output.exists()
 
@@ -538,6 +524,91 @@ def test_the_table_itself_stays_as_it_is(tmp_path: Path) -> None:
     """It is data for programs: a key in it is the key, and a cell the cell."""
     table, d = tmp_path / "t.csv", FuzzyDict({"=1+1": "@x"})
     table.write_text('c,n\n=1+1,"=2+2"\n', newline="")
-    clean_column(d, table, "c", tmp_path / "out.csv")
+    clean(d, table, "c", tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_text()
     assert written == 'c,n,c_key,c_value,c_score\n=1+1,"=2+2",=1+1,@x,1.0\n'
+
+
+# ---- examples -------------------------------------------------------------------------------
+
+EXPECTED = [("germny", "Germany"), ("qwzzt", None), ("Frnce", "France")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("e.csv", "query,target\ngermny,Germany\nqwzzt,\n\nFrnce,France\n"),
+        ("e.csv", "\ufeffcount,target,query\r\n3,Germany,germny\r\n2,  ,qwzzt\r\n1,France,Frnce"),
+        ("e.tsv", 'query\ttarget\n"germny"\tGermany\nqwzzt\t\nFrnce\tFrance\n'),
+        ("e.csv", "query,target\ngermny,Germany\n,\nqwzzt,\nFrnce,France\n ,\n,\n"),
+        (
+            "e.jsonl",
+            '{"query": "germny", "target": "Germany", "count": 3}\n{"query": "qwzzt", '
+            '"target": null}\n\n{"target": "France", "query": "Frnce"}',
+        ),
+        ("e.ndjson", "\n".join(json.dumps({"query": q, "target": t or ""}) for q, t in EXPECTED)),
+    ],
+)
+def test_examples_are_queries_with_their_targets(tmp_path: Path, name: str, content: str) -> None:
+    assert read_examples(written(tmp_path, name, content)) == EXPECTED
+    form = {".csv": "csv", ".tsv": "tsv"}.get(Path(name).suffix, "jsonl")
+    assert read_examples(written(tmp_path, "e.txt", content), format=form) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("e.csv", "query,target\npower,battery\nhue,color\npower,horse power\n"),
+        (
+            "e.jsonl",
+            '{"query": "power", "target": ["battery"]}\n{"query": "hue", "target": "color"}\n'
+            '{"query": "power", "target": "horse power"}\n',
+        ),
+        (
+            "e.jsonl",
+            '{"query": "power", "target": ["battery", "horse power"]}\n'
+            '{"query": "hue", "target": ["color"]}\n',
+        ),
+    ],
+)
+def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content: str) -> None:
+    examples = read_examples(written(tmp_path, name, content))
+    assert sorted(examples) == [("hue", "color"), ("power", "battery"), ("power", "horse power")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("e.csv", "", "is empty; expected the columns query and target"),
+        ("e.csv", "query,key\na,b\n", "has no column 'target'; its columns are 'query', 'key'"),
+        ("e.csv", "query,target\na,b,c\n", "line 2 has 3 cells where line 1 has 2"),
+        ("e.csv", "query,target\na,b\n ,c\n", "line 3 has a blank query; fill it in, or"),
+        ("e.csv", "query,target\na,b\n\na,\n", "'a' has two targets, 'b' on line 2 and None on l"),
+        ("e.csv", "query,target\na,\na,b\n", "'a' has two targets, None on line 2 and 'b' on lin"),
+        ("e.jsonl", '{"query": "a", "target": []}\n', "line 1: expected the right keys as target"),
+        ("e.jsonl", '{"query": "a", "target": ["b", " "]}\n', "line 1: expected the right keys as"),
+        ("e.jsonl", '{"query": "a", "target": ["b", 3]}\n', "line 1: expected the right keys as t"),
+        ("e.csv", b"query,target\n\x81,b\n", "line 2: byte 0 is not UTF-8"),
+        ("e.jsonl", '{"query": "a"}\n', 'line 1: expected {"query": ..., "target": ...}'),
+        ("e.jsonl", '["a", "b"]\n', 'line 1: expected {"query": ..., "target": ...}'),
+        ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
+        ("e.jsonl", '{"query": ["a"], "target": "b"}\n', "line 1 has an array where a text is ex"),
+        ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
+        ("e.jsonl", '{"query": "a"\n', "line 1, column 14 is not JSON"),
+    ],
+)
+def test_bad_examples_are_refused(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(FileFormatError) as caught:
+        read_examples(written(tmp_path, name, content))
+    assert str(caught.value).startswith(str(tmp_path / name))
+    assert message in str(caught.value)
+
+
+def test_examples_of_another_format_are_refused(tmp_path: Path) -> None:
+    for name in ("e.parquet", "e.txt"):
+        with pytest.raises(OptionError, match=r"expected examples of format csv, tsv, jsonl"):
+            read_examples(written(tmp_path, name, ""))
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_examples(tmp_path / "nowhere.csv")

@@ -13,7 +13,7 @@ from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
 from fuzzydict.io.explore.answers import is_doubtful, key_text, shown
-from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
+from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, Reading, json_records
 from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
@@ -71,7 +71,7 @@ class Upload(BytesIO):
 
     def _opened(self) -> AbstractContextManager[Table]:
         self.seek(0)
-        return open_table(self, format=self.format, side=None)
+        return open_table(self, Reading(format=self.format, side=None))
 
     def _fields(self) -> list[str]:
         names = dict[str, None]()
