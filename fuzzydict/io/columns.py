@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fuzzydict.io.review import MatchedKeys
-    from fuzzydict.io.tables import CellBlock, Contents, Table, Writer
+    from fuzzydict.io.tables import CellBlock, Contents, Table
 
 
 #: The least score of a match that is not doubtful, if none is given.
@@ -143,9 +143,9 @@ def clean_column(
     doubts = Review(deciding.review, lookup.decided) if deciding.review else None
     with written(output, doubts) as file, open_table(source.table, source.reading) as table:
         blocks = table.blocks(source.column)
-        with table.writer(file, new_columns(source.column, prefix)) as writer:
-            matcher = ColumnMatcher(lookup, writer.beside, doubts, deciding.sure)
-            counts = copy_rows(table, blocks, writer, matcher, progress)
+        with table.copying(file, new_columns(source.column, prefix)):
+            matcher = ColumnMatcher(lookup, table.beside, doubts, deciding.sure)
+            counts = copy_rows(table, blocks, matcher, progress)
     return counts._replace(undecided=doubts.undecided()) if doubts else counts
 
 
@@ -201,13 +201,12 @@ def written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO
 def copy_rows(
     table: Table,
     blocks: Iterator[CellBlock],
-    writer: Writer[Any],
     matcher: ColumnMatcher,
     progress: Callable[[int, int], None],
 ) -> Cleaned:
     """Write the rows of a table, each with what matches its cell; return how many there are."""
     for block in blocks:
-        writer.write(block, matcher.beside(block.cells, block.counts))
+        table.write(block, matcher.beside(block.cells, block.counts))
         if done := table.progress():
             progress(*done)
     return matcher.counted()
@@ -261,10 +260,10 @@ def join_tables(
     with written(output, None) as file, open_table(left.table, left.reading) as table:
         blocks = table.blocks(left.column)
         added = [] if how == "anti" else _right_columns(table, contents, suffix, add_score)
-        with table.writer(file, added) as writer:
-            beside = _joined(writer, how, len(contents.names), add_score)
+        with table.copying(file, added):
+            beside = _joined(table, how, len(contents.names), add_score)
             matcher = ColumnMatcher(Lookup(d, Decided(d, [])), beside)
-            return copy_rows(table, blocks, writer, matcher, progress)
+            return copy_rows(table, blocks, matcher, progress)
 
 
 def _check_output(output: Path | BinaryIO, left: Source, right: Source, how: str) -> None:
@@ -297,17 +296,17 @@ def _right_columns(left: Table, right: Contents, suffix: str, add_score: bool) -
     return [Added(name, like, advice) for name, like in zip(names, likes, strict=False)]
 
 
-def _joined(writer: Writer[Any], how: str, width: int, add_score: bool) -> Callable[[Answer], Any]:
+def _joined(table: Table, how: str, width: int, add_score: bool) -> Callable[[Answer], Any]:
     """Return the function that says what is written beside a row, or None if it is left out."""
 
     def beside(answer: Answer) -> Any:
         key, values, score = answer
         if how == "anti":
-            return writer.beside([]) if key is None else None
+            return table.beside([]) if key is None else None
         if key is None:
             values = [None] * width
         cells = [*values, score] if add_score else values
-        return None if how == "inner" and key is None else writer.beside(cells)
+        return None if how == "inner" and key is None else table.beside(cells)
 
     return beside
 

@@ -384,9 +384,9 @@ class _Mapper:
         doubts = None if self._run.is_folder else self._doubts
         with written(part.target, doubts) as file, self._opened(part) as table:
             blocks = table.blocks(self._source.column)
-            with table.writer(file, self._added) as writer:
+            with table.copying(file, self._added):
                 go_on = partial(steps.go_on, "matching", part)
-                counts = copy_rows(table, blocks, writer, self._matcher(writer.beside), go_on)
+                counts = copy_rows(table, blocks, self._matcher(table.beside), go_on)
         self._run.note(part, self._deciding.sure, counts)
         return counts
 

@@ -1,19 +1,20 @@
 """Tables in files: CSV, TSV, JSON Lines, Parquet and sheets of .xlsx workbooks.
 
 `open_table` opens a `Table`. Its rows come in blocks, with their cells of one column, so that
-memory does not grow with the table. A `Writer` copies the blocks with new cells beside each row;
-everything else stays as it is written.
+memory does not grow with the table. The blocks are copied with new cells beside each row; all else
+stays as it is written.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from abc import ABC, abstractmethod
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from fuzzydict.io.records import (
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
+    Dialect,
     Reading,
     as_cell,
     as_json,
@@ -47,9 +49,7 @@ from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
-T = TypeVar("T")
 
 #: The formats of tables.
 TABLES = (*ROW_FORMATS, "parquet", "xlsx")
@@ -63,7 +63,7 @@ class CellBlock(NamedTuple):
     Attributes:
         cells: texts, or None if empty; one for each row, unless ``counts`` is given.
         counts: if each cell is listed once, how many rows have it.
-        rows: the rows as their `Writer` takes them.
+        rows: the rows as `Table.write` takes them.
     """
 
     cells: list[str | None]
@@ -90,47 +90,28 @@ class Contents(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A column to add to a table.
-
-    Attributes:
-        name: of the column.
-        values: such as it will hold.
-        advice: what to do if the table has a column of this name.
-    """
+    """A column to add: its name, values such as it will hold, and what to do if there is one."""
 
     name: str
     values: Sequence[Any]
     advice: str
 
 
-class Writer(Protocol[T]):
-    """Writes the blocks of a table with new cells at the end of each row."""
-
-    def beside(self, cells: Sequence[Any]) -> T:
-        """Return values, one for each new column, as they are written beside a row."""
-
-    def write(self, block: CellBlock, beside: list[T | None]) -> None:
-        """Write the rows of a block, with what goes beside each of its cells.
-
-        A row is left out if that is None; blank lines stay.
-        """
-
-
-class Table(Protocol):
-    """A table in a file.
+class Table(ABC):
+    """A table in a file, which can be copied with new cells at the end of each row.
 
     Attributes:
         name: of the file in messages.
         reading: how it is read, with what was guessed.
+        names: of the columns; in JSON Lines, of the first lines: others may have more.
     """
 
-    name: str
-    reading: Reading
+    names: list[str]
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns; in JSON Lines, of the first lines: others may have more."""
+    def __init__(self, name: str, reading: Reading) -> None:
+        self.name, self.reading = name, reading
 
+    @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
 
@@ -140,20 +121,35 @@ class Table(Protocol):
             FileFormatError: there is no such column, or a row cannot be read.
         """
 
+    @abstractmethod
     def contents(self, column: str) -> Contents:
         """Return the whole table; errors as for `blocks`."""
 
-    def writer(
-        self, output: BinaryIO, added: Sequence[Added]
-    ) -> AbstractContextManager[Writer[Any]]:
-        """Return a writer to a file of the same format.
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        """Copy the table to a file of the same format: the blocks that `write` gets in between.
 
         Raises:
             FileFormatError: the table has a column of the name of a new one.
         """
+        check_names(self.names, added, self.name)
+        self._output, self._added = output, added
+        yield
+
+    @abstractmethod
+    def beside(self, cells: Sequence[Any]) -> Any:
+        """Return values, one for each new column, as they are written beside a row."""
+
+    @abstractmethod
+    def write(self, block: CellBlock, beside: list[Any]) -> None:
+        """Write the rows of a block, with what goes beside each of its cells.
+
+        A row is left out if that is None; blank lines stay.
+        """
 
     def progress(self) -> tuple[int, int] | None:
         """Return how much of the table was read and how much there is; None if nobody knows."""
+        return None
 
 
 @contextmanager
@@ -263,61 +259,67 @@ def as_python(value: Any) -> Any:
 # ---- CSV, TSV and JSON Lines ----------------------------------------------------------------
 
 
-class _Csv:
+class _Text(Table):
+    """A table of lines. A blank line stays as it is, with nothing beside it."""
+
+    def __init__(self, name: str, reading: Reading, file: BinaryIO) -> None:
+        super().__init__(name, reading)
+        self._file = file
+
+    def progress(self) -> tuple[int, int] | None:
+        try:
+            return self._file.tell(), os.fstat(self._file.fileno()).st_size
+        except OSError:  # a pipe, or a stream in memory
+            return None
+
+    def _write(self, parts: list[str], dialect: Dialect) -> None:
+        self._output.write(dialect.encoded("".join(parts), self.name))
+        self._output.flush()  # a reader of the stream may wait for these rows
+
+
+class _Csv(_Text):
     """A table of CSV or TSV, whose first line names the columns."""
 
     def __init__(self, file: BinaryIO, name: str, usual: str, reading: Reading) -> None:
-        self.dialect, header, self._blocks = csv_table(file, name, usual, reading)
+        self._dialect, header, self._blocks = csv_table(file, name, usual, reading)
         if header is None or header.line > 1:
             raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
-        self.name, self.header, self._file = name, header, file
-        self.names: list[str] = header.content
-        self.reading = reading._replace(**self.dialect._asdict())
+        super().__init__(name, reading._replace(**self._dialect._asdict()), file)
+        self._header, self.names = header, header.content
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        index = column_index(column, self.header, self.name)
+        index = column_index(column, self._header, self.name)
         return (
             CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
             for _, raws, rows in self._blocks
         )
 
     def contents(self, column: str) -> Contents:
-        index = column_index(column, self.header, self.name)
+        index = column_index(column, self._header, self.name)
         records = chain.from_iterable(block.records() for block in self._blocks)
         rows = [Row(line, cells[index], cells) for line, _, cells in records if cells]
         return Contents(self.names, rows)
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_CsvWriter]:
-        check_names(self.names, added, self.name)
-        writer = _CsvWriter(self, output, added)
-        yield writer
-        writer.write(CellBlock([], None, ([], [])), [])  # the header, if there were no rows
-
-    def progress(self) -> tuple[int, int] | None:
-        return _bytes_read(self._file)
-
-
-class _CsvWriter:
-    """Writes rows as they were, each with more cells; a blank line gets none."""
-
-    def __init__(self, table: _Csv, output: BinaryIO, added: Sequence[Added]) -> None:
-        self._output, self._name, self._dialect = output, table.name, table.dialect
-        raw = table.header.raw
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        raw = self._header.raw
         row = raw.rstrip("\r\n")
-        # The header is written with the first rows.
-        self._header = [row, self.beside([one.name for one in added]), raw[len(row) :]]
+        # The header is written with the first rows, or at the end if there are none.
+        self._begin = [row, self.beside([one.name for one in added]), raw[len(row) :]]
+        with super().copying(output, added):
+            yield
+        self.write(CellBlock([], None, ([], [])), [])
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
             return ""
         text = csv_row(["", *map(as_cell, map(as_python, cells))], self._dialect.delimiter)
         if self._dialect.encoding != "utf-8":
-            self._dialect.encoded(text, self._name)  # so that no row is written if one cannot be
+            self._dialect.encoded(text, self.name)  # so that no row is written if one cannot be
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, self._header = self._header, []
+        parts, self._begin = self._begin, []
         raws, rows = block.rows
         if len(beside) < len(rows):
             new = iter(beside)
@@ -326,19 +328,18 @@ class _CsvWriter:
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._output.write(self._dialect.encoded("".join(parts), self._name))
-        self._output.flush()  # a reader of the stream may wait for these rows
+        self._write(parts, self._dialect)
 
 
-class _JsonLines:
+class _JsonLines(_Text):
     """A table of objects, one a line, each with fields of its own."""
 
     def __init__(self, file: BinaryIO, name: str, reading: Reading) -> None:
-        self.name, self.reading, self._file = name, reading, file
+        super().__init__(name, reading, file)
         self._blocks = json_blocks(file, name)
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> list[str]:  # type: ignore[override]
         first = next(self._blocks, None)
         if first is None:
             return []
@@ -348,12 +349,12 @@ class _JsonLines:
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         found, fields = False, dict[str, None]()
-        for lines, raws, contents in self._blocks:
-            rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
+        for block in self._blocks:
+            rows = [(line, one) for line, _, one in block.records() if one is not BLANK]
             cells = [self._text(*row, column) for row in rows]
             found = found or any(column in content for _, content in rows)
             fields = fields or dict.fromkeys(field for _, content in rows for field in content)
-            yield CellBlock(cells, None, (lines, raws, contents))
+            yield CellBlock(cells, None, block)
         if not found:
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, fields)}"
@@ -372,57 +373,40 @@ class _JsonLines:
         return cell_text(cell)
 
     def contents(self, column: str) -> Contents:
-        names: dict[str, None] = {}
-        found: list[tuple[int, str | None, dict[str, Any]]] = []
-        for cells, _, (lines, _, contents) in self.blocks(column):
-            objects = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
-            for (line, content), cell in zip(objects, cells, strict=True):
-                names.update(dict.fromkeys(content))
-                found.append((line, cell, content))
-        rows = [Row(line, cell, [*map(content.get, names)]) for line, cell, content in found]
-        return Contents(list(names), rows)
+        names, records = dict[str, None](), list[tuple[Any, str | None]]()
+        for cells, _, block in self.blocks(column):
+            rows = (record for record in block.records() if record.content is not BLANK)
+            records += zip(rows, cells, strict=True)
+        for record, _ in records:
+            names.update(dict.fromkeys(record.content))
+        return Contents(
+            [*names],
+            [Row(record.line, cell, [*map(record.content.get, names)]) for record, cell in records],
+        )
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_JsonLinesWriter]:
-        yield _JsonLinesWriter(self.name, output, added)
-
-    def progress(self) -> tuple[int, int] | None:
-        return _bytes_read(self._file)
-
-
-class _JsonLinesWriter:
-    """Writes lines as they were, each object with more fields; a blank line stays so."""
-
-    def __init__(self, name: str, output: BinaryIO, added: Sequence[Added]) -> None:
-        self._name, self._output, self._added = name, output, added
-        self._names = {one.name for one in added}
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        self._output, self._added = output, added  # names are checked in each line
+        yield
 
     def beside(self, cells: Sequence[Any]) -> str:
         names = (one.name for one in self._added)
         return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, new = list[str](), iter(beside)
-        for line, raw, content in zip(*block.rows, strict=True):
+        parts, new, names = list[str](), iter(beside), {one.name for one in self._added}
+        for line, raw, content in block.rows.records():
             added = "" if content is BLANK else next(new)
             if added is None:
                 continue
-            if content is BLANK or not self._names:
+            if content is BLANK or not names:
                 parts.append(raw)
                 continue
-            if not content.keys().isdisjoint(self._names):
-                check_names(content, self._added, f"{self._name}: line {line}")
+            if not content.keys().isdisjoint(names):
+                check_names(content, self._added, f"{self.name}: line {line}")
             text = raw.rstrip()
             parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        self._output.write(encoded("".join(parts)))
-        self._output.flush()  # a reader of the stream may wait for these rows
-
-
-def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
-    try:
-        return file.tell(), os.fstat(file.fileno()).st_size
-    except OSError:  # a pipe, or a stream in memory
-        return None
+        self._write(parts, Dialect(""))
 
 
 # ---- Parquet ------------------------------------------------------------------------------
@@ -507,13 +491,12 @@ def _unpacked(column: Any) -> int:
     return compute.sum(compute.binary_length(texts).cast("int64").take(column.indices)).as_py() or 0
 
 
-class _Parquet:
+class _Parquet(Table):
     """A Parquet file. A block has each of its different cells once."""
 
     def __init__(self, table: Any, name: str, reading: Reading) -> None:
-        self.name, self.reading, self._table = name, reading, table
-        self.names: list[str] = table.schema_arrow.names
-        self._done = 0
+        super().__init__(name, reading)
+        self._table, self.names, self._done = table, table.schema_arrow.names, 0
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         if self.names.count(column) != 1:
@@ -564,15 +547,16 @@ class _Parquet:
         return Contents(self.names, rows)
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_ParquetWriter]:
-        check_names(self.names, added, self.name)
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         arrow, schema = _pyarrow(), self._table.schema_arrow
-        types = [_type_of(new.values) for new in added]
-        for new, kind in zip(added, types, strict=True):
+        self._types = [_type_of(new.values) for new in added]
+        for new, kind in zip(added, self._types, strict=True):
             schema = schema.append(arrow.field(new.name, kind))
-        compression = self._compression()
-        with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
-            yield _ParquetWriter(writer, types)
+        with super().copying(output, added):
+            compression = self._compression()
+            with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
+                self._writer = writer
+                yield
 
     def _compression(self) -> str:
         """Return the compression of the first column, or the usual one if there are no rows.
@@ -585,6 +569,22 @@ class _Parquet:
             compression: str = table.metadata.row_group(0).column(0).compression.lower()
             return compression.replace("uncompressed", "none")
         return "snappy"
+
+    def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(map(_arrow_value, cells, self._types))
+
+    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
+        """Write the block as a row group."""
+        arrow, (batch, indices) = _pyarrow(), block.rows
+        if None in beside:
+            kept = arrow.array([cells is not None for cells in beside]).take(indices)
+            batch, indices = batch.filter(kept), indices.filter(kept)
+        added = [
+            arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
+            for part, kind in enumerate(self._types)
+        ]
+        rows = arrow.record_batch([*batch.columns, *added], schema=self._writer.schema)
+        self._writer.write_batch(rows, max(1, rows.num_rows))
 
     def progress(self) -> tuple[int, int] | None:
         return self._done, self._table.metadata.num_rows
@@ -611,52 +611,32 @@ def _type_of(values: Sequence[Any]) -> Any:
     return arrow.string() if arrow.types.is_null(found) else found
 
 
-class _ParquetWriter:
-    """Writes each block as a row group."""
-
-    def __init__(self, writer: Any, types: Sequence[Any]) -> None:
-        self._writer, self._types, self._arrow = writer, types, _pyarrow()
-
-    def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(self._value(cell, kind) for cell, kind in zip(cells, self._types, strict=True))
-
-    def _value(self, cell: Any, kind: Any) -> Any:
-        if isinstance(cell, self._arrow.Scalar):
-            return cell if cell.is_valid else None
-        is_text = cell is not None and self._arrow.types.is_string(kind)
-        return encoded(as_cell(cell)).decode() if is_text else cell
-
-    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
-        batch, indices = block.rows
-        if None in beside:
-            kept = self._arrow.array([cells is not None for cells in beside]).take(indices)
-            batch, indices = batch.filter(kept), indices.filter(kept)
-        added = [
-            self._arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
-            for part, kind in enumerate(self._types)
-        ]
-        arrays = [*batch.columns, *added]
-        rows = self._arrow.record_batch(arrays, schema=self._writer.schema)
-        self._writer.write_batch(rows, max(1, rows.num_rows))
+def _arrow_value(cell: Any, kind: Any) -> Any:
+    """Return a value as a column of a type takes it."""
+    arrow = _pyarrow()
+    if isinstance(cell, arrow.Scalar):
+        return cell if cell.is_valid else None
+    is_text = cell is not None and arrow.types.is_string(kind)
+    return encoded(as_cell(cell)).decode() if is_text else cell
 
 
 # ---- workbooks ----------------------------------------------------------------------------
 
 
-class _Xlsx:
+class _Xlsx(Table):
     """A sheet of a workbook, whose first row names the columns. It is one block."""
 
     def __init__(self, sheet: Sheet, reading: Reading) -> None:
-        self.name, self.reading, self._sheet = sheet.name, reading, sheet
-        self.names: list[str] = sheet.names
+        super().__init__(sheet.name, reading)
+        self._sheet, self.names = sheet, sheet.names
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        rows = self._rows(column)
+        rows = self._read(column)
         return iter([CellBlock([row.text for row in rows], None, rows)])
 
     def contents(self, column: str) -> Contents:
         """Return the columns that have names."""
-        rows = self._rows(column)
+        rows = self._read(column)
         named = [place for place, name in enumerate(self.names) if name]
         self._sheet.check_formulas(named)
         return Contents(
@@ -664,7 +644,7 @@ class _Xlsx:
             [row._replace(values=[row.values[place] for place in named]) for row in rows],
         )
 
-    def _rows(self, column: str) -> list[Row]:
+    def _read(self, column: str) -> list[Row]:
         if self.names.count(column) != 1:
             raise no_column(column, [*filter(None, self.names)], self.name)
         index = self.names.index(column)
@@ -676,29 +656,18 @@ class _Xlsx:
         ]
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_XlsxWriter]:
-        check_names(self.names, added, self.name)
-        writer = _XlsxWriter()
-        yield writer
-        names = [one.name for one in added]
-        kept = [(row.line, cells) for row, cells in writer.rows if cells is not None]
-        if len(kept) < len(writer.rows):
-            self._sheet.save_rows(output, [(1, names), *kept])
-        else:
-            self._sheet.save_beside(output, [(1, names), *kept])
-
-    def progress(self) -> tuple[int, int] | None:
-        return None
-
-
-class _XlsxWriter:
-    """Keeps the rows of a sheet with their new cells, None where a row is left out."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[Row, Sequence[Any] | None]] = []
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        self._rows: list[tuple[Row, Sequence[Any] | None]] = []
+        with super().copying(output, added):
+            yield
+        names = 1, [one.name for one in added]
+        kept = [(row.line, cells) for row, cells in self._rows if cells is not None]
+        is_whole = len(kept) == len(self._rows)
+        (self._sheet.save_beside if is_whole else self._sheet.save_rows)(output, [names, *kept])
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
 
     def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
-        self.rows += zip(block.rows, beside, strict=True)
+        """Keep the rows, which are written at the end."""
+        self._rows += zip(block.rows, beside, strict=True)

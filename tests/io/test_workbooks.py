@@ -41,25 +41,32 @@ def cells(path: Path, sheet: str = "Sheet") -> list[list[Any]]:
     return [[*row] for row in openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True)]
 
 
-def with_values(path: Path, **values: str) -> Path:
-    """Put values into formulas, as programs that compute them do: openpyxl writes none."""
-    parts = {}
+def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
     with zipfile.ZipFile(path) as archive:
-        for part in archive.namelist():
-            parts[part] = archive.read(part)
-    sheet = parts["xl/worksheets/sheet1.xml"].decode()
-    for cell, value in values.items():
-        begin = sheet.index(f'<c r="{cell}"')
-        end = sheet.index("</c>", begin)
-        computed = (
-            sheet[begin:end].replace("<v />", f"<v>{value}</v>").replace("<v/>", f"<v>{value}</v>")
-        )
-        sheet = sheet[:begin] + computed.replace("><f>", ' t="str"><f>') + sheet[end:]
-    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for part, data in parts.items():
-            archive.writestr(part, data)
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
     return path
+
+
+def with_value(path: Path, cell: str, value: str) -> Path:
+    """Put a value into a formula, as programs that compute it do: openpyxl writes none."""
+
+    def change(data: bytes) -> bytes:
+        before, begin, after = data.decode().partition(f'<c r="{cell}"')
+        formula, end, after = after.partition("</c>")
+        formula = formula.replace("<v />", "<v/>").replace("<v/>", f"<v>{value}</v>")
+        return "".join(
+            [before, begin, formula.replace("><f>", ' t="str"><f>'), end, after]
+        ).encode()
+
+    return repacked(path, SHEET, change)
+
+
+MEDIA = "xl/media/image1.png"
+SHEET = "xl/worksheets/sheet1.xml"
 
 
 # ---- what is written ------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def test_dates_have_their_times_whatever_their_format_shows(tmp_path: Path) -> N
 
 def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:
     table = workbook(tmp_path / "t.xlsx", ["c", "d"], ['="Ger"&"many"', "=1+1"], ["France", 1])
-    with_values(table, A2="Germany")
+    with_value(table, "A2", "Germany")
     counts = clean(COUNTRIES, table, "c", tmp_path / "out.xlsx")
     assert counts.matched == 2
     assert cells(tmp_path / "out.xlsx")[1][:3] == ['="Ger"&"many"', "=1+1", "Germany"]
@@ -222,7 +229,7 @@ def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:
         clean(COUNTRIES, table, "d", tmp_path / "out.xlsx")
     with pytest.raises(FileFormatError, match=r"has no value of the formula in B2"):
         read_dict(table, Reading(key="c", value="d"))
-    with_values(table, B2="")
+    with_value(table, "B2", "")
     assert read_dict(table, Reading(key="c", value="d")) == {"Germany": None, "France": 1}
 
 
@@ -257,11 +264,6 @@ def test_a_sheet_is_named_or_the_first_that_is_shown(tmp_path: Path) -> None:
     assert [*read_dict(table, Reading(sheet="Sheet"))] == ["hidden"]
     with pytest.raises(OptionError, match=r"no sheet 'Prizes' \(did you mean 'Prices'\?\); its s"):
         read_dict(table, Reading(sheet="Prizes"))
-    (tmp_path / "t.csv").write_text("key,value\na,b\n")
-    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
-        read_dict(tmp_path / "t.csv", Reading(sheet="Prices"))
-    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
-        clean(COUNTRIES, tmp_path / "t.csv", "key", io.BytesIO(), sheet="Prices")
 
 
 def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Path) -> None:
@@ -298,20 +300,6 @@ def refused(path: Path, message: str) -> None:
         assert str(path) in str(caught.value)
     assert path.read_bytes() == before
     assert not output.exists()
-
-
-def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    parts[part] = change(parts[part])
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return path
-
-
-MEDIA = "xl/media/image1.png"
-SHEET = "xl/worksheets/sheet1.xml"
 
 
 def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
