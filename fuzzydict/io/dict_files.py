@@ -112,11 +112,6 @@ def _items(file: BinaryIO, path: Path, form: str, reading: Reading) -> Iterator[
     return _row_items(table.header, table.rows(), path, reading)
 
 
-def format_of(path: Path) -> str:
-    """Return the format that a file's ending names, or "json"."""
-    return format_by_ending(path, FORMATS) or "json"
-
-
 def _checked_format(path: Path, reading: Reading) -> str:
     """Return the format of a file, which must have what is named: columns, a sheet ..."""
     form = reading.format or _detected_format(path)
@@ -153,7 +148,7 @@ def _detected_format(path: Path) -> str:
                 f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "
                 f"keys and values as CSV, TSV or JSON Lines"
             )
-    return format_of(path)
+    return format_by_ending(path, FORMATS) or "json"
 
 
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------

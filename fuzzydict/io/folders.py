@@ -238,16 +238,7 @@ def _keep_no_memory() -> None:
 
 
 class _Mapper:
-    """Maps the parts of a run.
-
-    Args:
-        run: knows which parts are written.
-        d: the dict.
-        decided: what somebody decided.
-        source: the column, and how its tables are read.
-        prefix: of the new columns.
-        deciding: the file for doubts, and what is sure.
-    """
+    """Maps the parts of a run; arguments as of `map_parts`."""
 
     def __init__(
         self,
