@@ -235,9 +235,9 @@ def join_tables(
         left: the column of the left table; the table may be a stream of bytes.
         right: the column of the right table, whose texts are the keys.
         output: a file, or a stream of bytes.
-        how: as for `frames.join.join`, and so are ``add_score`` and ``suffix``.
+        how: "left", "inner" or "anti", as for `frames.join.join`.
         add_score: whether the score is a column, too.
-        suffix: of the names that both tables have.
+        suffix: what is added to the names that both tables have.
         progress: called with the amount done and the total amount.
         **options: those of the `FuzzyDict` that is made of the keys: ``score_cutoff`` ...
 

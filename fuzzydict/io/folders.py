@@ -100,12 +100,8 @@ class Part(NamedTuple):
 def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part]:  # noqa: A002
     """Return the tables in a folder and below it, or the one that ``source`` is.
 
-    Hidden files and folders, and those whose names begin with ``_``, are left out.
-
-    Args:
-        source: a folder, or a file.
-        output: a folder for the parts of a folder, and otherwise a file.
-        format: that of all files in the folder; by default all must have endings of one format.
+    Hidden files and folders, and those whose names begin with ``_``, are left out. All files have
+    one format, the one that is given or that of their endings.
 
     Raises:
         OptionError: the output folder is in the other one, or around it; or there is no table in
@@ -476,12 +472,8 @@ class _InAnother:
 class _Run:
     """What a run does, noted beside the parts of a folder so that another run goes on with it.
 
-    The file has a line of JSON for what the run depends on, and one for each part that is written.
-
-    Args:
-        output: what is written.
-        began: what the answers and the parts depend on, by names for messages.
-        is_folder: whether a folder is written. Of a single table, nothing is noted.
+    The file has a line of JSON for what the run depends on, by names for messages, and one for each
+    part that is written. Of a single table, nothing is noted.
 
     Attributes:
         copy: where the dict is saved for other processes, if need be.
@@ -592,9 +584,9 @@ def _lock(file: BufferedWriter, output: Path) -> None:
     """Refuse that another run writes to the same place, where files can be locked."""
     try:
         import fcntl
-    except ImportError:  # on Windows
-        return
-    try:
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise OptionError(f"another run writes to {output}; wait for its end, or end it") from error
+    except (ImportError, OSError):  # on Windows, and on some network drives
+        return

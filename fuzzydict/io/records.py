@@ -400,14 +400,9 @@ def csv_table(
     usual: str,
     reading: Reading = Reading(),  # noqa: B008
 ) -> CsvTable:
-    """Return what is in a file of CSV.
+    """Return what is in a file of CSV, or a stream, whose ending says the ``usual`` delimiter.
 
-    Args:
-        file: the file, at its beginning, or a stream.
-        name: of the file in messages.
-        usual: the delimiter that its ending says. Another one, or another encoding than UTF-8, is
-            told by a UserWarning if it is guessed.
-        reading: names the delimiter and the encoding, or leaves them to be guessed.
+    A UserWarning tells of another delimiter, or another encoding than UTF-8, that is guessed.
 
     Raises:
         OptionError: the delimiter or the encoding is none.
@@ -532,12 +527,6 @@ def no_column(
 ) -> FileFormatError:
     """Return the error for a column that a table has not, or several times.
 
-    Args:
-        column: the name that was asked for.
-        columns: those of the table.
-        name: the file's name in messages.
-        advice: what to do, at the end of the message.
-
     >>> print(no_column("colum", ["row", "column"], "t.csv"))
     t.csv: has no column 'colum' (did you mean 'column'?); its columns are 'row', 'column'
     """
@@ -619,13 +608,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
-    """Return the value of a JSON text.
-
-    Args:
-        text: the text.
-        name: the file's name in messages.
-        expected: what messages say was expected.
-        line: the line number, if the text is one line of the file.
+    """Return the value of a JSON text; ``line`` is its number if it is a line of the file.
 
     Raises:
         FileFormatError: the text is not JSON, or an object in it repeats a key.

@@ -140,13 +140,10 @@ class Row(NamedTuple):
 
 
 class ExampleTable(NamedTuple):
-    """The examples of a file, with the text of its lines.
+    """The examples of a file; the header is None in JSON Lines.
 
-    Attributes:
-        dialect: how CSV or TSV is written.
-        header: the first row of CSV or TSV; None in JSON Lines.
-        lines: each row's text as it is in the file, with its examples: none if the row is blank,
-            several if its target is an array.
+    Each of ``lines`` is the text of a row as it is in the file, with its examples: none if the row
+    is blank, several if its target is an array.
     """
 
     dialect: Dialect
@@ -244,23 +241,16 @@ class Decision(NamedTuple):
 class DecidedFile:
     """A review as it stands in its file, checked against the dict that it is about.
 
-    Args:
-        path: a CSV, TSV or JSON Lines file, as `read_examples` takes it.
-        d: the dict.
-
     Attributes:
-        path: the file.
-        data: its bytes.
-        columns: the names of the columns; none in JSON Lines.
+        data: the bytes of the file.
+        columns: their names; none in JSON Lines.
         dialect: how CSV or TSV is written.
         decisions: what the decided rows say.
         undecided: the texts that no row decides on.
 
     Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the file is no review; or a target is no key of the dict, or another key
+        FileFormatError: as of `read_examples`; or a target is no key of the dict, or another key
             than its text, which is a key itself.
-        OptionError: the ending names another format.
     """
 
     def __init__(self, path: Path, d: MatchedKeys) -> None:
@@ -298,12 +288,7 @@ class DecidedFile:
                 yield line
 
     def decided_as(self, keys: Mapping[str, str | None], texts: set[str]) -> Iterator[str]:
-        """Yield the file's lines, those on some texts with the keys of these as targets.
-
-        Args:
-            keys: of each text.
-            texts: those that have a line are added to it.
-        """
+        """Yield the lines, with the keys of some texts as targets; add these to ``texts``."""
         if self._table.header is not None:
             yield self._table.header.raw
         for line, rows in self._table.lines:
@@ -349,7 +334,7 @@ def _is_possible(decision: Decision, d: MatchedKeys) -> bool:
 def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
     first = rows[0]
-    place, target = f"{path}: line {first.line}", _told(first.target)
+    place, target = f"{path}: line {first.line}", _shown(first.target)
     if first.query in d:
         return FileFormatError(
             f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
@@ -370,12 +355,7 @@ def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
 class Decided:
     """The key of each text that somebody decided on, or None for no key.
 
-    Args:
-        d: the dict, whose aliases are decisions, too; those of files go first.
-        paths: reviews to read.
-
-    Attributes:
-        files: the reviews by their paths.
+    The aliases of the dict are decisions, too; those of the reviews in ``files`` go first.
 
     Raises:
         FileFormatError: as for a `DecidedFile`; or two rows decide differently on one text.
@@ -389,8 +369,8 @@ class Decided:
             if before.key != decision.key:
                 raise FileFormatError(
                     f"{decision.place}: the target of {quoted(decision.text)} is "
-                    f"{_told(decision.key)}, and at {before.place} that of {quoted(before.text)} "
-                    f"is {_told(before.key)}; these are one text, for case, accents and "
+                    f"{_shown(decision.key)}, and at {before.place} that of {quoted(before.text)} "
+                    f"is {_shown(before.key)}; these are one text, for case, accents and "
                     f"punctuation make no difference: keep one row"
                 )
         self._keys: dict[str, str | None] = {
@@ -405,7 +385,7 @@ class Decided:
         return self._keys[same_text(text)]
 
 
-def _told(key: str | None) -> str:
+def _shown(key: str | None) -> str:
     return "blank" if key is None else quoted(key)
 
 
@@ -429,11 +409,7 @@ class Review:
     """Collects doubtful queries and writes them to a file, the most frequent first.
 
     Each text is asked once, as it was first written. A file that exists keeps its decided rows as
-    they are, and its undecided rows whose texts did not come up again.
-
-    Args:
-        path: the file, which ends in .csv, .tsv or .jsonl.
-        decided: what is decided, with the file as it is, if it exists.
+    they are, and its undecided rows whose texts did not come up again; it is one of ``decided``.
     """
 
     def __init__(self, path: Path, decided: Decided) -> None:
@@ -497,12 +473,9 @@ class Review:
 def decision_lines(
     form: str, decisions: Mapping[str, str | None], before: DecidedFile | None = None
 ) -> Iterator[bytes]:
-    """Yield the lines of a review in which all is decided.
+    """Yield the lines of a review of a format in which all is decided.
 
-    Args:
-        form: "csv", "tsv" or "jsonl".
-        decisions: the key of each text, or None for no key.
-        before: a file whose rows come first; of those on these texts, the targets are changed.
+    The rows of the file ``before`` come first; of those on these texts, the targets are changed.
     """
     written = set[str]()
     keys = {same_text(query): key for query, key in decisions.items()}

@@ -418,12 +418,3 @@ def test_an_error_of_reading_names_the_file() -> None:
             OSError, match=r"(Input/output error|Invalid argument): '/proc/self/mem'"
         ):
             open_dict(path, Reading(format=form))
-
-
-@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there are no such files here")
-def test_a_dict_may_come_from_a_number_of_a_file() -> None:
-    ours, theirs = os.pipe()
-    os.write(theirs, b"color,black\n")
-    os.close(theirs)
-    assert read_dict(Path(f"/dev/fd/{ours}"), Reading(format="csv")) == {"color": "black"}
-    os.close(ours)
