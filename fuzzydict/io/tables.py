@@ -594,9 +594,8 @@ def _joined(batches: list[Any]) -> Any:
     """Return batches of rows as one."""
     if len(batches) == 1:
         return batches[0]
-    arrow = _pyarrow()
-    table = arrow.Table.from_batches(batches).combine_chunks()
-    return arrow.record_batch([column.chunk(0) for column in table.columns], schema=table.schema)
+    (joined,) = _pyarrow().Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
 
 
 def _type_of(values: Sequence[Any]) -> Any:
