@@ -39,6 +39,7 @@ class Source(NamedTuple):
 
     def columns(self, ctx: click.Context) -> list[str]:
         """Return the names of the columns."""
+        from fuzzydict.io.records import Reading
         from fuzzydict.io.tables import open_table
 
         path, form = self._file(ctx)
@@ -50,7 +51,7 @@ class Source(NamedTuple):
         if form == "xlsx":
             return _first_row(path, reading["sheet"])
         table = path if form == "parquet" else _beginning(path)
-        with open_table(table, format=form, side=None, **reading) as opened:
+        with open_table(table, Reading(format=form, side=None, **reading)) as opened:
             return [*filter(None, opened.names)]
 
     def sheets(self, ctx: click.Context) -> list[str]:

@@ -13,6 +13,7 @@ import click
 from fuzzydict import FuzzyDict, OptionError, RemoteDict, WordVectors, connect
 from fuzzydict.embedding.word_vectors import ENGLISH, English
 from fuzzydict.io.dict_files import FORMATS, open_dict
+from fuzzydict.io.records import Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
 
@@ -178,7 +179,7 @@ def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
         for name in ("sheet", "delimiter", "encoding"):
             reading[name] = others.pop(f"{side}{name}".replace("-", "_"))
         if not isinstance(dict_file, str):
-            d = open_dict(dict_file, embedding=embedding, side=side, **scoring, **reading)
+            d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **scoring)
             command(d, **others)
             return
         for name, value in reading.items():

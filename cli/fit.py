@@ -11,7 +11,7 @@ import click
 
 from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.errors import quoted
-from fuzzydict.io.examples import is_undecided, read_examples
+from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
 
 from ._dicts import dict_options, embedding_of
@@ -80,10 +80,11 @@ def command(
     check_place(output, [*files, *([] if vectors is None else [vectors])])
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
     from fuzzydict.io.dict_files import open_dict
+    from fuzzydict.io.records import Reading
     from fuzzydict.saving import check_items
 
     embedding = embedding_of(vectors)
-    d = open_dict(dict_file, embedding=embedding, **reading)
+    d = open_dict(dict_file, Reading(**reading), embedding=embedding)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
     check_items(d)  # before the work, not after it

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from fuzzydict.frames.join import HOWS, SUFFIX
-from fuzzydict.io.columns import SURE, join_tables
+from fuzzydict.io.columns import SURE, Source, join_tables
+from fuzzydict.io.records import Reading
 from fuzzydict.io.tables import TABLES
 
 from ._completion import LEFT, RIGHT, columns_of, sheets_of
@@ -15,6 +16,9 @@ from ._dicts import cutoff_option, embedding_of, scorer_option, vectors_option
 from ._problems import FILE, Choice, Command
 from ._progress import progress_bar
 from ._tables import check_tables, counted, finish, format_of, on_terminal, place_of, source_of
+
+#: What the options of each table name.
+_READING = ("format", "sheet", "delimiter", "encoding")
 
 
 @click.command(
@@ -97,17 +101,10 @@ def command(
     output: Path | None,
     suffix: str,
     no_score: bool,
-    left_format: str | None,
-    right_format: str | None,
-    left_sheet: str | None,
-    right_sheet: str | None,
-    left_delimiter: str | None,
-    right_delimiter: str | None,
-    left_encoding: str | None,
-    right_encoding: str | None,
     scorer: str | None,
     cutoff: float | None,
     vectors: Path | None,
+    **reading: str | None,
 ) -> None:
     """Add to each row of LEFT the row of RIGHT whose text means the same, and the score.
 
@@ -117,42 +114,39 @@ def command(
     Cells that are blank or say n/a, na, none, null, unknown, - or ? are not looked up, unless a key
     says the same. If anything fails, no file is changed.
     """
-    form = left_format or format_of(left, "--left-format")
-    right_form = right_format or format_of(right, "--right-format")
-    check_tables(form, left, output, right, "right table")
-    _check_columns(on, left_on, right_on)
+    of_left, of_right = _reading("left", left, reading), _reading("right", right, reading)
+    check_tables(str(of_left.format), left, output, right, "right table")
+    left_on, right_on = _columns(on, left_on, right_on)
     place = place_of(output)
     with progress_bar("joining", shown=not on_terminal(output)) as progress:
         counts = join_tables(
-            source_of(left),
-            right,
+            Source(source_of(left), left_on, of_left),
+            Source(right, right_on, of_right),
             place,
-            on=on,
-            left_on=left_on,
-            right_on=right_on,
             how=how,
-            score_cutoff=cutoff,
             add_score=not no_score,
             suffix=suffix,
-            left_format=form,
-            right_format=right_form,
-            left_sheet=left_sheet,
-            right_sheet=right_sheet,
-            left_delimiter=left_delimiter,
-            right_delimiter=right_delimiter,
-            left_encoding=left_encoding,
-            right_encoding=right_encoding,
-            sure=SURE,
             progress=progress,
+            score_cutoff=cutoff,
             embedding=embedding_of(vectors),
             scorer=scorer,
         )
     finish(place, counts, counted(counts, SURE))
 
 
-def _check_columns(on: str | None, left_on: str | None, right_on: str | None) -> None:
-    """Refuse too few names of columns, and too many."""
+def _reading(side: str, table: Path, options: dict[str, str | None]) -> Reading:
+    """Return how a table is read, as the options for its side say."""
+    given = {name: options[f"{side}_{name}"] for name in _READING}
+    form = given["format"] or format_of(table, f"--{side}-format")
+    return Reading(**given, side=f"{side}-")._replace(format=form)
+
+
+def _columns(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str, str]:
+    """Return the columns to join on; refuse too few names, and too many."""
     if on is not None and (left_on is not None or right_on is not None):
         raise click.UsageError("--on names a column of both; drop it, or --left-on and --right-on")
-    if on is None and (left_on is None or right_on is None):
+    if on is not None:
+        return on, on
+    if left_on is None or right_on is None:
         raise click.UsageError("no column to join on; give --on, or --left-on and --right-on")
+    return left_on, right_on

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 import click
 
 from fuzzydict import FuzzyDict, Matcher, OptionError
 from fuzzydict.frames.distributed import LOCAL
-from fuzzydict.io.columns import SURE, Cleaned, clean_column
+from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import is_saved_dict
-from fuzzydict.io.folders import map_parts, parts_in
+from fuzzydict.io.folders import Workers, map_parts
+from fuzzydict.io.records import Reading
 from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
@@ -109,9 +110,6 @@ def command(
     column: str,
     output: str | None,
     form: str | None,
-    sheet: str | None,
-    delimiter: str | None,
-    encoding: str | None,
     prefix: str | None,
     review: Path | None,
     decisions: Path | None,
@@ -119,6 +117,7 @@ def command(
     jobs: int | None,
     engine: str | None,
     scheduler: str | None,
+    **reading: str | None,
 ) -> None:
     """Add the matching key of DICT, its value and its score to each row of TABLE.
 
@@ -130,56 +129,42 @@ def command(
 
     TABLE may be a folder of CSV, TSV, JSON Lines or Parquet files; each is written to OUT under its
     own name. Then, and with --jobs or --engine, each different text of all files is looked up once.
-    If the command is ended or killed, start it again: it goes on where it was.
+    If the command is ended or killed, start it again: it goes on after the files that are written.
 
     A review has the columns query, count, key, score and target, and a row for each text whose
     best score is below --sure. To decide on a target, replace it, question mark included, by the
     right key, or by nothing if no key is right. Run the command again: what was decided holds, and
     only what is new is asked. `fuzzydict fit` learns from the file.
     """
-    sure = SURE if sure is None else sure
     place = _output(output, table)
-    reading: dict[str, Any] = {
-        "sheet": sheet,
-        "delimiter": delimiter,
-        "encoding": encoding,
-        "prefix": prefix,
-    }
-    deciding: dict[str, Any] = {"decisions": decisions, "review": review, "sure": sure}
-    _check_files(review, decisions)
-    if table.is_dir() or jobs is not None or engine is not None or scheduler is not None:
+    deciding = Deciding(decisions, review, SURE if sure is None else sure)
+    _check_files(deciding)
+    workers = _workers(d, jobs, engine, scheduler)
+    if table.is_dir() or workers is not None:
         form = form if table.is_dir() else form or format_of(table, "--table-format")
-        scheduler = _scheduler(jobs, engine, scheduler)
-        counts = _map_parts(d, table, column, place, form, jobs, scheduler, **reading, **deciding)
-        finish(table, counts, *_summary(counts, sure, review))
+        source = Source(table, column, Reading(form, **reading))
+        counts = _map_parts(d, source, place, prefix, deciding, workers or Workers())
+        finish(table, counts, *_summary(counts, deciding))
     form = form or format_of(table, "--table-format")
     check_tables(form, table, place, _dict_file(), "dict")
+    source = Source(source_of(table), column, Reading(form, **reading))
     with progress_bar("matching", shown=not on_terminal(place)) as progress:
         counts = clean_column(
-            d,
-            source_of(table),
-            column,
-            place_of(place),
-            format=form,
-            progress=progress,
-            **reading,
-            **deciding,
+            d, source, place_of(place), prefix=prefix, deciding=deciding, progress=progress
         )
-    finish(place_of(place), counts, *_summary(counts, sure, review))
+    finish(place_of(place), counts, *_summary(counts, deciding))
 
 
 def _map_parts(
     d: AnyDict,
-    table: Path,
-    column: str,
+    source: Source,
     output: Path | None,
-    form: str | None,
-    jobs: int | None,
-    scheduler: str | None,
-    **others: Any,
+    prefix: str | None,
+    deciding: Deciding,
+    workers: Workers,
 ) -> Cleaned:
     """Match the column of all tables in a folder, or of one, in several processes."""
-    ctx, dict_file = click.get_current_context(), _dict_file()
+    ctx, dict_file, table = click.get_current_context(), _dict_file(), Path(str(source.table))
     if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
         raise click.UsageError(
             "a folder, --jobs and --engine need a DICT in a file, which processes open; name one: "
@@ -197,40 +182,49 @@ def _map_parts(
             raise click.UsageError(f"{output} is a file; name a folder for those of {table}", ctx)
         if not output.exists():
             check_place(output)
-        parts_in(table, output, form)
-    elif form is not None:
-        check_tables(form, table, output, dict_file, "dict")
+    elif source.reading.format is not None:
+        check_tables(source.reading.format, table, output, dict_file, "dict")
     options = {name: value for name, value in ctx.params.items() if name not in _OTHERS}
-    matcher = None
-    if is_saved_dict(dict_file) and options["scorer"] is None:
-        embedding = None if options["vectors"] is None else d.embedding
-        matcher = Matcher(dict_file, score_cutoff=options["cutoff"], embedding=embedding)
+    with dict_file.open("rb") as file:
+        basis = {"the dict": file_digest(file, "blake2b").hexdigest()}
+    basis |= {f"the option {name}": value for name, value in options.items()}
     with progress_bars() as progress:
         return map_parts(
             d,
-            table,
-            column,
+            source,
             output,
-            matcher=matcher,
-            dict_file=dict_file,
-            options=options,
-            jobs=jobs,
-            scheduler=scheduler,
-            format=form,
+            prefix=prefix,
+            deciding=deciding,
+            workers=workers,
+            basis=basis,
             progress=progress,
-            **others,
         )
 
 
-def _scheduler(jobs: int | None, engine: str | None, scheduler: str | None) -> str | None:
-    """Return the scheduler that the options name."""
+def _workers(
+    d: AnyDict, jobs: int | None, engine: str | None, scheduler: str | None
+) -> Workers | None:
+    """Return who looks texts up, if an option says so."""
+    if jobs is None and engine is None and scheduler is None:
+        return None
     if scheduler is None:
-        return LOCAL if engine == _DASK else None
-    if engine != _DASK:
+        scheduler = LOCAL if engine == _DASK else None
+    elif engine != _DASK:
         raise click.UsageError(f"--scheduler is of Dask; give --engine {_DASK}, too")
-    if jobs is not None:
+    elif jobs is not None:
         raise click.UsageError("--jobs: the cluster has its own number of workers; leave it out")
-    return scheduler
+    return Workers(jobs, scheduler, _matcher(d))
+
+
+def _matcher(d: AnyDict) -> Matcher | None:
+    """Return DICT as other processes open it, if it is a file of `FuzzyDict.save` as it stands."""
+    options, dict_file = click.get_current_context().params, _dict_file()
+    if not isinstance(dict_file, Path) or options["scorer"] is not None:
+        return None
+    if not dict_file.is_file() or not is_saved_dict(dict_file):
+        return None
+    embedding = None if options["vectors"] is None else d.embedding
+    return Matcher(dict_file, score_cutoff=options["cutoff"], embedding=embedding)
 
 
 def _dict_file() -> Path | str:
@@ -247,23 +241,24 @@ def _output(output: str | None, table: Path) -> Path | None:
     return Path((FOLDER if table.is_dir() else FILE).convert(output, option, ctx))
 
 
-def _summary(counts: Cleaned, sure: float, review: Path | None) -> list[str]:
-    summary = counted(counts, sure)
-    if review is None:
+def _summary(counts: Cleaned, deciding: Deciding) -> list[str]:
+    summary = counted(counts, deciding.sure)
+    if deciding.review is None:
         return [summary]
     texts = "1 text" if counts.undecided == 1 else f"{counts.undecided or 'no'} texts"
-    return [summary, f"{review}: {texts} to decide on"]
+    return [summary, f"{deciding.review}: {texts} to decide on"]
 
 
-def _check_files(review: Path | None, decisions: Path | None) -> None:
+def _check_files(deciding: Deciding) -> None:
     """Refuse misuse before any work."""
-    for option, path in {"--review": review, "--decisions": decisions}.items():
+    files = {"--review": deciding.review, "--decisions": deciding.decisions}
+    for option, path in files.items():
         if path is not None and is_same(path, _dict_file()):
             raise OptionError(f"{path} is the dict; name another file as {option}")
-    if review is not None:
-        check_place(review)
-    if decisions is not None and not decisions.exists():
+    if deciding.review is not None:
+        check_place(deciding.review)
+    if deciding.decisions is not None and not deciding.decisions.exists():
         raise OptionError(
-            f"{decisions}: No such file; name one that `--review` wrote, or one with the columns "
-            f"query and target"
+            f"{deciding.decisions}: No such file; name one that `--review` wrote, or one with the "
+            f"columns query and target"
         )

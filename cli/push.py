@@ -10,6 +10,7 @@ import click
 
 from fuzzydict import connect
 from fuzzydict.io.dict_files import open_dict
+from fuzzydict.io.records import Reading
 
 from ._dicts import dict_argument, dict_options, embedding_of
 from ._output import echo
@@ -47,7 +48,7 @@ def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **re
 
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
-    d = open_dict(dict_file, embedding=embedding_of(vectors), **reading)
+    d = open_dict(dict_file, Reading(**reading), embedding=embedding_of(vectors))
     if d.projections not in (None, "identity"):
         warnings.warn(
             f"{dict_file}: its projections, as `fit` learns them, are not written; its aliases are",

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
 from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, printable, quoted
-from fuzzydict.io.dialect import opened
 from fuzzydict.io.records import (
     BLANK,
     BYTE_ORDER_MARK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
+    Reading,
     cell_text,
     column_index,
     counted_cells,
@@ -28,7 +28,6 @@ from fuzzydict.io.records import (
     parser_limits,
 )
 from fuzzydict.io.sheets import OLE, Sheet
-from fuzzydict.io.tables import check_reading
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
@@ -46,14 +45,8 @@ _PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with "PA
 
 def open_dict(
     path: Path,
+    reading: Reading = Reading(),  # noqa: B008
     *,
-    format: str | None = None,  # noqa: A002 - the usual name
-    key: str | None = None,
-    value: str | None = None,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    side: str | None = "",
     embedding: Any = None,
     scorer: str | None = None,
     score_cutoff: float | None = None,
@@ -65,15 +58,9 @@ def open_dict(
 
     Args:
         path: the file.
-        format: one of `FORMATS`. By default the first bytes show whether it is a saved dict, and
-            otherwise the ending decides; a file without a known ending is JSON.
-        key: the column (CSV, TSV, .xlsx) or field (JSON Lines) of the keys; by default "key".
-        value: the column or field of the values; by default "value".
-        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
-        delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
-        encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
-            what the ending says, and UTF-8.
-        side: what the options begin with that name others, as in `dialect.opened`.
+        reading: how it is read. The format is one of `FORMATS`; by default the first bytes show
+            whether it is a saved dict, and otherwise the ending decides; a file without a known
+            ending is JSON. A UserWarning says which delimiter or encoding was guessed.
         embedding: as in `FuzzyDict`. A saved dict needs the embedding it was made with.
         scorer: as in `FuzzyDict`. It replaces the scorer of a saved dict.
         score_cutoff: as in `FuzzyDict`. It replaces the cutoff of a saved dict.
@@ -84,19 +71,9 @@ def open_dict(
         OptionError: the format is unknown, or has no columns or sheets to name.
         MissingExtraError: ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    format = _checked_format(path, format, key, value)  # noqa: A001
-    check_reading(path, format, sheet, delimiter, encoding)
-    if format != "fuzzydict":
-        content = read_dict(
-            path,
-            format=format,
-            key=key,
-            value=value,
-            sheet=sheet,
-            delimiter=delimiter,
-            encoding=encoding,
-            side=side,
-        )
+    form = _checked_format(path, reading)
+    if form != "fuzzydict":
+        content = read_dict(path, reading._replace(format=form))
         return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
     d: FuzzyDict[Any] = FuzzyDict.load(path, embedding=embedding)
     if scorer is not None:
@@ -106,61 +83,45 @@ def open_dict(
     return d
 
 
-def read_dict(
-    path: Path,
-    *,
-    format: str | None = None,  # noqa: A002
-    key: str | None = None,
-    value: str | None = None,
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    side: str | None = "",
-) -> dict[str, Any]:
+def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # noqa: B008
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
-    format = _checked_format(path, format, key, value)  # noqa: A001
-    check_reading(path, format, sheet, delimiter, encoding)
-    match format:
-        case "json":
-            return read_json(path)
-        case "toml":
-            return _read_toml(path)
-        case "yaml":
-            return _read_yaml(path)
-        case "fuzzydict":
-            return dict(open_dict(path, format="fuzzydict"))
-        case "xlsx":
-            with open_to_read(path) as file:
-                table = Sheet(file, str(path), sheet)
-                table.check_formulas(range(len(table.names)))
-                return _unique(path, _row_items(table.header, table.rows(), path, key, value))
-        case "jsonl":
-            with open_to_read(path) as file:
-                return _unique(path, _json_items(file, path, key, value))
-        case rows:
-            with open_to_read(path) as file:
-                usual = DELIMITERS[rows]
-                stream, dialect = opened(file, path, usual, delimiter, encoding, side=side)
-                header, records = csv_table(stream, path, dialect.delimiter)
-                if header is None:
-                    return _unique(path, [])
-                return _unique(path, _row_items(header, records, path, key, value))
+    form = _checked_format(path, reading)
+    if form == "json":
+        return read_json(path)
+    if form == "toml":
+        return _read_toml(path)
+    if form == "yaml":
+        return _read_yaml(path)
+    if form == "fuzzydict":
+        return dict(FuzzyDict.load(path))
+    with open_to_read(path) as file:
+        return _unique(path, _items(file, path, form, reading))
 
 
-def format_of(path: Path) -> str:
-    """Return the format that a file's ending names, or "json"."""
-    return format_by_ending(path, FORMATS) or "json"
+def _items(file: BinaryIO, path: Path, form: str, reading: Reading) -> Iterator[Item]:
+    """Return the items in a file of a format with columns."""
+    if form == "jsonl":
+        return _json_items(file, path, reading)
+    if form == "xlsx":
+        sheet = Sheet(file, str(path), reading.sheet)
+        sheet.check_formulas(range(len(sheet.names)))
+        return _row_items(sheet.header, sheet.rows(), path, reading)
+    table = csv_table(file, path, DELIMITERS[form], reading)
+    if table.header is None:
+        return iter(())
+    return _row_items(table.header, table.rows(), path, reading)
 
 
-def _checked_format(path: Path, form: str | None, key: str | None, value: str | None) -> str:
-    """Return the format to read, which must have columns if ``key`` or ``value`` names one."""
-    form = form or _detected_format(path)
+def _checked_format(path: Path, reading: Reading) -> str:
+    """Return the format of a file, which must have what is named: columns, a sheet ..."""
+    form = reading.format or _detected_format(path)
     if form not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
-    if form not in _WITH_COLUMNS and (key is not None or value is not None):
+    if form not in _WITH_COLUMNS and (reading.key is not None or reading.value is not None):
         raise OptionError(
             f"key and value name columns of the formats {', '.join(_WITH_COLUMNS)}; {form} has none"
         )
+    reading.check(path, form)
     return form
 
 
@@ -187,7 +148,7 @@ def _detected_format(path: Path) -> str:
                 f"{path}: is a Parquet file, which cannot be read as a dict; save its columns of "
                 f"keys and values as CSV, TSV or JSON Lines"
             )
-    return format_of(path)
+    return format_by_ending(path, FORMATS) or "json"
 
 
 # ---- JSON, TOML, YAML ---------------------------------------------------------------------
@@ -395,14 +356,14 @@ Item = tuple[int, Any, Any]  # line number, key, value
 
 
 def _row_items(
-    header: Record, records: Iterable[Record], path: Path, key: str | None, value: str | None
+    header: Record, records: Iterable[Record], path: Path, reading: Reading
 ) -> Iterator[Item]:
     """Yield an item for each row of CSV or of a sheet. Values are as they are in it."""
     rows = (row for row in records if row.content)  # the others are blank
     columns = [cell_text(name) or "" for name in header.content]
     header, first = header._replace(content=columns), header
-    names = (key or "key", value or "value")
-    if key or value or set(names) <= set(columns):
+    names = (reading.key or "key", reading.value or "value")
+    if reading.key or reading.value or set(names) <= set(columns):
         key_index, value_index = (column_index(name, header, path) for name in names)
         for row in rows:
             yield row.line, cell_text(row.content[key_index]), row.content[value_index]
@@ -443,15 +404,15 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _json_items(file: BinaryIO, path: Path, key: str | None, value: str | None) -> Iterator[Item]:
+def _json_items(file: BinaryIO, path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
-    key_field, value_field = key or "key", value or "value"
+    key_field, value_field = reading.key or "key", reading.value or "value"
     for line, _, content in json_records(file, path):
         if content is BLANK:
             continue
         if isinstance(content, dict) and key_field in content and value_field in content:
             yield line, content[key_field], content[value_field]
-        elif key or value:
+        elif reading.key or reading.value:
             fields = content if isinstance(content, dict) else {}
             raise FileFormatError(
                 f"{path}: line {line}: expected an object with the fields "

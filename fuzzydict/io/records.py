@@ -2,25 +2,27 @@
 
 A record has its line number, for error messages, and its text as it stands in the file, so that it
 can be written again unchanged. Files are read in blocks of whole lines, streams as they come in.
+Where nobody names the delimiter or the encoding of CSV, it is guessed; a UserWarning says so.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import math
 import re
+import warnings
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
-from io import BytesIO, StringIO
-from itertools import chain
+from io import StringIO
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from fuzzydict._files import decoded
-from fuzzydict.errors import OBEYED, FileFormatError, quoted
+from fuzzydict.errors import OBEYED, FileFormatError, OptionError, printable, quoted
 from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
@@ -56,10 +58,43 @@ JSON_TYPES = {
     bool: "a boolean",
     type(None): "null",
 }
-#: Bytes of the longest line that is read.
+#: Characters of the longest line that is read.
 MAX_LINE = 2**24
 _BLOCK = 2**17  # bytes that are read at once
 _MAX_COLUMNS_NAMED = 20  # in an error
+
+
+class Reading(NamedTuple):
+    """How to read a file, as far as somebody says so.
+
+    Attributes:
+        format: by default the file's ending says.
+        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
+        delimiter: of CSV or TSV, a character or one of `NAMED_DELIMITERS`; by default a guess.
+        encoding: of CSV or TSV; by default a guess.
+        key: the column of a dict's keys; by default "key".
+        value: the column of a dict's values; by default "value".
+        side: what the options of the command line begin with that name another delimiter or
+            encoding, "left-" for ``--left-delimiter``; None where there are no options.
+    """
+
+    format: str | None = None
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    key: str | None = None
+    value: str | None = None
+    side: str | None = ""
+
+    def check(self, name: object, form: str) -> None:
+        """Raise OptionError if files of a format have no sheet, delimiter or encoding to name."""
+        if self.sheet is not None and form != "xlsx":
+            raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
+        for option in ("delimiter", "encoding"):
+            if getattr(self, option) is not None and form not in DELIMITERS:
+                raise OptionError(
+                    f"{option}: {name} is {form}, and only CSV and TSV have one to choose"
+                )
 
 
 class Record(NamedTuple):
@@ -85,12 +120,12 @@ class Block(NamedTuple):
     raws: list[str]
     contents: list[Any]
 
-    def first(self, records: int) -> Block:
-        """Return the first of the records."""
-        return Block(self.lines[:records], self.raws[:records], self.contents[:records])
+    def records(self) -> Iterator[Record]:
+        """Return the records one by one."""
+        return map(Record, *self)
 
     def after(self, records: int) -> Block:
-        """Return the others."""
+        """Return the others than the first of the records."""
         return Block(self.lines[records:], self.raws[records:], self.contents[records:])
 
 
@@ -100,101 +135,379 @@ def format_by_ending(path: Path, formats: Iterable[str]) -> str | None:
     return form if form in formats else None
 
 
-def _line_blocks(file: BinaryIO, name: object) -> Iterator[tuple[int, list[str]]]:
-    """Yield lines, in blocks, each with the number of its first line.
-
-    Lines before one that is refused come first; then the error is raised.
-    """
-    first = 1
-    for data in _blocks(file):
-        if (data.find(b"\n") + 1 or len(data)) > MAX_LINE:
-            raise FileFormatError(
-                f"{name}: line {first} has more than {MAX_LINE} bytes; expected a text file of "
-                f"shorter lines"
-            )
-        lines, error = _lines(data, first, name)
-        yield first, lines
-        if error is not None:
-            raise error
-        first += len(lines)
+def encoded(text: str) -> bytes:
+    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
+    return text.encode("utf-8", "backslashreplace")
 
 
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield a file's bytes as they come in, in blocks of whole lines.
+def _line_blocks(
+    file: BinaryIO, name: object, encoding: str = "utf-8", begun: bytes = b""
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield a file's lines as they come in, in blocks, each with the number of its first line.
 
-    The last line may lack its end. So may one that is longer than lines may be.
+    ``begun`` is what was read of a stream before.
     """
     read = getattr(file, "read1", file.read)  # `read` would wait for a whole block
-    parts, length = list[bytes](), 0  # of the line that is being read
-    while data := read(_BLOCK):
-        end = data.rfind(b"\n") + 1
-        if not end and length + len(data) > MAX_LINE:
-            end = len(data)
-        if end:
-            yield b"".join((*parts, data[:end]))
-            parts, length, data = [], 0, data[end:]
-        parts.append(data)
-        length += len(data)
-    if any(parts):
-        yield b"".join(parts)
-
-
-def _lines(data: bytes, first: int, name: object) -> tuple[list[str], FileFormatError | None]:
-    """Return the lines of some bytes up to one that is no text, and the error of that one."""
-    with suppress(UnicodeDecodeError):
-        if b"\0" not in data:
-            return StringIO(data.decode(), newline="\n").readlines(), None
-    lines: list[str] = []
-    for number, line in enumerate(BytesIO(data), first):
-        place = f"{name}: line {number}"
+    decode = codecs.getincrementaldecoder(encoding)().decode
+    first, parts, length = 1, list[str](), 0  # of the line that is being read
+    data = begun or read(_BLOCK)
+    while True:
         try:
-            lines.append(decoded(line, place))
-        except FileFormatError as error:
-            return lines, error
-        if b"\0" in line:
-            problem = f"{place} holds a zero byte; expected a text file, in UTF-8"
-            return lines[:-1], FileFormatError(problem)
-    return lines, None
+            text = decode(data, not data)
+        except UnicodeDecodeError as error:
+            before = "".join(parts) + error.object[: error.start].decode(encoding, "ignore")
+            raise _not_decoded(before, name, first, encoding) from error
+        if "\0" in text:
+            line = first + text[: text.index("\0")].count("\n")
+            raise FileFormatError(
+                f"{name}: line {line} holds a zero byte; expected a text file, in UTF-8"
+            )
+        if end := text.rfind("\n") + 1:
+            lines = StringIO("".join([*parts, text[:end]]), newline="\n").readlines()
+            yield first, lines
+            first, parts, length, text = first + len(lines), [], 0, text[end:]
+        parts.append(text)
+        length += len(text)
+        if length > MAX_LINE:
+            raise FileFormatError(
+                f"{name}: line {first} has more than {MAX_LINE} characters; expected a text file "
+                f"of shorter lines"
+            )
+        if not data:
+            break
+        data = read(_BLOCK)
+    if any(parts):
+        yield first, ["".join(parts)]
 
 
-def _without_mark(lines: list[str]) -> list[str]:
-    return [line.removeprefix(BYTE_ORDER_MARK) for line in lines[:1]] + lines[1:]
+def _not_decoded(before: str, name: object, first: int, encoding: str) -> FileFormatError:
+    """Return the error for bytes that come after some text, whose first line has this number."""
+    place = f"{name}: line {first + before.count(chr(10))}"
+    if encoding != "utf-8":
+        return FileFormatError(f"{place} is not {encoding.upper()}; name the encoding that it has")
+    byte = len(before.rpartition("\n")[2].encode())
+    return FileFormatError(f"{place}: byte {byte} is not UTF-8; save the file as UTF-8")
 
 
-def _records(blocks: Iterable[Block]) -> Iterator[Record]:
-    return chain.from_iterable(map(Record, *block) for block in blocks)
+def _without_mark(first: int, lines: list[str]) -> list[str]:
+    """Return a copy of lines, without the byte-order mark that a file may begin with."""
+    return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]] if first == 1 else lines[:]
+
+
+# ---- how CSV is written -------------------------------------------------------------------
+
+#: Delimiters by their names; any other character stands for itself.
+NAMED_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_WESTERN = "windows-1252"
+#: Bytes that are no text of windows-1252; and letters of UTF-8, in which others are damaged.
+_NOT_WESTERN = re.compile(
+    rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]|[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}"
+)
+_BEGINNING = 2**16  # bytes by which a delimiter is guessed
+_ROWS = 100  # by which it is, too
+_LARGE_BLOCK = 2**20  # bytes in which a file is read to guess its encoding
+
+
+class Dialect(NamedTuple):
+    """The delimiter and the encoding of a file of CSV."""
+
+    delimiter: str
+    encoding: str = "utf-8"
+
+    def encoded(self, text: str, name: object) -> bytes:
+        """Return text in this encoding.
+
+        Raises:
+            FileFormatError: the encoding, which is no Unicode, lacks a character of it.
+        """
+        if self.encoding == "utf-8":
+            return encoded(text)
+        try:
+            return encoded(text).decode().encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise FileFormatError(
+                f"{name}: {quoted(text[error.start])} cannot be written in {self.encoding}, its "
+                f"encoding; save it as UTF-8 before"
+            ) from error
+
+
+def as_delimiter(text: str) -> str:
+    r"""Return the delimiter that a text names, or is.
+
+    >>> as_delimiter("semicolon"), as_delimiter("|"), as_delimiter(r"\t")
+    (';', '|', '\t')
+
+    Raises:
+        OptionError: it is none.
+    """
+    sign = NAMED_DELIMITERS.get(text.lower(), "\t" if text == r"\t" else text)
+    if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
+        raise OptionError(
+            f"delimiter: expected one character, or {', '.join(NAMED_DELIMITERS)}, got "
+            f"{quoted(text)}"
+        )
+    return sign
+
+
+def as_encoding(name: str) -> str:
+    """Return the name of an encoding that Python knows.
+
+    Raises:
+        OptionError: it knows none of this name, or it is one that escapes signs, whose rows and
+            cells are not those of the file.
+    """
+    expected = f"encoding: expected one such as utf-8, {_WESTERN} or utf-16, got {quoted(name)}"
+    try:
+        found = codecs.lookup(name).name
+        "".encode(name)  # some codecs are none of texts
+        encode = codecs.getincrementalencoder(name)().encode
+        parts = [encode(sign) for sign in ("a", ",", "\n")]
+        is_same = b"".join(parts).decode(found) == "a,\n" and len(parts[1]) == len(parts[2])
+        escapes = not is_same or rb"\u0041".decode(found, "replace") == "A"
+    except (LookupError, ValueError) as error:
+        raise OptionError(expected) from error
+    if escapes:
+        raise OptionError(f"{expected}, which escapes signs")
+    return "utf-8" if found == "utf-8-sig" else found
+
+
+def _dialect(file: BinaryIO, name: object, usual: str, reading: Reading) -> tuple[Dialect, bytes]:
+    """Return how a file of CSV is written, and what had to be read of a stream to guess it."""
+    sign = None if reading.delimiter is None else as_delimiter(reading.delimiter)
+    known = None if reading.encoding is None else as_encoding(reading.encoding)
+    beginning, is_all = _beginning(file)
+    encoding = known or _guessed_encoding(file, beginning)
+    if encoding in ("utf-16", "utf-32"):
+        big = beginning.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+        encoding += "-be" if big else "-le"
+    guesses: dict[str, str] = {}
+    if sign is None:
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning, is_all)
+        sign, also = _guessed_delimiter(text, is_all, usual)
+        if sign != usual or also:
+            guesses["delimiter"] = repr(sign) + (f" (or {also!r}?)" if also else "")
+    if known is None and encoding != "utf-8":
+        guesses["encoding"] = encoding
+    if guesses:
+        message = f"{name}: read with {' and '.join(guesses.values())}"
+        if reading.side is not None:
+            other = "others" if len(guesses) > 1 else "another"
+            options = " and ".join(f"--{reading.side}{guess}" for guess in guesses)
+            message += f"; name {other} by {options}"
+        warnings.warn(printable(message), stacklevel=6)
+    return Dialect(sign, encoding), b"" if file.seekable() else beginning
+
+
+def _beginning(file: BinaryIO) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, and whether these are all.
+
+    Of a stream, no more is read than its first line, for what comes next may take long.
+    """
+    if file.seekable():
+        place = file.tell()
+        beginning = file.read(_BEGINNING)
+        file.seek(place)
+        return beginning, len(beginning) < _BEGINNING
+    read, beginning = getattr(file, "read1", file.read), b""
+    while data := read(_BEGINNING):
+        beginning += data
+        if b"\n" in data or len(beginning) >= _BEGINNING:
+            break
+    return beginning, not data
+
+
+def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
+    """Return "utf-16-le" or "-be" if a mark says so, windows-1252 if it can be, or "utf-8"."""
+    for mark, encoding in _MARKS.items():
+        if beginning.startswith(mark):
+            return encoding
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    try:
+        for data in _blocks(file, beginning):
+            decode(data)
+    except UnicodeDecodeError:
+        if not any(map(_NOT_WESTERN.search, _blocks(file, beginning))):
+            return _WESTERN
+    return "utf-8"
+
+
+def _blocks(file: BinaryIO, beginning: bytes) -> Iterator[bytes]:
+    """Yield all of a file, or the beginning of a stream."""
+    if not file.seekable():
+        yield beginning
+        return
+    place = file.tell()
+    try:
+        while data := file.read(_LARGE_BLOCK):
+            yield data
+    finally:
+        file.seek(place)
+
+
+def _guessed_delimiter(text: str, is_all: bool, usual: str) -> tuple[str, str]:
+    """Return the delimiter that cuts the first rows into the same number of cells, two or more.
+
+    The usual one goes first, then the one that makes the most cells.
+
+    Returns:
+        It; and another one that does so, or "".
+    """
+    lines = StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="\n").readlines()
+    if not is_all and len(lines) > 1:
+        del lines[-1]  # it may be cut
+    signs = dict.fromkeys((usual, *NAMED_DELIMITERS.values()))
+    cells = {sign: _width(lines, sign) for sign in signs}
+    possible = [sign for sign in sorted(cells, key=cells.__getitem__)[::-1] if cells[sign] > 1]
+    best = usual if usual in possible or not possible else possible[0]
+    return best, next((sign for sign in possible if sign != best), "")
+
+
+def _width(lines: Iterable[str], delimiter: str) -> int:
+    """Return how many cells each of the first rows has; 0 if not all have as many."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        widths = {len(row) for row in islice(reader, _ROWS) if row}
+    except csv.Error:
+        return 0
+    return widths.pop() if len(widths) == 1 else 0
 
 
 # ---- CSV and TSV --------------------------------------------------------------------------
 
 
-def csv_table(
-    file: BinaryIO, name: object, delimiter: str
-) -> tuple[Record | None, Iterator[Record]]:
-    """Return the first row that is not blank, or None, and an iterator over the rows below it.
+class CsvTable(NamedTuple):
+    """A file of CSV or TSV.
 
-    Each row has as many cells as the first; a blank line has none. ``name`` is the file's in
-    messages.
+    Attributes:
+        dialect: how it is written.
+        header: the first row that is not blank, or None.
+        blocks: the rows below. Each has as many cells as the header; a blank line has none.
+    """
+
+    dialect: Dialect
+    header: Record | None
+    blocks: Iterator[Block]
+
+    def rows(self) -> Iterator[Record]:
+        """Return the rows below the header one by one."""
+        return chain.from_iterable(block.records() for block in self.blocks)
+
+
+def csv_table(
+    file: BinaryIO,
+    name: object,
+    usual: str,
+    reading: Reading = Reading(),  # noqa: B008
+) -> CsvTable:
+    """Return what is in a file of CSV, or a stream, whose ending says the ``usual`` delimiter.
+
+    A UserWarning tells of another delimiter, or another encoding than UTF-8, that is guessed.
 
     Raises:
-        FileFormatError: a line is not UTF-8, not CSV, or has more or fewer cells than the first
-            row. The iterator raises it at that line.
+        OptionError: the delimiter or the encoding is none.
+        FileFormatError: a line is not of its encoding, not CSV, or has more or fewer cells than
+            the first row. The iterator of rows raises it there.
     """
-    header, blocks = csv_blocks(file, name, delimiter)
-    return header, _records(blocks)
-
-
-def csv_blocks(
-    file: BinaryIO, name: object, delimiter: str
-) -> tuple[Record | None, Iterator[Block]]:
-    """Return the same as `csv_table`, the rows in blocks; those before a refused one come first."""
-    blocks = _csv_blocks(file, name, delimiter)
+    dialect, begun = _dialect(file, name, usual, reading)
+    lines = _line_blocks(file, name, dialect.encoding, begun)
+    blocks = _csv_blocks(lines, name, dialect.delimiter)
     for block in blocks:
-        for place, record in enumerate(_records([block]), 1):
+        for place, record in enumerate(block.records(), 1):
             if not record.is_blank:
                 below = chain([block.after(place)], blocks)
-                return record, _of_equal_width(record, below, name, delimiter)
-    return None, iter(())
+                return CsvTable(
+                    dialect, record, _of_equal_width(record, below, name, dialect.delimiter)
+                )
+    return CsvTable(dialect, None, iter(()))
+
+
+def _csv_blocks(
+    source: Iterator[tuple[int, list[str]]], name: object, delimiter: str
+) -> Iterator[Block]:
+    """Yield the rows of all lines."""
+    for first, lines in source:
+        while lines:
+            block, used = _csv_rows(first, lines, source, name, delimiter)
+            yield block
+            first, lines = first + used, lines[used:]
+
+
+def _csv_rows(
+    first: int,
+    lines: list[str],
+    source: Iterator[tuple[int, list[str]]],
+    name: object,
+    delimiter: str,
+) -> tuple[Block, int]:
+    """Return the rows that begin in some lines, and how many lines they have.
+
+    ``first`` is the number of the first line. Lines that the last row goes on in are taken from
+    ``source`` and added to ``lines``.
+    """
+    text = _without_mark(first, lines)
+    with suppress(csv.Error):
+        rows = list(csv.reader(text, delimiter=delimiter, strict=True))
+        if len(rows) == len(lines):  # no row has several lines
+            return Block(range(first, first + len(lines)), lines, rows), len(lines)
+    numbers, raws, rows, used, begun = list[int](), list[str](), list[list[str]](), 0, len(lines)
+    reader = csv.reader(chain(text, _lines_of_row(lines, source)), delimiter=delimiter, strict=True)
+    while used < begun:
+        try:
+            rows.append(next(reader))
+        except csv.Error as error:
+            problem = _csv_problem("".join(lines[used : reader.line_num]), str(error))
+            raise FileFormatError(f"{name}: line {first + used} {problem}") from error
+        numbers.append(first + used)
+        raws.append("".join(lines[used : reader.line_num]))
+        used = reader.line_num
+    return Block(numbers, raws, rows), used
+
+
+_TOO_LONG = "the row is too long"
+
+
+def _lines_of_row(lines: list[str], source: Iterator[tuple[int, list[str]]]) -> Iterator[str]:
+    """Yield more lines, and add them to ``lines``, for a row that goes on in them."""
+    length = 0
+    for _, more in source:
+        lines += more
+        yield from more
+        length += sum(map(len, more))
+        if length > MAX_LINE:
+            raise csv.Error(_TOO_LONG)
+
+
+def _of_equal_width(
+    header: Record, blocks: Iterable[Block], name: object, delimiter: str
+) -> Iterator[Block]:
+    """Yield the rows, with the cells of blank lines taken away."""
+    width = len(header.content)
+    for block in blocks:
+        if not {*map(len, block.contents)} <= {0, width}:
+            for place, record in enumerate(block.records()):
+                if len(record.content) == width:
+                    continue
+                if not record.is_blank:
+                    raise FileFormatError(
+                        f"{name}: line {record.line} has {counted_cells(record)} where line "
+                        f"{header.line} has {width}; put a cell that holds {delimiter!r} in "
+                        f"quotes, and leave no cell out"
+                    )
+                block.contents[place] = []
+        yield block
+
+
+def _csv_problem(raw: str, error: str) -> str:
+    if error == _TOO_LONG:
+        return f"begins a row of more than {MAX_LINE} characters; is a quote left open?"
+    if "unexpected end" in error:
+        return "opens a quote that is not closed; close it, or double the quotes inside a cell"
+    if "field larger" in error:
+        return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
+    if "\r" in raw.rstrip("\r\n"):
+        return "holds a carriage return; lines end in a line feed, with or without one before it"
+    return f"is not valid CSV ({error}); double the quotes inside a quoted cell"
 
 
 def column_index(column: str, header: Record, name: object) -> int:
@@ -213,12 +526,6 @@ def no_column(
     column: str, columns: Sequence[str], name: object, advice: str = ""
 ) -> FileFormatError:
     """Return the error for a column that a table has not, or several times.
-
-    Args:
-        column: the name that was asked for.
-        columns: those of the table.
-        name: the file's name in messages.
-        advice: what to do, at the end of the message.
 
     >>> print(no_column("colum", ["row", "column"], "t.csv"))
     t.csv: has no column 'colum' (did you mean 'column'?); its columns are 'row', 'column'
@@ -262,133 +569,6 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
     return row.getvalue().removesuffix("\r\n")
 
 
-#: What spreadsheets may take for a formula, with quotes before it or not; signs of full width, too.
-_FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-
-
-def without_formula(text: str) -> str:
-    """Return a text as a cell that a spreadsheet shows and does not compute.
-
-    A text that begins as a formula gets a quote in front, as spreadsheets mark texts. So does one
-    that begins with quotes and a formula, so that `with_formula` returns each text as it was.
-
-    >>> without_formula("=1+1"), without_formula("'=1+1"), without_formula("'tis")
-    ("'=1+1", "''=1+1", "'tis")
-    """
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def with_formula(cell: str) -> str:
-    """Return the text of a cell that `without_formula` made, or of one that was left as it was.
-
-    >>> with_formula("'=1+1"), with_formula("=1+1"), with_formula("'tis")
-    ('=1+1', '=1+1', "'tis")
-    """
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
-def encoded(text: str) -> bytes:
-    """Return text as UTF-8. Lone surrogates, which UTF-8 lacks, become escapes as in JSON."""
-    return text.encode("utf-8", "backslashreplace")
-
-
-def _csv_blocks(file: BinaryIO, name: object, delimiter: str) -> Iterator[Block]:
-    """Yield the rows; those before a row that is no CSV come first."""
-    source = _line_blocks(file, name)
-    for first, lines in source:
-        while lines:
-            block, used, error = _csv_rows(first, lines, source, name, delimiter)
-            yield block
-            if error is not None:
-                raise error
-            first, lines = first + used, lines[used:]
-
-
-def _csv_rows(
-    first: int,
-    lines: list[str],
-    source: Iterator[tuple[int, list[str]]],
-    name: object,
-    delimiter: str,
-) -> tuple[Block, int, FileFormatError | None]:
-    """Return the rows that begin in some lines, of which ``first`` is the number of the first.
-
-    The lines that the last row goes on for are taken from ``source`` and added to ``lines``.
-
-    Returns:
-        The rows up to one that is no CSV; how many lines they have; and the error of that one.
-    """
-    text = _without_mark(lines) if first == 1 else lines[:]
-    with suppress(csv.Error):
-        rows = list(csv.reader(text, delimiter=delimiter, strict=True))
-        if len(rows) == len(lines):  # no row has several lines
-            return Block(range(first, first + len(lines)), lines, rows), len(lines), None
-    numbers, raws, rows, used, begun = list[int](), list[str](), list[list[str]](), 0, len(lines)
-    reader = csv.reader(chain(text, _lines_of_row(lines, source)), delimiter=delimiter, strict=True)
-    error: FileFormatError | None = None
-    try:
-        while used < begun:
-            rows.append(next(reader))
-            numbers.append(first + used)
-            raws.append("".join(lines[used : reader.line_num]))
-            used = reader.line_num
-    except FileFormatError as refused:  # a line of the last row is no text
-        error = refused
-    except (csv.Error, _RowTooLongError) as refused:
-        problem = _csv_problem("".join(lines[used : reader.line_num]), refused)
-        error = FileFormatError(f"{name}: line {first + used} {problem}")
-        error.__cause__ = refused
-    return Block(numbers, raws, rows), used, error
-
-
-class _RowTooLongError(Exception):
-    """A row goes on for more lines than are read."""
-
-
-def _lines_of_row(lines: list[str], source: Iterator[tuple[int, list[str]]]) -> Iterator[str]:
-    """Yield more lines, and add them to ``lines``, for a row that goes on in them."""
-    length = 0
-    for _, more in source:
-        lines += more
-        yield from more
-        length += sum(map(len, more))
-        if length > MAX_LINE:
-            raise _RowTooLongError
-
-
-def _of_equal_width(
-    header: Record, blocks: Iterable[Block], name: object, delimiter: str
-) -> Iterator[Block]:
-    """Yield the rows with the cells of blank lines taken away; those before a refused one first."""
-    width = len(header.content)
-    for block in blocks:
-        if not {*map(len, block.contents)} <= {0, width}:
-            for place, record in enumerate(_records([block])):
-                if len(record.content) == width:
-                    continue
-                if not record.is_blank:
-                    yield block.first(place)
-                    raise FileFormatError(
-                        f"{name}: line {record.line} has {counted_cells(record)} where line "
-                        f"{header.line} has {width}; put a cell that holds {delimiter!r} in "
-                        f"quotes, and leave no cell out"
-                    )
-                block.contents[place] = []
-        yield block
-
-
-def _csv_problem(raw: str, error: Exception) -> str:
-    if isinstance(error, _RowTooLongError):
-        return f"begins a row of more than {MAX_LINE} characters; is a quote left open?"
-    if "unexpected end" in str(error):
-        return "opens a quote that is not closed; close it, or double the quotes inside a cell"
-    if "field larger" in str(error):
-        return f"has a cell of more than {csv.field_size_limit()} characters; is a quote left open?"
-    if "\r" in raw.rstrip("\r\n"):
-        return "holds a carriage return; lines end in a line feed, with or without one before it"
-    return f"is not valid CSV ({error}); double the quotes inside a quoted cell"
-
-
 # ---- JSON ---------------------------------------------------------------------------------
 
 
@@ -398,35 +578,26 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
     Raises:
         FileFormatError: a line is not UTF-8 or not JSON; the message names the file and the line.
     """
-    return _records(json_blocks(file, name))
+    return chain.from_iterable(block.records() for block in json_blocks(file, name))
 
 
 def json_blocks(file: BinaryIO, name: object) -> Iterator[Block]:
-    """Yield the same as `json_records`, in blocks; lines before a refused one come first."""
+    """Yield the same as `json_records`, in blocks."""
     expected = 'one value on each line, such as {"color": "black"}'
-    decode = json.JSONDecoder(object_pairs_hook=_without_repeats).raw_decode
+    decode = json.JSONDecoder(object_pairs_hook=_without_repeats).decode
 
-    def content(raw: str, line: int) -> Any:
-        text = raw.strip(" \t\r\n")
-        if not text:
+    def content(text: str, line: int) -> Any:
+        if not text or text.isspace():
             return BLANK
         try:
-            found, end = decode(text)
+            return decode(text)
         except (ValueError, RecursionError):  # `parse_json` says why
-            end = -1
-        if end == len(text):
-            return found
-        return parse_json(raw.rstrip("\r\n"), name, expected, line) if raw.strip() else BLANK
+            return parse_json(text.rstrip("\r\n"), name, expected, line)
 
     for first, raws in _line_blocks(file, name):
-        block = Block(range(first, first + len(raws)), raws, [])
-        try:
-            for line, text in enumerate(_without_mark(raws) if first == 1 else raws, first):
-                block.contents.append(content(text, line))
-        except FileFormatError:
-            yield block.first(len(block.contents))
-            raise
-        yield block
+        texts = enumerate(_without_mark(first, raws), first)
+        contents = [content(text, line) for line, text in texts]
+        yield Block(range(first, first + len(raws)), raws, contents)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -437,13 +608,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
-    """Return the value of a JSON text.
-
-    Args:
-        text: the text.
-        name: the file's name in messages.
-        expected: what messages say was expected.
-        line: the line number, if the text is one line of the file.
+    """Return the value of a JSON text; ``line`` is its number if it is a line of the file.
 
     Raises:
         FileFormatError: the text is not JSON, or an object in it repeats a key.

@@ -1,32 +1,38 @@
-"""Reviews: the doubtful queries of a table in a file, and what a person decided on them.
+"""Examples and reviews: queries in a file, each with the key that it should find.
 
-A review is a table of examples (`io.examples`). A row is undecided while its target begins with a
-question mark; otherwise its target is the right key, or blank if no key is right.
+A review lists the doubtful queries of a table. A row is undecided while its target begins with a
+question mark; a person replaces that by the right key, or by nothing if no key is right. Then it is
+a file of examples.
 
-It is opened in spreadsheets, and its texts are from strangers: in CSV and TSV, one that begins as a
-formula gets a quote in front, which is taken away when the file is read.
+Reviews are opened in spreadsheets, and their texts are from strangers: in CSV and TSV, one that
+begins as a formula gets a quote in front, which is taken away when the file is read.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fuzzydict._files import bytes_of, replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, quoted
-from fuzzydict.io.dialect import Dialect
-from fuzzydict.io.examples import REVIEW_COLUMNS, is_undecided, read_table
 from fuzzydict.io.records import (
+    BLANK,
     BYTE_ORDER_MARK,
     DELIMITERS,
+    JSON_TYPES,
     ROW_FORMATS,
+    Dialect,
+    Reading,
     as_cell,
     as_json,
+    column_index,
     csv_row,
+    csv_table,
     format_by_ending,
-    without_formula,
+    json_records,
 )
 from fuzzydict.text.words import same_text
 
@@ -34,7 +40,177 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from fuzzydict.io.examples import Row
+    from fuzzydict.io.records import Record
+
+
+#: The columns of a review; a table that has them all is one.
+REVIEW_COLUMNS = ("query", "count", "key", "score", "target")
+_UNDECIDED = "?"  # begins a target that nobody has decided on
+#: What spreadsheets may take for a formula, with quotes before it or not; signs of full width, too.
+_FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
+
+
+def undecided(guess: str | None) -> str:
+    """Return the target of a query for which nobody has confirmed the guess.
+
+    >>> undecided("Germany"), undecided(None)
+    ('? Germany', '?')
+    """
+    return _UNDECIDED if guess is None else f"{_UNDECIDED} {guess}"
+
+
+def is_undecided(target: str) -> bool:
+    """Return whether a target looks like one of `undecided`. A key may look so as well."""
+    return target.lstrip().startswith(_UNDECIDED)
+
+
+def without_formula(text: str) -> str:
+    """Return a text as a cell that a spreadsheet shows and does not compute.
+
+    A text that begins as a formula gets a quote in front, as spreadsheets mark texts. So does one
+    that begins with quotes and a formula, so that `with_formula` returns each text as it was.
+
+    >>> without_formula("=1+1"), without_formula("'=1+1"), without_formula("'tis")
+    ("'=1+1", "''=1+1", "'tis")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def with_formula(cell: str) -> str:
+    """Return the text of a cell that `without_formula` made, or of one that was left as it was.
+
+    >>> with_formula("'=1+1"), with_formula("=1+1"), with_formula("'tis")
+    ('=1+1', '=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+# ---- examples in a file -------------------------------------------------------------------
+
+
+def read_examples(
+    path: Path,
+    *,
+    format: str | None = None,  # noqa: A002 - the usual name
+) -> list[tuple[str, str | None]]:
+    """Return the examples in a file, such as a corrected review.
+
+    Args:
+        path: a table with the columns (in JSON Lines, the fields) ``query`` and ``target``; others
+            are ignored. A blank target, or null, means that no key should match. A query with
+            several right keys has a row for each; in JSON Lines they may be an array. In a review
+            in CSV or TSV, a quote in front of what a spreadsheet takes for a formula (``'=``) is
+            not read. The delimiter and the encoding of CSV and TSV are guessed; a UserWarning says
+            so if they are not what the ending says, and UTF-8.
+        format: "csv", "tsv" or "jsonl"; by default the file's ending says.
+
+    Returns:
+        Pairs of query and target in the order of the file; None means that no key should match.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: the file is not of its format, lacks a column, has a blank query, or has
+            both a key and no key as targets of a query; the message names the lines.
+        OptionError: the format is another one.
+    """
+    examples: list[tuple[str, str | None]] = []
+    first: dict[str, Row] = {}
+    for row in read_table(bytes_of(path), path, format=format).rows():
+        before = first.setdefault(row.query, row)
+        if (before.target is None) != (row.target is None):
+            raise FileFormatError(
+                f"{path}: the query {quoted(row.query)} has two targets, {quoted(before.target)} "
+                f"on line {before.line} and {quoted(row.target)} on line {row.line}, where None "
+                f"says that no key should match; keep one"
+            )
+        examples.append((row.query, row.target))
+    return examples
+
+
+class Row(NamedTuple):
+    """An example and the number of its line; ``target`` is None if no key should match.
+
+    ``written`` is the target as it is in the file, where a quote may be in front.
+    """
+
+    line: int
+    query: str
+    target: str | None
+    written: str | None
+
+
+class ExampleTable(NamedTuple):
+    """The examples of a file; the header is None in JSON Lines.
+
+    Each of ``lines`` is the text of a row as it is in the file, with its examples: none if the row
+    is blank, several if its target is an array.
+    """
+
+    dialect: Dialect
+    header: Record | None
+    lines: list[tuple[str, list[Row]]]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the examples."""
+        for _, rows in self.lines:
+            yield from rows
+
+
+def read_table(data: bytes, path: Path, *, format: str | None = None) -> ExampleTable:  # noqa: A002
+    """Return the examples in the bytes of a file; arguments and errors as in `read_examples`."""
+    form = format or format_by_ending(path, ROW_FORMATS)
+    if form not in ROW_FORMATS:
+        raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
+    if form == "jsonl":
+        records = json_records(BytesIO(data), path)
+        return ExampleTable(Dialect(""), None, [(one.raw, _of_json(one, path)) for one in records])
+    table = csv_table(BytesIO(data), path, DELIMITERS[form], Reading(side=None))
+    if table.header is None:
+        raise FileFormatError(f"{path}: is empty; expected the columns query and target")
+    query, target = (column_index(column, table.header, path) for column in ("query", "target"))
+    text_of = with_formula if {*REVIEW_COLUMNS} <= {*table.header.content} else str
+    lines = []
+    for line, raw, cells in table.rows():
+        rows = []
+        if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
+            row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
+            rows = [row._replace(written=cells[target])]
+        lines.append((raw, rows))
+    return ExampleTable(table.dialect, table.header, lines)
+
+
+def _of_json(record: Record, path: Path) -> list[Row]:
+    """Return the examples of a line of JSON."""
+    line, _, content = record
+    if content is BLANK:
+        return []
+    if not isinstance(content, dict) or not {"query", "target"} <= content.keys():
+        raise FileFormatError(
+            f'{path}: line {line}: expected {{"query": ..., "target": ...}}, where null as '
+            f"target says that no key should match"
+        )
+    query, target = content["query"], content["target"]
+    if not isinstance(target, list):
+        return [_row(line, query, target, path)]
+    if not all(isinstance(key, str) and key.strip() for key in target) or not target:
+        raise FileFormatError(
+            f"{path}: line {line}: expected the right keys as target, texts that are not "
+            f"blank, or null if none is right"
+        )
+    return [_row(line, query, key, path) for key in target]
+
+
+def _row(line: int, query: Any, target: Any, path: Path) -> Row:
+    place = f"{path}: line {line}"
+    if not isinstance(query, str) or not isinstance(target, str | None):
+        kind = JSON_TYPES[type(target if isinstance(query, str) else query)]
+        raise FileFormatError(f"{place} has {kind} where a text is expected; put it in quotes")
+    if not query.strip():
+        raise FileFormatError(f"{place} has a blank query; fill it in, or remove the line")
+    return Row(line, query, target if target and target.strip() else None, target)
+
+
+# ---- what was decided ---------------------------------------------------------------------
 
 
 class MatchedKeys(Protocol):
@@ -54,9 +230,6 @@ class MatchedKeys(Protocol):
         """Return the best matches of each of a list of queries, whatever their scores."""
 
 
-# ---- what was decided ---------------------------------------------------------------------
-
-
 class Decision(NamedTuple):
     """The key that a person chose for a text, or None for no key; and the row that says so."""
 
@@ -68,23 +241,16 @@ class Decision(NamedTuple):
 class DecidedFile:
     """A review as it stands in its file, checked against the dict that it is about.
 
-    Args:
-        path: a CSV, TSV or JSON Lines file, as `read_examples` takes it.
-        d: the dict.
-
     Attributes:
-        path: the file.
-        data: its bytes.
-        columns: the names of the columns; none in JSON Lines.
+        data: the bytes of the file.
+        columns: their names; none in JSON Lines.
         dialect: how CSV or TSV is written.
         decisions: what the decided rows say.
         undecided: the texts that no row decides on.
 
     Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the file is no review; or a target is no key of the dict, or another key
+        FileFormatError: as of `read_examples`; or a target is no key of the dict, or another key
             than its text, which is a key itself.
-        OptionError: the ending names another format.
     """
 
     def __init__(self, path: Path, d: MatchedKeys) -> None:
@@ -122,12 +288,7 @@ class DecidedFile:
                 yield line
 
     def decided_as(self, keys: Mapping[str, str | None], texts: set[str]) -> Iterator[str]:
-        """Yield the file's lines, those on some texts with the keys of these as targets.
-
-        Args:
-            keys: of each text.
-            texts: those that have a line are added to it.
-        """
+        """Yield the lines, with the keys of some texts as targets; add these to ``texts``."""
         if self._table.header is not None:
             yield self._table.header.raw
         for line, rows in self._table.lines:
@@ -173,36 +334,28 @@ def _is_possible(decision: Decision, d: MatchedKeys) -> bool:
 def _impossible(rows: list[Row], path: Path, d: MatchedKeys) -> FileFormatError:
     """Return the error for the first of some rows, whose targets no decision can have."""
     first = rows[0]
-    place, target = f"{path}: line {first.line}", _told(first.target)
+    place, target = f"{path}: line {first.line}", _shown(first.target)
     if first.query in d:
         return FileFormatError(
             f"{place}: {quoted(first.query)} is a key of the dict and always finds itself; its "
             f"target cannot be {target}: remove the row"
         )
+    try:
+        nearest = f" (its nearest key is {quoted(d.nearest(first.target).key)})"
+    except NoMatchError:
+        nearest = ""
     others = sum(row.query not in d for row in rows[1:])
     more = f"; {others} more targets are none: is the file about another dict?" if others else ""
     return FileFormatError(
         f"{place}: {target}, the target of {quoted(first.query)}, is not a key of the dict"
-        f"{_suggestion(first.target, d)}; write one of its keys, or nothing if none is right{more}"
+        f"{nearest}; write one of its keys, or nothing if none is right{more}"
     )
-
-
-def _suggestion(target: str | None, d: MatchedKeys) -> str:
-    try:
-        return f" (its nearest key is {quoted(d.nearest(target).key)})"
-    except NoMatchError:
-        return ""
 
 
 class Decided:
     """The key of each text that somebody decided on, or None for no key.
 
-    Args:
-        d: the dict, whose aliases are decisions, too; those of files go first.
-        paths: reviews to read.
-
-    Attributes:
-        files: the reviews by their paths.
+    The aliases of the dict are decisions, too; those of the reviews in ``files`` go first.
 
     Raises:
         FileFormatError: as for a `DecidedFile`; or two rows decide differently on one text.
@@ -216,8 +369,8 @@ class Decided:
             if before.key != decision.key:
                 raise FileFormatError(
                     f"{decision.place}: the target of {quoted(decision.text)} is "
-                    f"{_told(decision.key)}, and at {before.place} that of {quoted(before.text)} "
-                    f"is {_told(before.key)}; these are one text, for case, accents and "
+                    f"{_shown(decision.key)}, and at {before.place} that of {quoted(before.text)} "
+                    f"is {_shown(before.key)}; these are one text, for case, accents and "
                     f"punctuation make no difference: keep one row"
                 )
         self._keys: dict[str, str | None] = {
@@ -232,7 +385,7 @@ class Decided:
         return self._keys[same_text(text)]
 
 
-def _told(key: str | None) -> str:
+def _shown(key: str | None) -> str:
     return "blank" if key is None else quoted(key)
 
 
@@ -251,79 +404,39 @@ class Doubt(NamedTuple):
     score: float | None
     target: str | None
 
-    def seen(self, times: int) -> Doubt:
-        """Return the doubt of a query that occurs so often."""
-        return self._replace(times=times)
-
-    def shown(self) -> Doubt:
-        """Return the doubt with its score as a person reads it."""
-        return self._replace(score=None if self.score is None else round(self.score, 4))
-
 
 class Review:
     """Collects doubtful queries and writes them to a file, the most frequent first.
 
     Each text is asked once, as it was first written. A file that exists keeps its decided rows as
-    they are, and its undecided rows whose texts did not come up again.
-
-    The queries are counted in a temporary database on the disk, for a table may have any length.
-
-    Args:
-        path: the file, which ends in .csv, .tsv or .jsonl.
-        decided: what is decided, with the file as it is, if it exists.
+    they are, and its undecided rows whose texts did not come up again; it is one of ``decided``.
     """
 
     def __init__(self, path: Path, decided: Decided) -> None:
-        import sqlite3
-
         self._path, self._form = path, check_ending(path)
         self._before = decided.files.get(path)
         self._seen: set[str] = set()  # texts of undecided rows that came up again
+        self._doubts: dict[str, Doubt] = {}
         self._is_saved = False
-        self._database = sqlite3.connect("", isolation_level=None)  # "" is a temporary file
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute(
-            "CREATE TABLE doubt "
-            "(text BLOB UNIQUE, query BLOB, count INTEGER, key BLOB, score REAL, target BLOB)"
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
 
     def saw(self, queries: Iterable[str]) -> None:
         """Note which queries came up: their undecided rows are written again or not at all."""
         if self._before and self._before.undecided:
-            self._seen.update(map(same_text, queries))
-            self._seen &= self._before.undecided
+            self._seen.update(self._before.undecided.intersection(map(same_text, queries)))
 
     def add(self, doubts: Iterable[Doubt]) -> None:
-        """Count doubtful queries.
-
-        Raises:
-            OSError: the disk is full.
-        """
-        from sqlite3 import OperationalError
-
-        rows = [[_as_bytes(part) for part in (same_text(doubt.query), *doubt)] for doubt in doubts]
-        try:
-            self._database.execute("BEGIN")
-            self._database.executemany(
-                "INSERT INTO doubt VALUES (?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (text) DO UPDATE SET count = count + excluded.count",
-                rows,
-            )
-            self._database.execute("COMMIT")
-        except OperationalError as error:
-            raise OSError(f"the review cannot be kept in a temporary file: {error}") from error
+        """Count doubtful queries."""
+        for doubt in doubts:
+            text = same_text(doubt.query)
+            first = self._doubts.setdefault(text, doubt)
+            if first is not doubt:
+                times = (first.times or 0) + (doubt.times or 0)
+                self._doubts[text] = first._replace(times=times)
 
     def undecided(self) -> int:
         """Return how many texts the file leaves to decide on."""
-        (new,) = self._database.execute("SELECT COUNT(*) FROM doubt").fetchone()
         kept = self._before.undecided - self._seen if self._before else ()
-        return int(new) + len(kept)
+        return len(self._doubts) + len(kept)
 
     def save(self) -> None:
         """Write the file, unless it would stay as it is.
@@ -332,14 +445,16 @@ class Review:
             OSError: the file cannot be written; then nothing is.
             OptionError: the file has changed meanwhile.
         """
-        data = self._before and self._before.data
-        if (self._path.read_bytes() if self._path.exists() else None) != data:
+        before = self._before and self._before.data
+        if (self._path.read_bytes() if self._path.exists() else None) != before:
             raise OptionError(f"{self._path} has changed since it was read; start again")
-        if data is not None and _is_joined(data, self._lines()):
-            return
-        with replacing(self._path) as file:
-            self._is_saved = True
-            file.writelines(self._lines())
+        kept = self._before.without(self._seen) if self._before else ()
+        doubts = sorted(self._doubts.values(), key=lambda doubt: -(doubt.times or 0))
+        data = b"".join(_lines(self._form, self._before, kept, doubts))
+        if data != before:
+            with replacing(self._path) as file:
+                self._is_saved = True
+                file.write(data)
 
     def restore(self) -> None:
         """Make the file what it was before `save`."""
@@ -351,15 +466,6 @@ class Review:
         with replacing(self._path) as file:
             file.write(self._before.data)
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the header, the rows that stay, and the doubts."""
-        rows = self._database.execute(
-            "SELECT query, count, key, score, target FROM doubt ORDER BY count DESC, rowid"
-        )
-        kept = self._before.without(self._seen) if self._before else ()
-        doubts = (Doubt(*map(_as_text, row)) for row in rows)
-        return _lines(self._form, self._before, kept, doubts)
-
 
 # ---- what is written ------------------------------------------------------------------------
 
@@ -367,12 +473,9 @@ class Review:
 def decision_lines(
     form: str, decisions: Mapping[str, str | None], before: DecidedFile | None = None
 ) -> Iterator[bytes]:
-    """Yield the lines of a review in which all is decided.
+    """Yield the lines of a review of a format in which all is decided.
 
-    Args:
-        form: "csv", "tsv" or "jsonl".
-        decisions: the key of each text, or None for no key.
-        before: a file whose rows come first; of those on these texts, the targets are changed.
+    The rows of the file ``before`` come first; of those on these texts, the targets are changed.
     """
     written = set[str]()
     keys = {same_text(query): key for query, key in decisions.items()}
@@ -407,13 +510,13 @@ def _lines(
 
 def _line(doubt: Doubt, delimiter: str, columns: Collection[str]) -> str:
     """Return a doubt as a line of a file, in the order of its columns; as JSON if it has none."""
-    fields = dict(zip(REVIEW_COLUMNS, doubt.shown(), strict=True))
+    score = None if doubt.score is None else round(doubt.score, 4)
+    fields = dict(zip(REVIEW_COLUMNS, doubt._replace(score=score), strict=True))
     if not delimiter:
         return as_json(fields)
     texts = {name: without_formula(part) for name, part in fields.items() if type(part) is str}
     texts["target"] = _target_cell(doubt.target, columns)
-    cells = (as_cell({**fields, **texts}.get(name)) for name in columns)
-    return csv_row(cells, delimiter)
+    return csv_row((as_cell({**fields, **texts}.get(name)) for name in columns), delimiter)
 
 
 def _target_cell(key: str | None, columns: Collection[str]) -> str:
@@ -432,18 +535,3 @@ def check_ending(path: Path) -> str:
     if form is None:
         raise OptionError(f"{path}: a review ends in .csv, .tsv or .jsonl, to be corrected by hand")
     return form
-
-
-def _is_joined(data: bytes, lines: Iterable[bytes]) -> bool:
-    """Tell whether lines make up the data, which may be much shorter than they are."""
-    rest = BytesIO(data)
-    return all(rest.read(len(line)) == line for line in lines) and not rest.read(1)
-
-
-def _as_bytes(part: Any) -> Any:
-    """Return text as bytes, for SQLite refuses lone surrogates in text."""
-    return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-
-
-def _as_text(part: Any) -> Any:
-    return part.decode("utf-8", "surrogatepass") if isinstance(part, bytes) else part

@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 import re
 import warnings
-import zlib
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from fuzzydict.errors import (
     FileFormatError,
@@ -54,16 +53,12 @@ class Sheet:
     """
 
     def __init__(self, file: BinaryIO, name: str, sheet: str | None = None) -> None:
-        """Read a workbook.
-
-        Args:
-            file: the workbook.
-            name: of the file in messages.
-            sheet: the name of the sheet; by default the first one that is not hidden.
+        """Read a sheet of a workbook, by default the first one that is not hidden.
 
         Raises:
-            FileFormatError: it is no workbook, is encrypted or too large, has no sheet of this
-                name, or one without names of columns.
+            FileFormatError: it is no workbook, is encrypted or too large, or the sheet has no names
+                of columns.
+            OptionError: there is no sheet of this name.
             MissingExtraError: openpyxl is not installed.
         """
         self.name, self._file = name, file
@@ -147,15 +142,22 @@ class Sheet:
                 f"spreadsheet program and save it again"
             )
 
-    def write(self, row: int, cells: Sequence[Any]) -> None:
-        """Write values beside a row. Texts are written as texts, whatever they begin with.
+    def save_beside(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
+        """Write the workbook with new cells beside its rows, right of all that the sheet holds.
 
-        They are right of all cells of the sheet that hold anything or are merged.
+        Texts are written as texts, whatever they begin with.
+
+        Args:
+            output: where it is written.
+            rows: the number of each row, and what is written beside it.
 
         Raises:
             FileFormatError: a text is too long for a cell, or the sheet has no more columns.
         """
-        self._write(self._sheet, row, cells)
+        for row, cells in rows:
+            self._write(self._sheet, row, cells)
+        with _workbook_errors(self.name):
+            self._book.save(output)
 
     def _write(self, sheet: Any, row: int, cells: Sequence[Any]) -> None:
         if self._width + len(cells) > _MAX_COLUMNS:
@@ -177,23 +179,14 @@ class Sheet:
         if isinstance(value, str):
             cell.data_type = "s"  # openpyxl takes "=..." for a formula
 
-    def save(self, output: BinaryIO) -> None:
-        """Write the workbook, with what was written beside the rows."""
-        with _workbook_errors(self.name):
-            self._book.save(output)
-
     def save_rows(self, output: BinaryIO, rows: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Write a new workbook that has a sheet of this name with some of the rows, as values.
+        """Write a new workbook with a sheet of this name, and in it some rows, as values.
 
-        Rows are not deleted in the workbook that was read, as openpyxl does not move what formulas
-        and merged cells refer to.
-
-        Args:
-            output: where it is written.
-            rows: the number of each row, and what is written beside it.
+        Arguments are those of `save_beside`. Rows are not deleted in the workbook that was read, as
+        openpyxl does not move what formulas and merged cells refer to.
 
         Raises:
-            FileFormatError: a formula has no value, or as for `write`.
+            FileFormatError: a formula has no value, or as for `save_beside`.
         """
         from openpyxl import Workbook
 
@@ -208,20 +201,16 @@ class Sheet:
         book = Workbook()
         book.active.title = self._sheet.title
         for number, (row, cells) in enumerate(rows, 1):
+            values = dict(enumerate(self._values[row - 1], 1))
             for column in range(1, self._width + 1):
-                self._copy(row, column, book.active.cell(number, column))
+                shown, cell = self._shown.cell(row, column), book.active.cell(number, column)
+                self._set(cell, values.get(column))
+                if shown.data_type == "e":
+                    cell.value, cell.data_type = shown.value, "e"
+                if shown.value is not None:
+                    cell.number_format = shown.number_format
             self._write(book.active, number, cells)
         book.save(output)
-
-    def _copy(self, row: int, column: int, cell: Any) -> None:
-        """Write the value that a cell shows into another."""
-        shown, values = self._shown.cell(row, column), self._values[row - 1]
-        if shown.data_type == "e":
-            cell.value, cell.data_type = shown.value, "e"
-        elif column <= len(values):
-            self._set(cell, values[column - 1])
-        if shown.value is not None:
-            cell.number_format = shown.number_format
 
 
 def _for_cell(value: Any) -> Any:
@@ -244,16 +233,10 @@ def _for_cell(value: Any) -> Any:
 def cell_value(cell: Any) -> Any:
     """Return the value of a cell; None if it is empty, or holds an error such as #N/A."""
     value = None if cell.data_type == "e" else cell.value
-    if isinstance(value, datetime) and value.time() == time() and not _shows_time(cell):
-        return value.date()
-    if isinstance(value, str | None) and type(value) is not str:
-        return None if value is None else str(value)
-    return str(value) if isinstance(value, list) else value  # text in several fonts
-
-
-def _shows_time(cell: Any) -> bool:
-    shown = _LITERAL.sub("", cell.number_format.lower())
-    return "h" in shown or "s" in shown
+    if isinstance(value, datetime) and value.time() == time():
+        shown = _LITERAL.sub("", cell.number_format.lower())
+        return value if "h" in shown or "s" in shown else value.date()
+    return str(value) if isinstance(value, str | list) else value  # text in several fonts
 
 
 # ---- the workbook -------------------------------------------------------------------------
@@ -272,8 +255,15 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
             "pip install 'fuzzydict[excel]'"
         ) from error
     with _workbook_errors(name), ZipFile(file) as archive:
+        from openpyxl.drawing.image import PILImage
+
         _check_size(archive, name)
-        _check_pictures(archive, name)
+        if not PILImage and any(part.startswith("xl/media/") for part in archive.namelist()):
+            warnings.warn(  # openpyxl would drop them without a word
+                f"{name}: pictures will be lost, as Pillow is not installed; install it with: "
+                f"pip install pillow",
+                stacklevel=4,
+            )
 
 
 def _check_size(archive: ZipFile, name: str) -> None:
@@ -295,18 +285,6 @@ def _check_size(archive: ZipFile, name: str) -> None:
         cells += sum(map(_area, _RANGE.findall(data)))
         if tags > _MAX_TAGS or cells > _MAX_CELLS:
             raise too_large
-
-
-def _check_pictures(archive: ZipFile, name: str) -> None:
-    """Warn if there are pictures, and openpyxl would drop them without a word."""
-    from openpyxl.drawing.image import PILImage
-
-    if not PILImage and any(part.startswith("xl/media/") for part in archive.namelist()):
-        warnings.warn(
-            f"{name}: pictures will be lost, as Pillow is not installed; install it with: "
-            f"pip install pillow",
-            stacklevel=4,
-        )
 
 
 def _area(reference: bytes) -> int:
@@ -342,30 +320,14 @@ def _sheet_of(book: Any, name: str, sheet: str | None) -> Any:
     return (shown or book.worksheets)[0]
 
 
-#: What zipfile, the parser of XML and openpyxl raise for files that are damaged.
-_MISTAKES = (
-    *(ArithmeticError, AttributeError, BadZipFile, EOFError, LookupError, OSError, RuntimeError),
-    *(SyntaxError, TypeError, ValueError, zlib.error),
-)
-
-
-def _mistakes() -> tuple[type[Exception], ...]:
-    """Return them, with what Pillow raises for pictures that would fill the memory."""
-    try:
-        from PIL.Image import DecompressionBombError
-    except ImportError:
-        return _MISTAKES
-    return (*_MISTAKES, DecompressionBombError)
-
-
 @contextmanager
 def _workbook_errors(name: str) -> Iterator[None]:
     """Report a workbook that openpyxl cannot read or write; errors of the disk pass through."""
     try:
         yield
-    except FuzzyDictError:
+    except (FuzzyDictError, MemoryError):
         raise
-    except _mistakes() as error:
+    except Exception as error:  # zipfile, the parser of XML, openpyxl and Pillow raise many kinds
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(

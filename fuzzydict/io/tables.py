@@ -1,19 +1,20 @@
 """Tables in files: CSV, TSV, JSON Lines, Parquet and sheets of .xlsx workbooks.
 
 `open_table` opens a `Table`. Its rows come in blocks, with their cells of one column, so that
-memory does not grow with the table. A `Writer` copies the blocks with new cells beside each row;
-everything else stays as it is written.
+memory does not grow with the table. The blocks are copied with new cells beside each row; all else
+stays as it is written.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from abc import ABC, abstractmethod
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -25,18 +26,19 @@ from fuzzydict.errors import (
     OptionError,
     quoted,
 )
-from fuzzydict.io.dialect import Dialect, opened
 from fuzzydict.io.records import (
     BLANK,
     DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
+    Dialect,
+    Reading,
     as_cell,
     as_json,
     cell_text,
     column_index,
-    csv_blocks,
     csv_row,
+    csv_table,
     encoded,
     format_by_ending,
     json_blocks,
@@ -47,9 +49,7 @@ from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
-T = TypeVar("T")
 
 #: The formats of tables.
 TABLES = (*ROW_FORMATS, "parquet", "xlsx")
@@ -63,7 +63,7 @@ class CellBlock(NamedTuple):
     Attributes:
         cells: texts, or None if empty; one for each row, unless ``counts`` is given.
         counts: if each cell is listed once, how many rows have it.
-        rows: the rows as their `Writer` takes them.
+        rows: the rows as `Table.write` takes them.
     """
 
     cells: list[str | None]
@@ -90,45 +90,28 @@ class Contents(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A column to add to a table.
-
-    Attributes:
-        name: of the column.
-        values: such as it will hold.
-        advice: what to do if the table has a column of this name.
-    """
+    """A column to add: its name, values such as it will hold, and what to do if there is one."""
 
     name: str
     values: Sequence[Any]
     advice: str
 
 
-class Writer(Protocol[T]):
-    """Writes the blocks of a table with new cells at the end of each row."""
-
-    def beside(self, cells: Sequence[Any]) -> T:
-        """Return values, one for each new column, as they are written beside a row."""
-
-    def write(self, block: CellBlock, beside: list[T | None]) -> None:
-        """Write the rows of a block, with what goes beside each of its cells.
-
-        A row is left out if that is None; blank lines stay.
-        """
-
-
-class Table(Protocol):
-    """A table in a file.
+class Table(ABC):
+    """A table in a file, which can be copied with new cells at the end of each row.
 
     Attributes:
         name: of the file in messages.
+        reading: how it is read, with what was guessed.
+        names: of the columns; in JSON Lines, of the first lines: others may have more.
     """
 
-    name: str
+    names: list[str]
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns; in JSON Lines, of the first lines: others may have more."""
+    def __init__(self, name: str, reading: Reading) -> None:
+        self.name, self.reading = name, reading
 
+    @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         """Check that there is a column of this name, and return the rows with its cells.
 
@@ -138,25 +121,100 @@ class Table(Protocol):
             FileFormatError: there is no such column, or a row cannot be read.
         """
 
+    @abstractmethod
     def contents(self, column: str) -> Contents:
         """Return the whole table; errors as for `blocks`."""
 
-    def writer(
-        self, output: BinaryIO, added: Sequence[Added]
-    ) -> AbstractContextManager[Writer[Any]]:
-        """Return a writer to a file of the same format.
+    @contextmanager
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        """Copy the table to a file of the same format: the blocks that `write` gets in between.
 
         Raises:
             FileFormatError: the table has a column of the name of a new one.
         """
+        check_names(self.names, added, self.name)
+        self._output, self._added = output, added
+        yield
+
+    @abstractmethod
+    def beside(self, cells: Sequence[Any]) -> Any:
+        """Return values, one for each new column, as they are written beside a row."""
+
+    @abstractmethod
+    def write(self, block: CellBlock, beside: list[Any]) -> None:
+        """Write the rows of a block, with what goes beside each of its cells.
+
+        A row is left out if that is None; blank lines stay.
+        """
 
     def progress(self) -> tuple[int, int] | None:
         """Return how much of the table was read and how much there is; None if nobody knows."""
+        return None
+
+
+@contextmanager
+def open_table(
+    table: Path | BinaryIO,
+    reading: Reading = Reading(),  # noqa: B008
+) -> Iterator[Table]:
+    """Open a table to read it.
+
+    Args:
+        table: a file; or a stream of bytes, but for `FILES_ONLY`.
+        reading: how it is read. A UserWarning says what is guessed, if that is not what the ending
+            says, and UTF-8.
+
+    Raises:
+        OSError: the file cannot be read.
+        FileFormatError: the table is not of its format, or has changed while it was read.
+        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
+            format has none.
+        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
+    """
+    form, name = checked_format(table, reading.format), name_of(table)
+    reading.check(name, form)
+    with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
+        before = _state(file)
+        match form:
+            case "jsonl":
+                yield _JsonLines(file, name, reading)
+            case "parquet":
+                with _parquet_file(file, name) as parquet:
+                    yield _Parquet(parquet, name, reading)
+            case "xlsx":
+                yield _Xlsx(Sheet(file, name, reading.sheet), reading)
+            case _:
+                yield _Csv(file, name, DELIMITERS[form], reading)
+        if _state(file) != before:
+            raise FileFormatError(f"{name} has changed while it was read; start again")
+
+
+def _state(file: BinaryIO) -> tuple[int, int] | None:
+    """Return the size and the time of a file on a disk, by which a change can be told."""
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:  # a stream in memory
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def table_format(path: Path) -> str | None:
     """Return the one of `TABLES` that a file's ending names, or None."""
     return format_by_ending(path, TABLES)
+
+
+def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
+    """Return the format of a table, which its file's ending says if it is not given.
+
+    Raises:
+        OptionError: it is none of `TABLES`.
+    """
+    form = format or (table_format(table) if isinstance(table, Path) else None)
+    if form not in TABLES:
+        raise OptionError(
+            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
+        )
+    return form
 
 
 def check_output(output: Path, table: Path, form: str) -> None:
@@ -172,91 +230,6 @@ def check_output(output: Path, table: Path, form: str) -> None:
         raise OptionError(
             f"{output} would hold {form}, but its ending says otherwise; end it in .{form}"
         )
-
-
-@contextmanager
-def open_table(
-    table: Path | BinaryIO,
-    *,
-    format: str | None = None,  # noqa: A002 - the usual name
-    sheet: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    side: str | None = "",
-) -> Iterator[Table]:
-    """Open a table to read it.
-
-    Args:
-        table: a file; or a stream of bytes, but for `FILES_ONLY`.
-        format: one of `TABLES`; by default the file's ending says.
-        sheet: the name of a sheet of a workbook; by default the first that is not hidden.
-        delimiter: of CSV or TSV, a character or one of `dialect.NAMED`.
-        encoding: of CSV or TSV. What is not given is guessed; a UserWarning says so if it is not
-            what the ending says, and UTF-8.
-        side: "left-" or "right-" where the options for it begin so on the command line; None where
-            it has none.
-
-    Raises:
-        OSError: the file cannot be read.
-        FileFormatError: the table is not of its format, or has changed while it was read.
-        OptionError: the format is unknown; there is no such sheet, delimiter or encoding, or the
-            format has none.
-        MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
-    """
-    form, name = checked_format(table, format), name_of(table)
-    check_reading(name, form, sheet, delimiter, encoding)
-    with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
-        before = _state(file)
-        match form:
-            case "jsonl":
-                yield _JsonLines(file, name)
-            case "parquet":
-                with _parquet(file, name) as parquet:
-                    yield parquet
-            case "xlsx":
-                yield _Xlsx(Sheet(file, name, sheet))
-            case _:
-                stream, dialect = opened(
-                    file, name, DELIMITERS[form], delimiter, encoding, side=side
-                )
-                yield _Csv(file, stream, name, dialect)
-        if _state(file) != before:
-            raise FileFormatError(f"{name} has changed while it was read; start again")
-
-
-def check_reading(
-    name: object, form: str, sheet: str | None, delimiter: str | None, encoding: str | None
-) -> None:
-    """Check that a format has what is said about a file of it.
-
-    Raises:
-        OptionError: it has no sheets, or no delimiter or encoding to choose.
-    """
-    if sheet is not None and form != "xlsx":
-        raise OptionError(f"sheet: {name} is {form}, which has no sheets; leave it out")
-    for option, given in {"delimiter": delimiter, "encoding": encoding}.items():
-        if given is not None and form not in DELIMITERS:
-            raise OptionError(
-                f"{option}: {name} is {form}, and only CSV and TSV have one to choose"
-            )
-
-
-def _state(file: BinaryIO) -> tuple[int, int] | None:
-    """Return the size and the time of a file on a disk, by which a change can be told."""
-    if not _is_regular(file):
-        return None
-    status = os.fstat(file.fileno())
-    return status.st_size, status.st_mtime_ns
-
-
-def checked_format(table: Path | BinaryIO, format: str | None = None) -> str:  # noqa: A002
-    """Return the format of a table; arguments and errors as for `open_table`."""
-    form = format or (table_format(table) if isinstance(table, Path) else None)
-    if form not in TABLES:
-        raise OptionError(
-            f"{name_of(table)}: expected a table of format {', '.join(TABLES)}; name the format"
-        )
-    return form
 
 
 def name_of(table: Path | BinaryIO) -> str:
@@ -283,84 +256,70 @@ def as_python(value: Any) -> Any:
         return str(value.cast("string"))
 
 
-def _bytes_read(file: BinaryIO) -> tuple[int, int] | None:
-    try:
-        return file.tell(), os.fstat(file.fileno()).st_size
-    except OSError:  # a pipe, or a stream in memory
-        return None
+# ---- CSV, TSV and JSON Lines ----------------------------------------------------------------
 
 
-def _is_regular(file: BinaryIO) -> bool:
-    """Return whether a file is one on a disk, whose rows are there at once."""
-    try:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-    except OSError:  # a stream in memory
-        return False
+class _Text(Table):
+    """A table of lines. A blank line stays as it is, with nothing beside it."""
+
+    def __init__(self, name: str, reading: Reading, file: BinaryIO) -> None:
+        super().__init__(name, reading)
+        self._file = file
+
+    def progress(self) -> tuple[int, int] | None:
+        try:
+            return self._file.tell(), os.fstat(self._file.fileno()).st_size
+        except OSError:  # a pipe, or a stream in memory
+            return None
+
+    def _write(self, parts: list[str], dialect: Dialect) -> None:
+        self._output.write(dialect.encoded("".join(parts), self.name))
+        self._output.flush()  # a reader of the stream may wait for these rows
 
 
-# ---- CSV and TSV --------------------------------------------------------------------------
-
-
-class _Csv:
+class _Csv(_Text):
     """A table of CSV or TSV, whose first line names the columns."""
 
-    def __init__(self, file: BinaryIO, stream: BinaryIO, name: str, dialect: Dialect) -> None:
-        header, self._blocks = csv_blocks(stream, name, dialect.delimiter)
+    def __init__(self, file: BinaryIO, name: str, usual: str, reading: Reading) -> None:
+        self._dialect, header, self._blocks = csv_table(file, name, usual, reading)
         if header is None or header.line > 1:
             raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
-        self.name, self.header, self.dialect, self._file = name, header, dialect, file
-        self.names: list[str] = header.content
+        super().__init__(name, reading._replace(**self._dialect._asdict()), file)
+        self._header, self.names = header, header.content
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        index = column_index(column, self.header, self.name)
+        index = column_index(column, self._header, self.name)
         return (
             CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
             for _, raws, rows in self._blocks
-            # What comes next in a file is on the disk, or is refused.
-            if rows or not _is_regular(self._file)
         )
 
     def contents(self, column: str) -> Contents:
-        index = column_index(column, self.header, self.name)
-        rows = [
-            Row(line, cells[index], cells)
-            for lines, _, block in self._blocks
-            for line, cells in zip(lines, block, strict=True)
-            if cells
-        ]
+        index = column_index(column, self._header, self.name)
+        records = chain.from_iterable(block.records() for block in self._blocks)
+        rows = [Row(line, cells[index], cells) for line, _, cells in records if cells]
         return Contents(self.names, rows)
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_CsvWriter]:
-        check_names(self.names, added, self.name)
-        writer = _CsvWriter(self, output, added)
-        yield writer
-        writer.finish()
-
-    def progress(self) -> tuple[int, int] | None:
-        return _bytes_read(self._file)
-
-
-class _CsvWriter:
-    """Writes rows as they were, each with more cells; a blank line gets none."""
-
-    def __init__(self, table: _Csv, output: BinaryIO, added: Sequence[Added]) -> None:
-        self._output, self._name, self._dialect = output, table.name, table.dialect
-        raw = table.header.raw
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        raw = self._header.raw
         row = raw.rstrip("\r\n")
         # The header is written with the first rows, or at the end if there are none.
-        self._header = [row, self.beside([one.name for one in added]), raw[len(row) :]]
+        self._begin = [row, self.beside([one.name for one in added]), raw[len(row) :]]
+        with super().copying(output, added):
+            yield
+        self.write(CellBlock([], None, ([], [])), [])
 
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
             return ""
         text = csv_row(["", *map(as_cell, map(as_python, cells))], self._dialect.delimiter)
         if self._dialect.encoding != "utf-8":
-            self._dialect.encoded(text, self._name)  # so that no row is written if one cannot be
+            self._dialect.encoded(text, self.name)  # so that no row is written if one cannot be
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, self._header = self._header, []
+        parts, self._begin = self._begin, []
         raws, rows = block.rows
         if len(beside) < len(rows):
             new = iter(beside)
@@ -369,29 +328,18 @@ class _CsvWriter:
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._write(parts)
-
-    def finish(self) -> None:
-        if self._header:
-            self._write(self._header)
-
-    def _write(self, parts: list[str]) -> None:
-        self._output.write(self._dialect.encoded("".join(parts), self._name))
-        self._output.flush()  # a reader of the stream may wait for these rows
+        self._write(parts, self._dialect)
 
 
-# ---- JSON Lines ---------------------------------------------------------------------------
-
-
-class _JsonLines:
+class _JsonLines(_Text):
     """A table of objects, one a line, each with fields of its own."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self.name, self._file = name, file
+    def __init__(self, file: BinaryIO, name: str, reading: Reading) -> None:
+        super().__init__(name, reading, file)
         self._blocks = json_blocks(file, name)
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> list[str]:  # type: ignore[override]
         first = next(self._blocks, None)
         if first is None:
             return []
@@ -401,12 +349,12 @@ class _JsonLines:
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         found, fields = False, dict[str, None]()
-        for lines, raws, contents in self._blocks:
-            rows = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
+        for block in self._blocks:
+            rows = [(line, one) for line, _, one in block.records() if one is not BLANK]
             cells = [self._text(*row, column) for row in rows]
             found = found or any(column in content for _, content in rows)
             fields = fields or dict.fromkeys(field for _, content in rows for field in content)
-            yield CellBlock(cells, None, (lines, raws, contents))
+            yield CellBlock(cells, None, block)
         if not found:
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, fields)}"
@@ -425,50 +373,40 @@ class _JsonLines:
         return cell_text(cell)
 
     def contents(self, column: str) -> Contents:
-        names: dict[str, None] = {}
-        found: list[tuple[int, str | None, dict[str, Any]]] = []
-        for cells, _, (lines, _, contents) in self.blocks(column):
-            objects = [row for row in zip(lines, contents, strict=True) if row[1] is not BLANK]
-            for (line, content), cell in zip(objects, cells, strict=True):
-                names.update(dict.fromkeys(content))
-                found.append((line, cell, content))
-        rows = [Row(line, cell, [*map(content.get, names)]) for line, cell, content in found]
-        return Contents(list(names), rows)
+        names, records = dict[str, None](), list[tuple[Any, str | None]]()
+        for cells, _, block in self.blocks(column):
+            rows = (record for record in block.records() if record.content is not BLANK)
+            records += zip(rows, cells, strict=True)
+        for record, _ in records:
+            names.update(dict.fromkeys(record.content))
+        return Contents(
+            [*names],
+            [Row(record.line, cell, [*map(record.content.get, names)]) for record, cell in records],
+        )
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_JsonLinesWriter]:
-        yield _JsonLinesWriter(self.name, output, added)
-
-    def progress(self) -> tuple[int, int] | None:
-        return _bytes_read(self._file)
-
-
-class _JsonLinesWriter:
-    """Writes lines as they were, each object with more fields; a blank line stays so."""
-
-    def __init__(self, name: str, output: BinaryIO, added: Sequence[Added]) -> None:
-        self._name, self._output, self._added = name, output, added
-        self._names = {one.name for one in added}
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        self._output, self._added = output, added  # names are checked in each line
+        yield
 
     def beside(self, cells: Sequence[Any]) -> str:
         names = (one.name for one in self._added)
         return as_json(dict(zip(names, map(as_python, cells), strict=True)))[1:]
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
-        parts, new = list[str](), iter(beside)
-        for line, raw, content in zip(*block.rows, strict=True):
+        parts, new, names = list[str](), iter(beside), {one.name for one in self._added}
+        for line, raw, content in block.rows.records():
             added = "" if content is BLANK else next(new)
             if added is None:
                 continue
-            if content is BLANK or not self._names:
+            if content is BLANK or not names:
                 parts.append(raw)
                 continue
-            if not content.keys().isdisjoint(self._names):
-                check_names(content, self._added, f"{self._name}: line {line}")
+            if not content.keys().isdisjoint(names):
+                check_names(content, self._added, f"{self.name}: line {line}")
             text = raw.rstrip()
             parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        self._output.write(encoded("".join(parts)))
-        self._output.flush()  # a reader of the stream may wait for these rows
+        self._write(parts, Dialect(""))
 
 
 # ---- Parquet ------------------------------------------------------------------------------
@@ -479,25 +417,27 @@ _GROUP_ROWS, _GROUP_BYTES = 16 * _PARQUET_ROWS, 2**24
 _COLUMN_ROWS = 2 * _GROUP_ROWS  # of a block of one column alone
 
 
-@contextmanager
-def _parquet(file: BinaryIO, name: str) -> Iterator[_Parquet]:
+def _pyarrow() -> Any:
+    """Return the module pyarrow, with its parts that read Parquet."""
     try:
         import pyarrow
-        from pyarrow import parquet
+        import pyarrow.compute
+        import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError(
             "Parquet needs pyarrow, which is not installed; install it with: "
             "pip install 'fuzzydict[parquet]'"
         ) from error
-    with _arrow_errors(name, pyarrow), parquet.ParquetFile(file) as table:
-        yield _Parquet(table, name, pyarrow)
+    return pyarrow
 
 
 @contextmanager
-def _arrow_errors(name: str, arrow: Any) -> Iterator[None]:
-    """Report a file that pyarrow cannot read; errors of the disk pass through."""
+def _parquet_file(file: BinaryIO, name: str, **options: Any) -> Iterator[Any]:
+    """Open a Parquet file. What pyarrow cannot read is told; errors of the disk pass through."""
+    arrow = _pyarrow()
     try:
-        yield
+        with arrow.parquet.ParquetFile(file, **options) as table:
+            yield table
     except FuzzyDictError:
         raise
     except (arrow.ArrowException, ArithmeticError, OSError, ValueError) as error:
@@ -515,37 +455,34 @@ def check_unpacked(file: BinaryIO, name: str, most: int) -> None:
         FileFormatError: they do, or the file is damaged.
         MissingExtraError: pyarrow is not installed.
     """
-    with _parquet(file, name):  # or it is told what is wrong
-        import pyarrow
-        from pyarrow import compute, parquet
-    with _arrow_errors(name, pyarrow):
-        file.seek(0)
-        footer = parquet.read_metadata(file)
+
+    def check(total: int) -> None:
+        if total > most:
+            raise FileFormatError(
+                f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
+            )
+
+    with _parquet_file(file, name) as table:
+        footer = table.metadata
         groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
         total = sum(group.total_byte_size for group in groups)
-        _check_total(max(total, 8 * footer.num_rows * footer.num_columns), most, name)
+        check(max(total, 8 * footer.num_rows * footer.num_columns))
         paths = [footer.schema.column(place).path for place in range(footer.num_columns)]
+        file.seek(0)
         total = 0
-        with parquet.ParquetFile(file, read_dictionary=paths) as table:
-            for batch in table.iter_batches(_PARQUET_ROWS):
-                total += sum(_unpacked(column, pyarrow, compute) for column in batch.columns)
-                _check_total(total, most, name)
+        with _parquet_file(file, name, read_dictionary=paths) as packed:
+            for batch in packed.iter_batches(_PARQUET_ROWS):
+                total += sum(map(_unpacked, batch.columns))
+                check(total)
 
 
-def _check_total(total: int, most: int, name: str) -> None:
-    if total > most:
-        raise FileFormatError(
-            f"{name}: takes {total:,} bytes or more when it is unpacked, more than {most:,}"
-        )
-
-
-def _unpacked(column: Any, arrow: Any, compute: Any) -> int:
+def _unpacked(column: Any) -> int:
     """Return how many bytes the cells of a column take, each text as often as it occurs."""
-    types = arrow.types
+    arrow = _pyarrow()
+    types, compute = arrow.types, arrow.compute
     if types.is_nested(column.type):
         parts = [column.keys, column.items] if types.is_map(column.type) else column.flatten()
-        parts = parts if isinstance(parts, list) else [parts]
-        return sum(_unpacked(part, arrow, compute) for part in parts)
+        return sum(map(_unpacked, parts if isinstance(parts, list) else [parts]))
     if not types.is_dictionary(column.type):
         return int(column.nbytes)
     texts = column.dictionary
@@ -554,13 +491,12 @@ def _unpacked(column: Any, arrow: Any, compute: Any) -> int:
     return compute.sum(compute.binary_length(texts).cast("int64").take(column.indices)).as_py() or 0
 
 
-class _Parquet:
+class _Parquet(Table):
     """A Parquet file. A block has each of its different cells once."""
 
-    def __init__(self, table: Any, name: str, arrow: Any) -> None:
-        self.name, self._table, self._arrow = name, table, arrow
-        self.names: list[str] = table.schema_arrow.names
-        self._done = 0
+    def __init__(self, table: Any, name: str, reading: Reading) -> None:
+        super().__init__(name, reading)
+        self._table, self.names, self._done = table, table.schema_arrow.names, 0
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
         if self.names.count(column) != 1:
@@ -584,31 +520,24 @@ class _Parquet:
             rows += batch.num_rows
             size += batch.nbytes
             if rows >= most or size >= _GROUP_BYTES:
-                yield self._joined(some)
+                yield _joined(some)
                 some, rows, size = [], 0, 0
         if some:
-            yield self._joined(some)
-
-    def _joined(self, batches: list[Any]) -> Any:
-        if len(batches) == 1:
-            return batches[0]
-        table = self._arrow.Table.from_batches(batches).combine_chunks()
-        columns = [column.chunk(0) for column in table.columns]
-        return self._arrow.record_batch(columns, schema=table.schema)
+            yield _joined(some)
 
     def _texts(self, column: Any, name: str) -> Any:
         """Return an array as one of texts."""
-        types = self._arrow.types
-        if types.is_dictionary(column.type):
+        arrow = _pyarrow()
+        if arrow.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if types.is_string(column.type) or types.is_large_string(column.type):
+        if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
             return column
         cells = [*map(as_python, column)]
         for kind in {type(cell) for cell in cells} & {bytes, dict, list}:
             raise FileFormatError(
                 f"{self.name}: the column {quoted(name)} holds {kind.__name__}s; expected texts"
             )
-        return self._arrow.array(map(cell_text, cells), self._arrow.string())
+        return arrow.array(map(cell_text, cells), arrow.string())
 
     def contents(self, column: str) -> Contents:
         rows = list[Row]()
@@ -618,26 +547,16 @@ class _Parquet:
         return Contents(self.names, rows)
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_ParquetWriter]:
-        from pyarrow.parquet import ParquetWriter
-
-        check_names(self.names, added, self.name)
-        schema, types = self._table.schema_arrow, [self._type(one.values) for one in added]
-        for new, kind in zip(added, types, strict=True):
-            schema = schema.append(self._arrow.field(new.name, kind))
-        with ParquetWriter(output, schema, compression=self._compression()) as writer:
-            yield _ParquetWriter(writer, types, self._arrow)
-
-    def _type(self, values: Sequence[Any]) -> Any:
-        """Return the type of a new column: text, if its values have no type in common."""
-        arrow = self._arrow
-        if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
-            return values[0].type
-        try:
-            found = arrow.array(values).type
-        except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
-            return arrow.string()
-        return arrow.string() if arrow.types.is_null(found) else found
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
+        arrow, schema = _pyarrow(), self._table.schema_arrow
+        self._types = [_type_of(new.values) for new in added]
+        for new, kind in zip(added, self._types, strict=True):
+            schema = schema.append(arrow.field(new.name, kind))
+        with super().copying(output, added):
+            compression = self._compression()
+            with arrow.parquet.ParquetWriter(output, schema, compression=compression) as writer:
+                self._writer = writer
+                yield
 
     def _compression(self) -> str:
         """Return the compression of the first column, or the usual one if there are no rows.
@@ -651,56 +570,72 @@ class _Parquet:
             return compression.replace("uncompressed", "none")
         return "snappy"
 
+    def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(map(_arrow_value, cells, self._types))
+
+    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
+        """Write the block as a row group."""
+        arrow, (batch, indices) = _pyarrow(), block.rows
+        if None in beside:
+            kept = arrow.array([cells is not None for cells in beside]).take(indices)
+            batch, indices = batch.filter(kept), indices.filter(kept)
+        added = [
+            arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
+            for part, kind in enumerate(self._types)
+        ]
+        rows = arrow.record_batch([*batch.columns, *added], schema=self._writer.schema)
+        self._writer.write_batch(rows, max(1, rows.num_rows))
+
     def progress(self) -> tuple[int, int] | None:
         return self._done, self._table.metadata.num_rows
 
 
-class _ParquetWriter:
-    """Writes each block as a row group."""
+def _joined(batches: list[Any]) -> Any:
+    """Return batches of rows as one."""
+    if len(batches) == 1:
+        return batches[0]
+    (joined,) = _pyarrow().Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
 
-    def __init__(self, writer: Any, types: Sequence[Any], arrow: Any) -> None:
-        self._writer, self._types, self._arrow = writer, types, arrow
 
-    def beside(self, cells: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(self._value(cell, kind) for cell, kind in zip(cells, self._types, strict=True))
+def _type_of(values: Sequence[Any]) -> Any:
+    """Return the type of a new column: text, if its values have no type in common."""
+    arrow = _pyarrow()
+    if values and isinstance(values[0], arrow.Scalar):  # of a column, which has one type
+        return values[0].type
+    try:
+        found = arrow.array(values).type
+    except (arrow.ArrowException, ArithmeticError, TypeError, ValueError):
+        return arrow.string()
+    return arrow.string() if arrow.types.is_null(found) else found
 
-    def _value(self, cell: Any, kind: Any) -> Any:
-        if isinstance(cell, self._arrow.Scalar):
-            return cell if cell.is_valid else None
-        is_text = cell is not None and self._arrow.types.is_string(kind)
-        return encoded(as_cell(cell)).decode() if is_text else cell
 
-    def write(self, block: CellBlock, beside: list[tuple[Any, ...] | None]) -> None:
-        batch, indices = block.rows
-        if None in beside:
-            kept = self._arrow.array([cells is not None for cells in beside]).take(indices)
-            batch, indices = batch.filter(kept), indices.filter(kept)
-        added = [
-            self._arrow.array([cells and cells[part] for cells in beside], kind).take(indices)
-            for part, kind in enumerate(self._types)
-        ]
-        arrays = [*batch.columns, *added]
-        rows = self._arrow.record_batch(arrays, schema=self._writer.schema)
-        self._writer.write_batch(rows, max(1, rows.num_rows))
+def _arrow_value(cell: Any, kind: Any) -> Any:
+    """Return a value as a column of a type takes it."""
+    arrow = _pyarrow()
+    if isinstance(cell, arrow.Scalar):
+        return cell if cell.is_valid else None
+    is_text = cell is not None and arrow.types.is_string(kind)
+    return encoded(as_cell(cell)).decode() if is_text else cell
 
 
 # ---- workbooks ----------------------------------------------------------------------------
 
 
-class _Xlsx:
+class _Xlsx(Table):
     """A sheet of a workbook, whose first row names the columns. It is one block."""
 
-    def __init__(self, sheet: Sheet) -> None:
-        self.name, self._sheet = sheet.name, sheet
-        self.names: list[str] = sheet.names
+    def __init__(self, sheet: Sheet, reading: Reading) -> None:
+        super().__init__(sheet.name, reading)
+        self._sheet, self.names = sheet, sheet.names
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        rows = self._rows(column)
+        rows = self._read(column)
         return iter([CellBlock([row.text for row in rows], None, rows)])
 
     def contents(self, column: str) -> Contents:
         """Return the columns that have names."""
-        rows = self._rows(column)
+        rows = self._read(column)
         named = [place for place, name in enumerate(self.names) if name]
         self._sheet.check_formulas(named)
         return Contents(
@@ -708,7 +643,7 @@ class _Xlsx:
             [row._replace(values=[row.values[place] for place in named]) for row in rows],
         )
 
-    def _rows(self, column: str) -> list[Row]:
+    def _read(self, column: str) -> list[Row]:
         if self.names.count(column) != 1:
             raise no_column(column, [*filter(None, self.names)], self.name)
         index = self.names.index(column)
@@ -720,36 +655,18 @@ class _Xlsx:
         ]
 
     @contextmanager
-    def writer(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[_XlsxWriter]:
-        check_names(self.names, added, self.name)
-        writer = _XlsxWriter(self._sheet, output, [one.name for one in added])
-        yield writer
-        writer.finish()
-
-    def progress(self) -> tuple[int, int] | None:
-        return None
-
-
-class _XlsxWriter:
-    """Writes new cells into the workbook; or its rows into a new one, if some are left out."""
-
-    def __init__(self, sheet: Sheet, output: BinaryIO, names: Sequence[str]) -> None:
-        self._sheet, self._output, self._names = sheet, output, names
+    def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
         self._rows: list[tuple[Row, Sequence[Any] | None]] = []
+        with super().copying(output, added):
+            yield
+        names = 1, [one.name for one in added]
+        kept = [(row.line, cells) for row, cells in self._rows if cells is not None]
+        is_whole = len(kept) == len(self._rows)
+        (self._sheet.save_beside if is_whole else self._sheet.save_rows)(output, [names, *kept])
 
     def beside(self, cells: Sequence[Any]) -> Sequence[Any]:
         return [*map(as_python, cells)]
 
     def write(self, block: CellBlock, beside: list[Sequence[Any] | None]) -> None:
-        self._rows = [*zip(block.rows, beside, strict=True)]
-
-    def finish(self) -> None:
-        kept = [(row, cells) for row, cells in self._rows if cells is not None]
-        if len(kept) < len(self._rows):
-            rows = [(row.line, cells) for row, cells in kept]
-            self._sheet.save_rows(self._output, [(1, self._names), *rows])
-            return
-        self._sheet.write(1, self._names)
-        for row, cells in kept:
-            self._sheet.write(row.line, cells)
-        self._sheet.save(self._output)
+        """Keep the rows, which are written at the end."""
+        self._rows += zip(block.rows, beside, strict=True)

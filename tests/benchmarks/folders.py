@@ -30,7 +30,8 @@ from string import ascii_lowercase
 
 from fuzzydict import FuzzyDict, Match, Matcher
 from fuzzydict.io import folders
-from fuzzydict.io.columns import clean_column
+from fuzzydict.io.columns import Source, clean_column
+from fuzzydict.io.folders import Workers
 
 from .measuring import print_report
 from .queries import changed
@@ -113,17 +114,21 @@ def _measured(folder: Path, jobs: int) -> list[str]:
     start = time.perf_counter(), time.process_time()
     with _processor_of_workers() as seconds:
         folders.map_parts(
-            *(d, folder / "in", "word", folder / f"out{jobs}"),
-            matcher=Matcher(file),
-            jobs=jobs,
+            d,
+            Source(folder / "in", "word"),
+            folder / f"out{jobs}",
+            workers=Workers(jobs, matcher=Matcher(file)),
             progress=note,
         )
-    steps = pairwise([start, *(ended[step] for step in ("reading", "looking up", "writing"))])
+    ends = [start]  # one process looks texts up as it writes
+    for step in ("reading", "looking up", "matching"):
+        ends.append(ended.get(step, ends[-1]))
+    steps = pairwise(ends)
     unit = 1 if sys.platform == "darwin" else 1024  # of what the system tells
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
     return [
         *(f"{after[0] - before[0]:.1f} s ({after[1] - before[1]:.1f})" for before, after in steps),
-        f"{looked_up:,}",
+        f"{looked_up:,}" if looked_up else "-",
         f"{max(seconds.values(), default=0):.1f} s",
         f"{memory:.0f} MB",
     ]
@@ -158,7 +163,7 @@ def _differing(folder: Path, jobs: int) -> int:
     d: FuzzyDict[int] = FuzzyDict.load(folder / "d.fuzzydict")
     different = 0
     for part in sorted((folder / "in").iterdir()):
-        clean_column(d, part, "word", folder / "local.parquet")
+        clean_column(d, Source(part, "word"), folder / "local.parquet")
         written = parquet.read_table(folder / f"out{jobs}" / part.name)
         different += not parquet.read_table(folder / "local.parquet").equals(written)
     return different

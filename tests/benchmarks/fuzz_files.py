@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fuzzydict import FileFormatError, FuzzyDict
-from fuzzydict.io.columns import clean_column
+from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.examples import read_examples
-from fuzzydict.io.review import DecidedFile
+from fuzzydict.io.review import DecidedFile, read_examples
 
 __all__ = ["FORMATS", "Report", "run"]
 
@@ -101,7 +100,7 @@ def _readers(form: str, folder: Path) -> list[Callable[[Path], object]]:
         assert all(type(key) is str for key in read_dict(path)), "keys are texts"
 
     def as_table(path: Path) -> None:
-        clean_column(d, path, "query", folder / "out")
+        clean_column(d, Source(path, "query"), folder / "out")
 
     if form == "parquet":
         return [as_table]

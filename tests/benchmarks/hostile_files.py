@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.evaluation.evaluate import text_table
-from fuzzydict.io.columns import clean_column
+from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.dict_files import read_dict
 
 __all__ = ["ATTACKS", "Measured", "measured"]
@@ -160,7 +160,7 @@ def _write(path: Path, form: str, text: str) -> None:
 def _read(path: Path, form: str) -> str:
     try:
         if form == "parquet":
-            clean_column(FuzzyDict({"key": 1}), path, "c", path.with_suffix(".out"))
+            clean_column(FuzzyDict({"key": 1}), Source(path, "c"), path.with_suffix(".out"))
         else:
             read_dict(path)
     except FileFormatError as error:

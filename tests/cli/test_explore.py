@@ -19,8 +19,8 @@ import click
 import pytest
 
 from fuzzydict import FuzzyDict
-from fuzzydict.io.examples import read_examples
 from fuzzydict.io.explore.server import ExploreServer
+from fuzzydict.io.review import read_examples
 from tests.support.commands import posix, refused, run
 from tests.support.properties import one_process
 

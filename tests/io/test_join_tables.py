@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,44 +12,12 @@ import openpyxl
 import pytest
 
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import Cleaned, join_tables
-from fuzzydict.io.tables import as_python, open_table
+from fuzzydict.io.columns import Cleaned, Source, join_tables
+from fuzzydict.io.records import Reading
+from tests.io.files import FORMATS, join, pyarrow, read, write, written
 
 LEFT = [("1", "Germny"), ("2", "qwzzt"), ("3", ""), ("4", "FRANCE"), ("5", "Germny")]
 RIGHT: list[tuple[Any, ...]] = [("France", "FR", 33), ("Germany", "DE", 49), ("Spain", "ES", 34)]
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
-
-
-def write(path: Path, names: list[str], rows: list[tuple[Any, ...]]) -> Path:
-    """Write a table in the format that the file's ending says."""
-    match path.suffix:
-        case ".csv" | ".tsv":
-            with path.open("w", newline="") as file:
-                csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t").writerows(
-                    [names, *rows]
-                )
-        case ".jsonl":
-            lines = (json.dumps(dict(zip(names, row, strict=True))) for row in rows)
-            path.write_text("".join(f"{line}\n" for line in lines))
-        case ".parquet":
-            arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-            parquet = pytest.importorskip("pyarrow.parquet", reason="it needs the extra 'parquet'")
-            columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-            table = dict(zip(names, map(list, columns), strict=True))
-            parquet.write_table(arrow.table(table), path)
-        case ".xlsx":
-            book = openpyxl.Workbook()
-            for row in [names, *rows]:
-                book.active.append(row)
-            book.save(path)
-    return path
-
-
-def read(path: Path) -> list[list[Any]]:
-    """Return the names and the rows of a table."""
-    with open_table(path) as table:
-        contents = table.contents("country")
-    return [contents.names, *([*map(as_python, row.values)] for row in contents.rows)]
 
 
 def tables(folder: Path, left: str = "csv", right: str = "csv") -> tuple[Path, Path]:
@@ -78,50 +44,60 @@ def test_any_format_is_joined_with_any(tmp_path: Path, left_form: str, right_for
         score = str(scores[query]) if "sv" in left_form else scores[query]
         return [n, query, name, code, text(number), score]
 
-    assert join_tables(left, right, output, on="country") == Cleaned(3, 1, 1)
+    assert join(left, right, output) == Cleaned(3, 1, 1)
     names, *rows = read(output)
     assert names == ["n", "country", "country_right", "code", "n_right", "score"]
     assert rows == [joined(*row) for row in LEFT]
 
-    assert join_tables(left, right, output, on="country", how="inner").rows == 5
+    assert join(left, right, output, how="inner").rows == 5
     assert read(output)[1:] == [joined(*row) for row in LEFT if row[1] in scores]
 
-    join_tables(left, right, output, on="country", how="anti")
+    join(left, right, output, how="anti")
     assert [row[0] for row in read(output)] == ["n", "2", "3"]
     assert read(output)[0] == ["n", "country"]
 
 
-def test_rows_that_stay_are_as_they_were_written(tmp_path: Path) -> None:
-    left, right = tmp_path / "l.csv", tables(tmp_path)[1]
-    left.write_bytes(b'\xef\xbb\xbf"country",x\r\n"Germany", 1\r\nqwzzt,"2"\r\n\r\n')
-    output = io.BytesIO()
-    join_tables(left, right, output, on="country", how="anti")
-    assert output.getvalue() == b'\xef\xbb\xbf"country",x\r\nqwzzt,"2"\r\n\r\n'
-    lines = tmp_path / "l.jsonl"
-    lines.write_text('{"country": "Germany"}\n{ "x":1.50 , "country":"qwzzt" }\n')
-    output = io.BytesIO()
-    join_tables(lines, right, output, on="country", how="anti")
-    assert output.getvalue() == b'{ "x":1.50 , "country":"qwzzt" }\n'
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (
+            "l.csv",
+            b'\xef\xbb\xbf"country",x\r\n"Germany", 1\r\nqwzzt,"2"\r\n\r\n',
+            b'\xef\xbb\xbf"country",x\r\nqwzzt,"2"\r\n\r\n',
+        ),
+        (
+            "l.jsonl",
+            b'{"country": "Germany"}\n{ "x":1.50 , "country":"qwzzt" }\n',
+            b'{ "x":1.50 , "country":"qwzzt" }\n',
+        ),
+    ],
+)
+def test_rows_that_stay_are_as_they_were_written(
+    tmp_path: Path, name: str, before: bytes, after: bytes
+) -> None:
+    output, right = io.BytesIO(), tables(tmp_path)[1]
+    join(written(tmp_path, name, before), right, output, how="anti")
+    assert output.getvalue() == after
 
 
 def test_columns_suffix_score_and_cutoff_are_chosen(tmp_path: Path) -> None:
     left, right = tables(tmp_path)
-    options: dict[str, Any] = {"left_on": "country", "right_on": "code", "score_cutoff": 2.0}
     output = io.BytesIO()
-    counts = join_tables(left, right, output, add_score=False, suffix=" of B", **options)
+    sources = Source(left, "country"), Source(right, "code")
+    counts = join_tables(*sources, output, add_score=False, suffix=" of B", score_cutoff=2.0)
     assert output.getvalue().splitlines()[0] == b"n,country,country of B,code,n of B"
     assert counts.matched == 0
     output = io.BytesIO()
-    join_tables(left, right, output, on="country", scorer="spelling", how="inner")
+    join(left, right, output, scorer="spelling", how="inner")
     assert len(output.getvalue().splitlines()) == 4
 
 
 def test_a_table_may_be_joined_with_itself_and_replaced(tmp_path: Path) -> None:
     _, right = tables(tmp_path)
-    join_tables(right, right, tmp_path / "out.csv", on="country")
+    join(right, right, tmp_path / "out.csv")
     assert [row[3] for row in read(tmp_path / "out.csv")[1:]] == ["France", "Germany", "Spain"]
     left, _ = tables(tmp_path)
-    join_tables(left, right, left, on="country", how="inner")
+    join(left, right, left, how="inner")
     assert len(read(left)) == 4
 
 
@@ -131,7 +107,7 @@ def test_columns_without_a_name_in_the_right_workbook_are_left_out(tmp_path: Pat
     for row in [["country", None, "code", None], ["Germany", "=A1", "DE", "note"]]:
         book.active.append(row)
     book.save(tmp_path / "right.xlsx")
-    join_tables(left, tmp_path / "right.xlsx", tmp_path / "o.csv", on="country", add_score=False)
+    join(left, tmp_path / "right.xlsx", tmp_path / "o.csv", add_score=False)
     names, first, *_ = read(tmp_path / "o.csv")
     assert names == ["n", "country", "country_right", "code"]
     assert first == ["1", "Germny", "Germany", "DE"]
@@ -152,10 +128,10 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
     before = left.read_bytes()
     for how in ("inner", "anti"):
         with pytest.raises(OptionError, match=r"l.xlsx would lose its other sheets, formulas and"):
-            join_tables(left, right, left, on="country", how=how)
+            join(left, right, left, how=how)
     assert left.read_bytes() == before
     with pytest.warns(UserWarning, match=r"only rows of sheet 'Sheet' are written, .* nor 'Notes'"):
-        join_tables(left, right, output, on="country", how="inner", add_score=False)
+        join(left, right, output, how="inner", add_score=False)
     sheet = openpyxl.load_workbook(output).active
     assert [[*row] for row in sheet.iter_rows(values_only=True)] == [
         ["country", "x", "at", None, None, "country_right", "code", "n"],
@@ -166,33 +142,30 @@ def test_rows_left_out_of_a_workbook_leave_values_in_a_new_one(tmp_path: Path) -
     book.active["E3"] = "=B4*2"
     book.save(left)
     with pytest.raises(FileFormatError, match=r"has no value of the formula in E3"):
-        join_tables(left, right, output, on="country", how="inner")
+        join(left, right, output, how="inner")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("on", "options", "message"),
     [
-        ({"on": "country", "how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
-        ({}, "left_on: give left_on and right_on, or on for a name that both have"),
-        ({"left_on": "country"}, "right_on: give left_on and right_on"),
-        ({"on": "country", "left_on": "n"}, "left_on: give left_on and right_on"),
-        ({"on": "cuontry"}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
-        ({"left_on": "land", "right_on": "country"}, "left.csv: has no column 'land'"),
-        ({"on": "country", "suffix": ""}, "two columns 'country'; choose another suffix"),
-        ({"on": "country", "right_sheet": "x"}, "right.csv is csv, which has no sheets"),
-        ({"on": "country", "left_format": "xml"}, "left.csv: expected a table of format csv"),
+        ("country", {"how": "outer"}, "how: expected one of left, inner, anti, got 'outer'"),
+        ("cuontry", {}, r"right.csv: has no column 'cuontry' (did you mean 'country'?)"),
+        ("country", {"suffix": ""}, "two columns 'country'; choose another suffix"),
     ],
 )
 def test_misuse_is_an_error_and_writes_nothing(
-    tmp_path: Path, options: dict[str, Any], message: str
+    tmp_path: Path, on: str, options: dict[str, Any], message: str
 ) -> None:
     left, right = tables(tmp_path)
     with pytest.raises((OptionError, FileFormatError)) as caught:
-        join_tables(left, right, tmp_path / "out.csv", **options)
+        join(left, right, tmp_path / "out.csv", on, **options)
     assert message in str(caught.value)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
     with pytest.raises(OptionError, match=r"right.csv is the right table; write to another file"):
-        join_tables(left, right, right, on="country")
+        join(left, right, right)
+    wrong = Source(right, "country", Reading(sheet="x"))
+    with pytest.raises(OptionError, match=r"right.csv is csv, which has no sheets"):
+        join_tables(Source(left, "country"), wrong, tmp_path / "out.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["left.csv", "right.csv"]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -205,11 +178,9 @@ def test_a_text_that_comes_twice_on_the_right_is_named_with_its_lines(
     right = write(tmp_path / f"twice.{form}", names, [*twice])
     message = f"'Spain' comes twice in column 'country', on lines {first} and {first + 2}; keep one"
     with pytest.raises(FileFormatError, match=message):
-        join_tables(left, right, tmp_path / "out.csv", on="country")
+        join(left, right, tmp_path / "out.csv")
     blank = write(tmp_path / f"blank.{form}", names, [("France", "FR"), ("", "a"), ("", "b")])
-    assert (
-        join_tables(left, blank, tmp_path / "out.csv", on="country", score_cutoff=0.9).matched == 1
-    )
+    assert join(left, blank, tmp_path / "out.csv", score_cutoff=0.9).matched == 1
 
 
 @pytest.mark.parametrize("other", ["Spain ", "SPAIN", "spain?"])
@@ -221,7 +192,7 @@ def test_texts_on_the_right_that_are_one_are_named_with_their_lines(
     right = write(tmp_path / "twins.csv", ["country", "code"], rows)
     message = r"twins.csv: 'Spain' and .* in column 'country', on lines 2 and 5, are one text"
     with pytest.raises(FileFormatError, match=message):
-        join_tables(left, right, tmp_path / "out.csv", on="country")
+        join(left, right, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -233,19 +204,18 @@ def test_a_later_line_of_json_with_the_name_of_a_new_field_is_refused(tmp_path: 
     with pytest.raises(
         FileFormatError, match=r"line 10000 has a column 'code' already; rename it in"
     ):
-        join_tables(left, right, tmp_path / "out.jsonl", on="country")
+        join(left, right, tmp_path / "out.jsonl")
 
 
 def test_types_in_parquet_are_those_of_the_values(tmp_path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
+    arrow, parquet = pyarrow()
     left, _ = tables(tmp_path, "parquet")
     right = tmp_path / "right.jsonl"
     right.write_text(
         '{"country": "France", "a": 1, "b": 1.5, "c": "x", "d": 1, "e": [1], "f": null}\n'
         '{"country": "Germany", "a": 2, "b": 2, "c": null, "d": "y", "e": [], "f": null}\n'
     )
-    join_tables(left, right, tmp_path / "out.parquet", on="country", add_score=False)
+    join(left, right, tmp_path / "out.parquet", add_score=False)
     schema = parquet.read_schema(tmp_path / "out.parquet")
     kinds = [arrow.int64(), arrow.float64(), arrow.string(), arrow.string()]
     assert schema.types[3:] == [*kinds, arrow.list_(arrow.int64()), arrow.string()]
@@ -266,7 +236,7 @@ def test_values_of_all_types_are_written_in_any_format(tmp_path: Path, form: str
     left = write(tmp_path / f"left.{form}", ["id"], [("5",)])
     right = write(tmp_path / "right.parquet", [*TYPED], [*zip(*TYPED.values(), strict=True)])
     output = tmp_path / f"out.{form}"
-    assert join_tables(left, right, output, on="id", add_score=False).matched == 1
+    assert join(left, right, output, "id", add_score=False).matched == 1
     texts = ["5.0", "1.10", "2024-02-29T13:45:00", "2024-02-29", "true"]
     expected: dict[str, list[Any]] = {
         "csv": texts,
@@ -275,32 +245,29 @@ def test_values_of_all_types_are_written_in_any_format(tmp_path: Path, form: str
         "parquet": [values[0] for values in TYPED.values()],
         "xlsx": [5, 1.1, *(TYPED[name][0] for name in ("at", "on", "is"))],
     }
-    with open_table(output) as table:
-        (row,) = table.contents("id").rows
-    assert [*map(as_python, row.values[1:])] == expected[form]
+    assert read(output, "id")[1][1:] == expected[form]
 
 
 @pytest.mark.parametrize("left_form", FORMATS)
 @pytest.mark.parametrize("right_form", FORMATS)
-@pytest.mark.parametrize("name", ["id", "on", "is"])
 def test_a_value_has_the_same_text_in_all_formats(
-    tmp_path: Path, left_form: str, right_form: str, name: str
+    tmp_path: Path, left_form: str, right_form: str
 ) -> None:
-    texts = {"id": ["5", "12"], "on": ["2024-02-29", "2024-03-01"], "is": ["true", "false"]}
-    typed = [one for one in TYPED[name] if one is not None]
-    if name == "on":  # as pandas has dates, in the formats that have times
-        typed = [datetime(one.year, one.month, one.day) for one in typed]
+    days = [datetime(2024, 2, 29), datetime(2024, 3, 1)]  # as pandas has dates
+    typed: list[tuple[list[str], list[Any], list[str]]] = [
+        (["5", "12"], [5.0, 12.0], ["parquet", "xlsx", "jsonl"]),
+        (["true", "false"], [True, False], ["parquet", "xlsx", "jsonl"]),
+        (["2024-02-29", "2024-03-01"], days, ["parquet", "xlsx"]),
+    ]
 
-    def table(path: Path) -> Path:
-        with_types = [".parquet", ".xlsx", *([] if name == "on" else [".jsonl"])]
-        is_typed = path.suffix in with_types
-        return write(path, ["c"], [(one,) for one in (typed if is_typed else texts[name])])
+    def table(side: str, form: str, texts: list[str], values: list[Any], forms: list[str]) -> Path:
+        cells = values if form in forms else texts
+        return write(tmp_path / f"{side}.{form}", ["c"], [(cell,) for cell in cells])
 
-    left, right = table(tmp_path / f"l.{left_form}"), table(tmp_path / f"r.{right_form}")
-    join_tables(left, right, tmp_path / f"o.{left_form}", on="c")
-    with open_table(tmp_path / f"o.{left_form}") as joined:
-        scores = [float(as_python(row.values[-1])) for row in joined.contents("c").rows]
-    assert scores == [1.0, 1.0]
+    output = tmp_path / f"out.{left_form}"
+    for case in typed:
+        join(table("left", left_form, *case), table("right", right_form, *case), output, "c")
+        assert [float(row[-1]) for row in read(output, "c")[1:]] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -317,13 +284,12 @@ def test_a_value_has_the_same_text_in_all_formats(
     ],
 )
 def test_columns_of_parquet_keep_their_types_and_digits(tmp_path: Path, column: Any) -> None:
-    pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra 'parquet'")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra 'parquet'")
+    pa, parquet = pyarrow()
     array = column(pa)
     parquet.write_table(pa.table({"k": ["Germany", "Spain"], "v": array}), tmp_path / "r.parquet")
     left = write(tmp_path / "l.parquet", ["c"], [("Spain",), ("qwzzt",), ("Germany",)])
     output = tmp_path / "o.parquet"
-    join_tables(left, tmp_path / "r.parquet", output, left_on="c", right_on="k")
+    join_tables(Source(left, "c"), Source(tmp_path / "r.parquet", "k"), output)
     found = parquet.read_table(output)["v"].combine_chunks()
     assert found.type == parquet.read_table(tmp_path / "r.parquet")["v"].type
     assert found.is_null().to_pylist() == [True, True, array[0].as_py() is None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict
-from fuzzydict.io.columns import clean_column
 from fuzzydict.io.dict_files import read_dict
-from fuzzydict.io.examples import read_examples
 from fuzzydict.io.records import as_json
-from fuzzydict.io.review import DecidedFile
+from fuzzydict.io.review import DecidedFile, read_examples
+from tests.io.files import clean
 
-SLOW = bool(os.environ.get("FUZZYDICT_SLOW"))
 DICTS = {
     "json": r'{"a": {"b": [1, 2.5, null, "x\u00e9"]}, "c": "d"}',
     "toml": 'a = 1\n[b]\nc = "x"\n[[d]]\ne = 2024-01-01\n"q w" = {x = 1, y = [1, 2]}\n',
@@ -82,5 +79,5 @@ def test_a_table_is_read_or_refused(
     d = FuzzyDict({"a": 1})
     decided = check(path, lambda file: DecidedFile(file, d))
     assert decided is None or {one.key for one in decided.decisions} <= {"a", None}
-    counts = check(path, lambda table: clean_column(d, table, "query", output))
+    counts = check(path, lambda table: clean(d, table, "query", output))
     assert (counts is None) == (output.read_text("utf-8") == "old")

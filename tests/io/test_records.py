@@ -1,4 +1,4 @@
-"""Records of text files: nothing is lost, and every value has a text."""
+"""Text files of records: how CSV is written, what its rows and values are, and lines of JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import json
 from datetime import date, time, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzydict import FileFormatError
+from fuzzydict import FileFormatError, FuzzyDict, OptionError
+from fuzzydict.io.columns import Cleaned
+from fuzzydict.io.dict_files import open_dict, read_dict
 from fuzzydict.io.records import (
-    BLANK,
+    CsvTable,
+    Reading,
     as_cell,
     as_json,
     as_line,
@@ -24,8 +28,162 @@ from fuzzydict.io.records import (
     csv_table,
     json_records,
 )
+from fuzzydict.io.review import read_examples
+from tests.io.files import Trickle, clean, written
+from tests.support.properties import examples
 
+COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Curaçao": "CW", "Łódź": "city"})
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+
+
+def table_of(data: bytes | Trickle, **reading: Any) -> CsvTable:
+    file: Any = data if isinstance(data, Trickle) else io.BytesIO(data)
+    return csv_table(file, "t.csv", ",", Reading(**reading))
+
+
+def cells_of(table: CsvTable) -> list[list[str]]:
+    assert table.header is not None
+    return [record.content for record in (table.header, *table.rows())]
+
+
+# ---- how CSV is written -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "windows-1252", "utf-16"])
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.filterwarnings("ignore:t.csv")
+def test_a_guess_reads_what_was_written(encoding: str, sign: str, end: str) -> None:
+    rows = [["id", "Größe", "price"], ["1", "Curaçao “x”", "2.50"], ["2", "", "3.00"]]
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=sign, lineterminator=end).writerows(rows)
+    data = text.getvalue().encode(encoding)
+    for file in (data, Trickle(data, 1), Trickle(data, 5), Trickle(data, 100)):
+        table = table_of(file)
+        assert table.dialect.delimiter == sign
+        assert table.header is not None
+        if isinstance(file, bytes) or encoding != "windows-1252":  # of a stream, as line 1 is
+            assert cells_of(table) == rows
+
+
+CELLS = st.text(st.sampled_from("ab é;,|\t\"'1.\n"), max_size=6)
+
+
+@examples(200)
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=2, max_size=9))
+@pytest.mark.filterwarnings("ignore:t.csv")
+def test_what_csv_writes_with_commas_is_read_with_commas(rows: list[list[str]]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    assert table_of(text.getvalue().encode()).dialect == (",", "utf-8")
+
+
+def test_what_is_as_its_ending_says_is_read_quietly() -> None:
+    for text in ("a,b\n1,2\n", "a\nb\n", "", "word\nred; green\nblue\n", "x,y\nà;b,c\n"):
+        assert table_of(text.encode()).dialect == (",", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"a;b\n1;2\n", "read with ';'; name another by --delimiter"),
+        (b"a,b\n\xe7,2\n", "read with windows-1252; name another by --encoding"),
+        (b"a;b\n\xe7;2\n", "with ';' and windows-1252; name others by --delimiter and --encoding"),
+        (b"a;5,00\nb;2,50\n", "read with ',' (or ';'?); name another by --delimiter"),
+    ],
+)
+def test_a_guess_is_told(data: bytes, told: str) -> None:
+    with pytest.warns(UserWarning, match="t.csv: ") as caught:
+        table_of(data)
+    assert len(caught) == 1
+    assert told in str(caught[0].message)
+
+
+def test_what_is_named_is_not_guessed() -> None:
+    data = b"a;5,00\nb\xe7;2,50\n"
+    named = {"delimiter": "semicolon", "encoding": "latin-1"}
+    for file in (data, Trickle(data, 3)):
+        table = table_of(file, **named)
+        assert table.dialect == (";", "iso8859-1")
+        assert cells_of(table) == [["a", "5,00"], ["bç", "2,50"]]
+    for wrong in ("", "ab", '"', "\n", "x", "semikolon"):
+        with pytest.raises(OptionError, match=r"delimiter: expected one character, or comma, "):
+            table_of(data, delimiter=wrong)
+    for wrong in ("", "utf-99", "base64", "\0", "unicode_escape", "punycode", "idna"):
+        with pytest.raises(OptionError, match=r"encoding: expected one such as utf-8, "):
+            table_of(data, encoding=wrong)
+    with pytest.raises(FileFormatError, match=r"t.csv: line 2 is not ASCII; name the encoding"):
+        cells_of(table_of(data, delimiter=";", encoding="ascii"))
+
+
+@pytest.mark.parametrize("encoding", ["windows-1252", "utf-16"])
+def test_the_output_is_written_as_the_table_is(tmp_path: Path, encoding: str) -> None:
+    output, again = tmp_path / "out.csv", tmp_path / "again.csv"
+    text = "n;c\r\n1;Curacao\r\n2;Gérmany\r\n\r\n3;\r\n"
+    table = written(tmp_path, "t.csv", text.encode(encoding))
+    with pytest.warns(UserWarning, match="t.csv: read with ';' and "):
+        counts = clean(COUNTRIES, table, "c", output)
+    assert counts == Cleaned(matched=2, unmatched=0, blank=1)
+    data = output.read_bytes().decode(encoding)
+    assert [line.rsplit(";", 1)[0] for line in data.split("\r\n")] == [
+        "n;c;c_key;c_value", "1;Curacao;Curaçao;CW", "2;Gérmany;Germany;DE", "", "3;;;", ""
+    ]  # fmt: skip
+    clean(COUNTRIES, table, "c", again, delimiter=";", encoding=encoding)
+    assert again.read_bytes() == output.read_bytes()
+
+
+def test_a_key_that_the_encoding_lacks_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+    table = written(tmp_path, "t.csv", b"c\nCura\xe7ao\nLodz\n")
+    before = table.read_bytes()
+    with pytest.raises(FileFormatError, match=r"'Ł' cannot be written in cp1252, its encoding; sa"):
+        clean(COUNTRIES, table, "c", table, encoding="cp1252")
+    assert table.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_dicts_and_examples_are_read_so_too(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", "key;value\nCuraçao;2,50\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match="read with ';' and windows-1252; name others"):
+        assert read_dict(path) == {"Curaçao": "2,50"}
+    named = Reading(delimiter=";", encoding="cp1252")
+    assert {**open_dict(path, named)} == {"Curaçao": "2,50"}
+    json_file = written(tmp_path, "d.json", "{}")
+    for reading in (Reading(delimiter=";"), Reading(encoding="cp1252")):
+        with pytest.raises(OptionError, match=r"d.json is json, and only CSV and TSV have"):
+            read_dict(json_file, reading)
+    written(tmp_path, "t.csv", "query;target\nCuracao;Curaçao\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match="read with ';' and windows-1252$"):
+        assert read_examples(path) == [("Curacao", "Curaçao")]
+
+
+# ---- records ------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1), st.sampled_from(["\n", "\r\n"]))
+def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]], end: str) -> None:
+    rows = [("first", "row"), *((f".{one}", other) for one, other in rows)]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    table = table_of(text.getvalue().encode(), delimiter=",")
+    assert table.header is not None
+    records = [table.header, *table.rows()]
+    assert [tuple(record.content) for record in records] == rows
+    assert "".join(record.raw for record in records) == text.getvalue()
+    for row in rows:
+        assert tuple(next(csv.reader(io.StringIO(csv_row(row, ","), newline="")))) == row
+
+
+def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
+    """However the blocks of the file fall, no more of it is read than a row needs."""
+    data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
+    file = io.BytesIO(data)
+    rows = csv_table(file, "t.csv", ",", Reading(delimiter=",", encoding="utf-8")).rows()
+    first = next(rows)
+    assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')
+    assert file.tell() < 300_000
+    assert [row.line for row in rows] == list(range(40_003, 240_003, 2))
+
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -35,49 +193,6 @@ VALUES = st.recursive(
     lambda parts: st.lists(parts) | st.dictionaries(st.text(), parts),
     max_leaves=6,
 )
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1), st.sampled_from(["\n", "\r\n"]))
-def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]], end: str) -> None:
-    rows = [("first", "row"), *((f".{one}", other) for one, other in rows)]
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
-    header, below = csv_table(io.BytesIO(text.getvalue().encode()), "t.csv", ",")
-    assert header is not None
-    records = [header, *below]
-    assert [tuple(record.content) for record in records] == rows
-    assert "".join(record.raw for record in records) == text.getvalue()
-    assert [next(csv.reader([csv_row(row, ",")])) for row in (["a", "b c"], ["a,", 'd "e"'])] == [
-        *(["a", "b c"], ["a,", 'd "e"'])
-    ]
-
-
-@pytest.mark.parametrize(
-    "last", [b"d\n", b'"d,e\n', b'd,"e"f\n', b"d,\xe7\n", b"d,\0\n", b"d," + b"e" * 2**24]
-)
-def test_rows_before_one_that_is_refused_come_first(last: bytes) -> None:
-    _, rows = csv_table(io.BytesIO(b"a,b\n1,2\n\n3,4\n" + last), "t.csv", ",")
-    assert [next(rows).content for _ in range(3)] == [["1", "2"], [], ["3", "4"]]
-    with pytest.raises(FileFormatError, match="line 5"):
-        next(rows)
-
-
-def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
-    cell = "x\n" * 60_000
-    data = f'a,b\n1,"{cell}"\n2,3\n'.encode()
-    _, rows = csv_table(io.BytesIO(data), "t.csv", ",")
-    assert [(row.line, row.content) for row in rows] == [
-        (2, ["1", cell]),
-        (60_003, ["2", "3"]),
-    ]
-
-
-@pytest.mark.parametrize("last", [b"{", b'{"a": "\xe7"}', b'{"a": 1, "a": 2}', b'"\0"', b"[1] 2"])
-def test_lines_before_one_that_is_refused_come_first(last: bytes) -> None:
-    lines = json_records(io.BytesIO(b"1\n\n[2]\n" + last), "t.jsonl")
-    assert [next(lines).content for _ in range(3)] == [1, BLANK, [2]]
-    with pytest.raises(FileFormatError, match="line 4"):
-        next(lines)
 
 
 @given(st.lists(VALUES))

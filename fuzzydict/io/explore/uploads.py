@@ -13,7 +13,7 @@ from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
 from fuzzydict.io.explore.answers import is_doubtful, key_text
-from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, json_records
+from fuzzydict.io.records import BLANK, BYTE_ORDER_MARK, Reading, json_records
 from fuzzydict.io.tables import TABLES, check_unpacked, open_table, table_format
 from fuzzydict.text.words import plain
 
@@ -58,7 +58,7 @@ class Upload(BytesIO):
             return [_LINES]
         if self.format != "jsonl":
             self.seek(0)
-            with open_table(self, format=self.format, side=None) as table:
+            with open_table(self, Reading(format=self.format, side=None)) as table:
                 return list(filter(None, table.names or []))
         names = dict[str, None]()
         for record in json_records(self, self.name):
@@ -106,7 +106,7 @@ class Upload(BytesIO):
             yield lines if text else [], None
             return
         self.seek(0)
-        with open_table(self, format=self.format, side=None) as table:
+        with open_table(self, Reading(format=self.format, side=None)) as table:
             for block in table.blocks(column):
                 yield block.cells, block.counts
 

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, OptionError
-from fuzzydict.io.columns import clean_column
-from fuzzydict.io.examples import read_examples, read_table
+from fuzzydict.io.columns import Deciding, Source, clean_column
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
-from fuzzydict.io.review import Decided
+from fuzzydict.io.review import Decided, read_examples, read_table
 from fuzzydict.text.words import same_text
 from tests.support.exploring import asked, posted, sent, serving
 
@@ -34,7 +33,7 @@ def cleaned(d: FuzzyDict[Any], texts: list[str], decisions: Path) -> list[str]:
     """Return the keys that ``fuzzydict map --decisions`` finds for some texts."""
     table, output = decisions.with_name("cells.jsonl"), decisions.with_name("found.jsonl")
     table.write_text("".join(f"{json.dumps({'cell': text})}\n" for text in texts), "utf-8")
-    clean_column(d, table, "cell", output, decisions=decisions)
+    clean_column(d, Source(table, "cell"), output, deciding=Deciding(decisions))
     return [json.loads(line)["cell_key"] for line in output.read_text("utf-8").splitlines()]
 
 

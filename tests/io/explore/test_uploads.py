@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError, OptionError
-from fuzzydict.io.columns import clean_column
+from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.explore import uploads
 from fuzzydict.io.explore.answers import Answers
 from tests.benchmarks.hostile_files import ATTACKS
@@ -75,7 +75,9 @@ def test_a_column_is_matched_as_map_does(tmp_path: Path, form: str) -> None:
     assert found == {"rows": 10, "matched": 6, "unmatched": 2, "blank": 2, "notes": []}
     path = tmp_path / "cells.jsonl"
     path.write_bytes(table_of("jsonl", CELLS))
-    cleaned = clean_column(countries(), path, "country", output := tmp_path / "output.jsonl")
+    cleaned = clean_column(
+        countries(), Source(path, "country"), output := tmp_path / "output.jsonl"
+    )
     assert (cleaned.matched, cleaned.blank) == (6, 2)
     assert cleaned.unmatched + cleaned.refused == 2
     for row in map(json.loads, output.read_text("utf-8").splitlines()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -18,11 +17,12 @@ from openpyxl.drawing.image import Image as Picture
 from openpyxl.styles import Font
 from PIL import Image
 
-from fuzzydict import FileFormatError, FuzzyDict, MissingExtraError, OptionError
+from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io import sheets
-from fuzzydict.io.columns import Cleaned, clean_column
+from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
-from fuzzydict.io.records import cell_text
+from fuzzydict.io.records import Reading, cell_text
+from tests.io.files import clean
 
 COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "5": 5.5, "2024-02-29": date(2024, 2, 29)})
 
@@ -41,25 +41,32 @@ def cells(path: Path, sheet: str = "Sheet") -> list[list[Any]]:
     return [[*row] for row in openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True)]
 
 
-def with_values(path: Path, **values: str) -> Path:
-    """Put values into formulas, as programs that compute them do: openpyxl writes none."""
-    parts = {}
+def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
     with zipfile.ZipFile(path) as archive:
-        for part in archive.namelist():
-            parts[part] = archive.read(part)
-    sheet = parts["xl/worksheets/sheet1.xml"].decode()
-    for cell, value in values.items():
-        begin = sheet.index(f'<c r="{cell}"')
-        end = sheet.index("</c>", begin)
-        computed = (
-            sheet[begin:end].replace("<v />", f"<v>{value}</v>").replace("<v/>", f"<v>{value}</v>")
-        )
-        sheet = sheet[:begin] + computed.replace("><f>", ' t="str"><f>') + sheet[end:]
-    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for part, data in parts.items():
-            archive.writestr(part, data)
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
     return path
+
+
+def with_value(path: Path, cell: str, value: str) -> Path:
+    """Put a value into a formula, as programs that compute it do: openpyxl writes none."""
+
+    def change(data: bytes) -> bytes:
+        before, begin, after = data.decode().partition(f'<c r="{cell}"')
+        formula, end, after = after.partition("</c>")
+        formula = formula.replace("<v />", "<v/>").replace("<v/>", f"<v>{value}</v>")
+        return "".join(
+            [before, begin, formula.replace("><f>", ' t="str"><f>'), end, after]
+        ).encode()
+
+    return repacked(path, SHEET, change)
+
+
+MEDIA = "xl/media/image1.png"
+SHEET = "xl/worksheets/sheet1.xml"
 
 
 # ---- what is written ------------------------------------------------------------------------
@@ -84,7 +91,7 @@ def test_new_columns_are_written_and_all_else_stays(tmp_path: Path) -> None:
         [3, "qwzzt", datetime(2024, 2, 29)],
         change=change,
     )
-    counts = clean_column(COUNTRIES, table, "country", table)
+    counts = clean(COUNTRIES, table, "country", table)
     assert counts == Cleaned(matched=1, unmatched=1, blank=1)
     header, first, *_, last = cells(table)
     assert header == ["n", "country", "twice", "country_key", "country_value", "country_score"]
@@ -101,18 +108,18 @@ def test_texts_that_begin_as_formulas_are_written_as_texts(tmp_path: Path) -> No
     texts = ["=1+1", "=cmd|' /C calc'!A0", "#N/A", "+1", "=", "\x07bell", "lone \udfff"]
     d = FuzzyDict(dict(zip(["a1", "b2", "c3", "d4", "e5", "f6", "g7"], texts, strict=True)))
     table = workbook(tmp_path / "t.xlsx", ["c"], *([key] for key in d))
-    clean_column(d, table, "c", table)
+    clean(d, table, "c", table)
     sheet = openpyxl.load_workbook(table).active
     assert {cell.data_type for cell in sheet["C"]} == {"s"}
     assert [cell.value for cell in sheet["C"]][1:] == [*texts[:5], "\\x07bell", "lone \\udfff"]
     # They are still texts when the workbook is written once more.
-    clean_column(d, table, "c", table, prefix="again_")
+    clean(d, table, "c", table, prefix="again_")
     assert {cell.data_type for cell in openpyxl.load_workbook(table).active["C"]} == {"s"}
 
 
 def test_numbers_and_dates_are_asked_as_texts_and_written_as_themselves(tmp_path: Path) -> None:
     table = workbook(tmp_path / "t.xlsx", ["c"], [5], [5.0], [datetime(2024, 2, 29)], [True])
-    counts = clean_column(COUNTRIES, table, "c", table)
+    counts = clean(COUNTRIES, table, "c", table)
     assert (counts.matched, counts.unmatched) == (3, 1)
     assert [row[2] for row in cells(table)[1:4]] == [5.5, 5.5, datetime(2024, 2, 29)]
 
@@ -121,7 +128,7 @@ def test_a_text_that_no_cell_can_hold_is_refused_and_nothing_is_written(tmp_path
     table = workbook(tmp_path / "t.xlsx", ["c"], ["Germany"])
     before = table.read_bytes()
     with pytest.raises(FileFormatError, match=r"C2 would have a text of 40000 characters"):
-        clean_column(FuzzyDict({"Germany": "x" * 40_000}), table, "c", table)
+        clean(FuzzyDict({"Germany": "x" * 40_000}), table, "c", table)
     assert table.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["t.xlsx"]
 
@@ -133,7 +140,7 @@ def test_new_columns_are_written_right_of_all_cells(tmp_path: Path) -> None:
 
     rows: list[list[Any]] = [["c", "n"], ["Germany", 1], ["France", 2]]
     table = workbook(tmp_path / "t.xlsx", *rows, change=change)
-    clean_column(COUNTRIES, table, "c", table)
+    clean(COUNTRIES, table, "c", table)
     assert [row[2:6] for row in cells(table)] == [
         [None, None, "c_key", "c_value"],
         ["=SUM(A2:A3)", None, "Germany", "DE"],
@@ -147,14 +154,14 @@ def test_new_columns_are_written_right_of_merged_cells(tmp_path: Path) -> None:
         book = openpyxl.load_workbook(workbook(tmp_path / "t.xlsx", *rows))
         book.active.merge_cells(merged)
         book.save(table := tmp_path / "t.xlsx")
-        clean_column(COUNTRIES, table, "c", table)
+        clean(COUNTRIES, table, "c", table)
         assert [row[6] for row in cells(table)] == ["c_key", "Germany", "France"]
         assert str(openpyxl.load_workbook(table).active.merged_cells) == merged
     widest = workbook(
         tmp_path / "t.xlsx", *rows, change=lambda book: book.active.merge_cells("A3:XFD3")
     )
     with pytest.raises(FileFormatError, match=r"no room for new columns right of A3:XFD3; clear"):
-        clean_column(COUNTRIES, widest, "c", widest)
+        clean(COUNTRIES, widest, "c", widest)
 
 
 def with_picture(path: Path, width: int) -> Path:
@@ -173,13 +180,13 @@ def test_pictures_stay_or_a_warning_says_that_they_are_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, output = with_picture(tmp_path / "t.xlsx", 1), tmp_path / "copy.xlsx"
-    clean_column(COUNTRIES, table, "c", output)
+    clean(COUNTRIES, table, "c", output)
     with zipfile.ZipFile(output) as archive:
         assert MEDIA in archive.namelist()
     for module in ("drawing.image", "reader.drawings"):
         monkeypatch.setattr(f"openpyxl.{module}.PILImage", False)
     with pytest.warns(UserWarning, match=r"t.xlsx: pictures will be lost, as Pillow is not inst"):
-        clean_column(COUNTRIES, table, "c", output)
+        clean(COUNTRIES, table, "c", output)
     monkeypatch.undo()
     refused(with_picture(tmp_path / "bomb.xlsx", 2**16), "exceeds limit")
 
@@ -207,23 +214,23 @@ def test_dates_have_their_times_whatever_their_format_shows(tmp_path: Path) -> N
     assert [(type(value), value) for value in d.values()] == [
         (type(value), value) for value in values.values()
     ]
-    clean_column(FuzzyDict(d), tmp_path / "t.xlsx", "key", out := tmp_path / "out.xlsx")
+    clean(FuzzyDict(d), tmp_path / "t.xlsx", "key", out := tmp_path / "out.xlsx")
     assert cells(out)[-1][3] == timedelta(hours=30)
     assert cell_text(timedelta(hours=30)) == "1 day, 6:00:00"
 
 
 def test_formulas_have_the_values_that_were_computed(tmp_path: Path) -> None:
     table = workbook(tmp_path / "t.xlsx", ["c", "d"], ['="Ger"&"many"', "=1+1"], ["France", 1])
-    with_values(table, A2="Germany")
-    counts = clean_column(COUNTRIES, table, "c", tmp_path / "out.xlsx")
+    with_value(table, "A2", "Germany")
+    counts = clean(COUNTRIES, table, "c", tmp_path / "out.xlsx")
     assert counts.matched == 2
     assert cells(tmp_path / "out.xlsx")[1][:3] == ['="Ger"&"many"', "=1+1", "Germany"]
     with pytest.raises(FileFormatError, match=r"has no value of the formula in B2; open it in"):
-        clean_column(COUNTRIES, table, "d", tmp_path / "out.xlsx")
+        clean(COUNTRIES, table, "d", tmp_path / "out.xlsx")
     with pytest.raises(FileFormatError, match=r"has no value of the formula in B2"):
-        read_dict(table, key="c", value="d")
-    with_values(table, B2="")
-    assert read_dict(table, key="c", value="d") == {"Germany": None, "France": 1}
+        read_dict(table, Reading(key="c", value="d"))
+    with_value(table, "B2", "")
+    assert read_dict(table, Reading(key="c", value="d")) == {"Germany": None, "France": 1}
 
 
 def test_cells_that_are_merged_downwards_have_the_value_of_the_first(tmp_path: Path) -> None:
@@ -231,17 +238,17 @@ def test_cells_that_are_merged_downwards_have_the_value_of_the_first(tmp_path: P
     table = workbook(
         tmp_path / "t.xlsx", *rows, change=lambda book: book.active.merge_cells("B2:B3")
     )
-    assert clean_column(COUNTRIES, table, "c", table).matched == 2
+    assert clean(COUNTRIES, table, "c", table).matched == 2
     assert [row[2] for row in cells(table)] == ["c_key", "Germany", "Germany", None]
     wide = workbook(
         tmp_path / "w.xlsx", *rows, change=lambda book: book.active.merge_cells("A4:B4")
     )
-    assert clean_column(COUNTRIES, wide, "c", wide).blank == 2
+    assert clean(COUNTRIES, wide, "c", wide).blank == 2
     header = workbook(
         tmp_path / "h.xlsx", *rows, change=lambda book: book.active.merge_cells("B1:B2")
     )
     with pytest.raises(FileFormatError, match=r"B1:B2 is merged; expected the names of the col"):
-        clean_column(COUNTRIES, header, "c", header)
+        clean(COUNTRIES, header, "c", header)
 
 
 def test_a_sheet_is_named_or_the_first_that_is_shown(tmp_path: Path) -> None:
@@ -253,21 +260,16 @@ def test_a_sheet_is_named_or_the_first_that_is_shown(tmp_path: Path) -> None:
 
     table = workbook(tmp_path / "t.xlsx", ["key", "value"], ["hidden", 1], change=change)
     assert [*read_dict(table)] == ["Orders"]
-    assert [*read_dict(table, sheet="Prices")] == ["Prices"]
-    assert [*read_dict(table, sheet="Sheet")] == ["hidden"]
+    assert [*read_dict(table, Reading(sheet="Prices"))] == ["Prices"]
+    assert [*read_dict(table, Reading(sheet="Sheet"))] == ["hidden"]
     with pytest.raises(OptionError, match=r"no sheet 'Prizes' \(did you mean 'Prices'\?\); its s"):
-        read_dict(table, sheet="Prizes")
-    (tmp_path / "t.csv").write_text("key,value\na,b\n")
-    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
-        read_dict(tmp_path / "t.csv", sheet="Prices")
-    with pytest.raises(OptionError, match=r"is csv, which has no sheets; leave it out"):
-        clean_column(COUNTRIES, tmp_path / "t.csv", "key", io.BytesIO(), sheet="Prices")
+        read_dict(table, Reading(sheet="Prizes"))
 
 
 def test_a_dict_in_a_sheet_has_texts_as_keys_and_values_of_any_type(tmp_path: Path) -> None:
     rows: list[list[Any]] = [["price", "item"], [5, "brand"], [], [date(2024, 2, 29), 2024]]
     table = workbook(tmp_path / "t.xlsx", *rows)
-    d = open_dict(table, key="item", value="price")
+    d = open_dict(table, Reading(key="item", value="price"))
     assert {**d} == {"brand": 5, "2024": date(2024, 2, 29)}
     assert d["brnd"] == 5
     pairs = workbook(tmp_path / "p.xlsx", ["brand", "Porsche"], ["color", "black"])
@@ -290,28 +292,14 @@ def refused(path: Path, message: str) -> None:
     before = path.read_bytes()
     output = path.with_name("out.xlsx")
     for read in (
-        lambda: clean_column(COUNTRIES, path, "c", output),
-        lambda: read_dict(path, format="xlsx"),
+        lambda: clean(COUNTRIES, path, "c", output),
+        lambda: read_dict(path, Reading(format="xlsx")),
     ):
         with pytest.raises(FileFormatError, match=message) as caught:
             read()
         assert str(path) in str(caught.value)
     assert path.read_bytes() == before
     assert not output.exists()
-
-
-def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    parts[part] = change(parts[part])
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return path
-
-
-MEDIA = "xl/media/image1.png"
-SHEET = "xl/worksheets/sheet1.xml"
 
 
 def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
@@ -367,30 +355,3 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_before_it_is_read(
     monkeypatch.undo()
     monkeypatch.setattr(sheets, "_MAX_BYTES", 200_000)
     refused(bomb, "holds more than is read of a workbook")
-
-
-def test_without_openpyxl_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = workbook(tmp_path / "t.xlsx", ["c"], ["x"])
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[excel\]'"):
-        clean_column(COUNTRIES, path, "c", path)
-
-
-def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
-    class Changing(FuzzyDict[Any]):
-        def most_similar(self, query: Any, topn: int | None = 10) -> Any:
-            with table.open("ab") as file:
-                file.write(b"\n")
-            return super().most_similar(query, topn)
-
-    output = tmp_path / "out"
-    for name in ("t.xlsx", "t.csv", "t.jsonl"):
-        table = tmp_path / name
-        table.write_text("c\nGermny\n" if name == "t.csv" else '{"c": "Germny"}\n')
-        if name == "t.xlsx":
-            workbook(table, ["c"], ["Germny"])
-        with pytest.raises(FileFormatError, match=f"{name} has changed while it was read; start"):
-            clean_column(Changing(COUNTRIES), table, "c", output)
-        assert not output.exists()
