@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 def id_of(text: str) -> UUID:
@@ -96,9 +96,8 @@ class Store(Protocol):
 
     What a call writes is written as a whole or not at all, and is there for all that read after
     it. Each call of a method takes one round trip, but for `write` of many rows and `pages`. A
-    connection that is lost is made again once, by the call that finds it so.
-
-    Several threads may use a store, one at a time.
+    connection that is lost is made again once, by the call that finds it so. Several threads may
+    use a store, one at a time.
 
     All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
     `create`, `drop` and `close` if nothing was created. The message names ``place``, and never a

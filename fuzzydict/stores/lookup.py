@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fuzzydict.search.lookup import Scored
     from fuzzydict.search.meaning import Meaning
     from fuzzydict.stores.base import Hits, Store
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 #: How many keys stand for all those that a search leaves out.

@@ -20,8 +20,7 @@ import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
 from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, id_of
-from fuzzydict.stores.values import is_storable
-from fuzzydict.stores.where import satisfies
+from fuzzydict.stores.values import is_storable, satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
     from fuzzydict.stores.base import Search
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 _T = TypeVar("_T")
 

@@ -34,8 +34,7 @@ from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.search.keys import compared_words
 from fuzzydict.stores.base import Alias, Known, Row
 from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
-from fuzzydict.stores.values import as_json, as_key, is_storable
-from fuzzydict.stores.where import conditions_of, satisfies
+from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended
     from fuzzydict.stores.base import Store
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 T = TypeVar("T")
@@ -603,7 +602,7 @@ def open_store(url: str) -> Store:
     if scheme in ("postgresql", "postgres"):
         from fuzzydict.stores.postgres import PostgresStore
 
-        return PostgresStore.open(url)
+        return PostgresStore(url)
     if scheme == "qdrant":
         from fuzzydict.stores.qdrant import QdrantStore
 

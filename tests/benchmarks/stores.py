@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.stores.base import Hits, Search, Store
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 __all__ = ["ENGINES", "main"]
 

@@ -17,7 +17,6 @@ from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
 from fuzzydict.stores.base import Row
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.postgres import PostgresStore
 from tests.support.postgres import server
 
 main: click.Command = import_module("fuzzydict.cli").main
@@ -390,6 +389,8 @@ def test_a_push_is_run_again_after_the_server_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, many = server(), {f"key {i}": i for i in range(25)}
+    from fuzzydict.stores.postgres import PostgresStore
+
     url, write = database.url(table="killed"), PostgresStore.write
     (tmp_path / "many.json").write_text(json.dumps(many))
     monkeypatch.setattr(remote, "_TOGETHER", 10)

@@ -35,6 +35,7 @@ ERRORS: dict[str, tuple[type[Exception], ...]] = {
 IMPORTED_LATER = {
     "fuzzydict.frames.key_encoder": "sklearn",
     "fuzzydict.frames.dask_worker": "distributed",
+    "fuzzydict.stores.postgres": "psycopg",
 }
 PUBLIC = {
     *ERRORS,

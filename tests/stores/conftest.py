@@ -11,7 +11,6 @@ import pytest
 
 from fuzzydict.stores.base import Store
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.postgres import PostgresStore
 from fuzzydict.stores.qdrant import QdrantStore
 from tests.support.postgres import server
 from tests.support.stores import META, E
@@ -31,8 +30,11 @@ def _memory(_: pytest.FixtureRequest) -> Iterator[Connect]:
 
 @contextmanager
 def _postgres(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    pytest.importorskip("psycopg")
+    from fuzzydict.stores.postgres import PostgresStore
+
     url = server().url(table=f"keys {next(_NUMBERS)}")
-    yield lambda: PostgresStore.open(url)
+    yield lambda: PostgresStore(url)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import pytest
 from fuzzydict import MissingExtraError, OptionError, StoreError
 from fuzzydict.stores.base import Alias, Row
 from fuzzydict.stores.qdrant import QdrantStore
-from fuzzydict.stores.where import conditions_of
+from fuzzydict.stores.values import conditions_of
 from tests.support.stores import META, E, row, rows_of, search
 
 if TYPE_CHECKING:

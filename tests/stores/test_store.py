@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fuzzydict import StoreError
 from fuzzydict.stores.base import Alias, Known, Row, Store, id_of
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.where import conditions_of, satisfies
+from fuzzydict.stores.values import conditions_of, satisfies
 from tests.stores.conftest import Connect
 from tests.support.stores import (
     META,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fuzzydict import ArgumentTypeError, OptionError
 from fuzzydict.errors import FuzzyDictError
-from fuzzydict.stores.where import Condition, conditions_of, satisfies
+from fuzzydict.stores.values import Condition, conditions_of, satisfies
 
 
 @pytest.mark.parametrize(
