@@ -606,7 +606,7 @@ def open_store(url: str) -> Store:
     if scheme == "qdrant":
         from fuzzydict.stores.qdrant import QdrantStore
 
-        return QdrantStore.open(url)
+        return QdrantStore(url)
     got = url.partition(":")[0] if isinstance(url, str) else url  # without a password
     raise OptionError(
         f"url: expected postgresql://user@host/database?table=keys or "

@@ -94,7 +94,7 @@ def _qdrant() -> Engine:
         return sum(path.stat().st_blocks * 512 for path in files)
 
     client: Any = EdgeClient(folder)
-    return Engine(QdrantStore(client, "keys"), client.optimize, size)
+    return Engine(QdrantStore("qdrant://local/keys", client), client.optimize, size)
 
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {"postgres": _postgres, "qdrant": _qdrant}

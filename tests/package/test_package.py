@@ -36,6 +36,7 @@ IMPORTED_LATER = {
     "fuzzydict.frames.key_encoder": "sklearn",
     "fuzzydict.frames.dask_worker": "distributed",
     "fuzzydict.stores.postgres": "psycopg",
+    "fuzzydict.stores.qdrant": "qdrant_client",
 }
 PUBLIC = {
     *ERRORS,

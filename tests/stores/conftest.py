@@ -11,7 +11,6 @@ import pytest
 
 from fuzzydict.stores.base import Store
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.qdrant import QdrantStore
 from tests.support.postgres import server
 from tests.support.stores import META, E
 
@@ -41,7 +40,9 @@ def _postgres(_: pytest.FixtureRequest) -> Iterator[Connect]:
 def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
     """The local mode of Qdrant's client: a process is one client."""
     client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
-    store = QdrantStore(client, "test")
+    from fuzzydict.stores.qdrant import QdrantStore
+
+    store = QdrantStore("qdrant://local/test", client)
     yield lambda: store
     client.close()
 
@@ -50,7 +51,9 @@ def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
 def _qdrant_server(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """A server of gRPC on the engine of Qdrant."""
     port = request.getfixturevalue("qdrant_port")
-    yield lambda: QdrantStore.open(f"qdrant://127.0.0.1:{port}/test?shards=2")
+    from fuzzydict.stores.qdrant import QdrantStore
+
+    yield lambda: QdrantStore(f"qdrant://127.0.0.1:{port}/test?shards=2")
 
 
 @pytest.fixture(scope="session")
