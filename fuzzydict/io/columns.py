@@ -26,7 +26,7 @@ from typing import (
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
-from fuzzydict.frames.join import SUFFIX, joined_on, new_names, require_how, row_of_each
+from fuzzydict.frames.match import SUFFIX, joined_on, new_names, require_how, row_of_each
 from fuzzydict.io.examples import undecided
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending
 from fuzzydict.io.tables import Added, checked_format, open_table
@@ -212,7 +212,7 @@ def join_tables(
     ``output``, a file or a stream, as `clean_column` copies a table, with the columns of the right
     one at the end of each row. The right one is kept in memory, and may be of another format.
 
-    What to join is said as to `frames.join.join`. ``left_format``, ``right_format`` and so on are
+    What to join is said as to `fuzzydict.join`. ``left_format``, ``right_format`` and so on are
     ``format``, ``sheet``, ``delimiter`` and ``encoding`` of `clean_column` for each table, and
     ``sure`` and ``progress`` are as there.
 
@@ -222,8 +222,8 @@ def join_tables(
     Raises:
         OSError: a file cannot be read or written.
         FileFormatError: a table is not of its format, or lacks the column; or the texts of the
-            right table are no keys, as `frames.join.join` says.
-        OptionError: as of `frames.join.join`; or a format is unknown; or the output is the right
+            right table are no keys, as `fuzzydict.join` says.
+        OptionError: as of `fuzzydict.join`; or a format is unknown; or the output is the right
             table, or the left one if that is a workbook and ``how`` leaves rows out.
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """

@@ -25,7 +25,7 @@ from fuzzydict._arrays import slices
 from fuzzydict.embedding.encoder import are_same
 from fuzzydict.embedding.projections import as_projections
 from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
-from fuzzydict.frames.matcher import Matcher
+from fuzzydict.frames.workers import Matcher
 from fuzzydict.indexed import items_of
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import Partial, finish, merge, partial
