@@ -398,7 +398,7 @@ def _begin(matcher: Any, at_end: Connection) -> None:
     def end() -> None:
         with suppress(EOFError, OSError):
             at_end.recv()
-        os._exit(1)
+        signal.raise_signal(signal.SIGTERM)
 
     Thread(target=end, daemon=True).start()
 

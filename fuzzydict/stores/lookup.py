@@ -41,19 +41,12 @@ _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them
 
 
 class KeySample(NamedTuple):
-    """What scores need to know of all keys of a store: the same for all that read it.
+    """What scores need to know of all keys of a store: the same for all that read it."""
 
-    Attributes:
-        size: the number of keys of the store when the sample was drawn.
-        names: the keys of the sample.
-        vectors: theirs, (m, E); zeros where there are none.
-        keys: those of the sample that have words, with statistics of all keys.
-    """
-
-    size: int
-    names: list[str]
-    vectors: NDArray[np.float32]
-    keys: Keys
+    size: int  # the number of keys of the store when the sample was drawn
+    names: list[str]  # the keys of the sample
+    vectors: NDArray[np.float32]  # theirs, (m, E); zeros where there are none
+    keys: Keys  # those of the sample that have words, with statistics of all keys
 
     @classmethod
     def of(

@@ -62,19 +62,12 @@ _OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that l
 
 
 class Address(NamedTuple):
-    """What a URL of a table says.
+    """What a URL of a table says."""
 
-    Attributes:
-        server: what libpq connects by.
-        table: the names that lead to the table: its own, perhaps after a schema's.
-        partitions: into how many partitions a new table is divided; 0 if into none.
-        place: the URL without a password.
-    """
-
-    server: dict[str, Any]
-    table: list[str]
-    partitions: int
-    place: str
+    server: dict[str, Any]  # what libpq connects by
+    table: list[str]  # its name, perhaps after a schema's
+    partitions: int  # into how many a new table is divided; 0 if into none
+    place: str  # the URL without a password
 
     @classmethod
     def of(cls, url: str) -> Address:

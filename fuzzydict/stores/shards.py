@@ -134,19 +134,12 @@ class _Part(NamedTuple):
 
 
 class _Shard(NamedTuple):
-    """What goes to other processes of a shard.
+    """What goes to other processes of a shard."""
 
-    Attributes:
-        source: a dict, a dict in a store, or the `Matcher` of a file, which a process opens once.
-        place: names it in messages.
-        first: the place of its first key among those of all shards.
-        slots: how many places it has.
-    """
-
-    source: Any
-    place: str
-    first: int = 0
-    slots: int = 0
+    source: Any  # a dict, one in a store, or the `Matcher` of a file, which a process opens once
+    place: str  # names it in messages
+    first: int = 0  # the place of its first key among those of all shards
+    slots: int = 0  # how many places it has
 
     @property
     def options(self) -> FuzzyDict[Any]:
@@ -220,19 +213,12 @@ def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
 
 
 class _Pooled(NamedTuple):
-    """What is pooled for a query.
+    """What is pooled for a query."""
 
-    Attributes:
-        value: the pooled value, (*shape).
-        score: that of the best key; -inf if no key is reached.
-        name: the best key.
-        none: the probability that no key is right, if that is known.
-    """
-
-    value: NDArray[np.float64]
-    score: float
-    name: str | None
-    none: float | None
+    value: NDArray[np.float64]  # (*shape)
+    score: float  # that of the best key; -inf if no key is reached
+    name: str | None  # the best key
+    none: float | None  # the probability that no key is right, if that is known
 
 
 def _pooled(
@@ -391,21 +377,13 @@ def _nothing(shard: _Shard, text: str, count: int) -> None:
 
 
 class _Counted(NamedTuple):
-    """What some keys give to the statistics of all.
+    """What some keys give to the statistics of all."""
 
-    Attributes:
-        keys: how many there are.
-        stems: how many words of them have each stem.
-        ngrams: how many of them have each n-gram, (65536,).
-        hashes: of those with the least, (m,), which are a sample of all.
-        vectors: of these, (m, E).
-    """
-
-    keys: int
-    stems: Counter[str]
-    ngrams: NDArray[np.int64]
-    hashes: NDArray[np.uint32]
-    vectors: NDArray[np.float32]
+    keys: int  # how many there are
+    stems: Counter[str]  # how many words of them have each stem
+    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
+    hashes: NDArray[np.uint32]  # of those with the least, (m,), which are a sample of all
+    vectors: NDArray[np.float32]  # of these, (m, E)
 
     def merged(self, other: _Counted) -> _Counted:
         """Return what both count."""
@@ -423,23 +401,14 @@ class _Counted(NamedTuple):
 
 
 class _Described(NamedTuple):
-    """What a shard is.
+    """What a shard is."""
 
-    Attributes:
-        options: by their names, as they are compared.
-        slots: how many keys it has, dead ones included.
-        digests: what tells its living keys from others.
-        counted: of all its keys.
-        keys: which of the queries are keys.
-        aliases: the keys of those that are aliases.
-    """
-
-    options: dict[str, Any]
-    slots: int
-    digests: NDArray[np.uint64]
+    options: dict[str, Any]  # by their names, as they are compared
+    slots: int  # how many keys it has, dead ones included
+    digests: NDArray[np.uint64]  # what tells its living keys from others
     counted: _Counted
-    keys: set[Any]
-    aliases: dict[Any, Any]
+    keys: set[Any]  # which of the queries are keys
+    aliases: dict[Any, Any]  # the keys of those that are aliases
 
 
 def _described(shard: _Shard, texts: list[Any]) -> _Described:
@@ -480,19 +449,12 @@ def _names_of(shard: _Shard, wanted: NDArray[np.uint64]) -> list[str]:
 
 
 class _Asked(NamedTuple):
-    """What each shard is asked.
-
-    Attributes:
-        texts: L queries.
-        vectors: theirs, (L, E).
-        statistics: those of all keys.
-        temperature: of the weights.
-    """
+    """What each shard is asked: L queries."""
 
     texts: list[str]
-    vectors: NDArray[np.float32]
-    statistics: Statistics
-    temperature: float
+    vectors: NDArray[np.float32]  # (L, E)
+    statistics: Statistics  # of all keys
+    temperature: float  # of the weights
 
     def parts(self, shard: _Shard) -> Iterator[_Part]:
         """Yield the parts of a shard that have keys, with the statistics of all.
@@ -539,17 +501,11 @@ def _encoded(
 
 
 class _Chosen(NamedTuple):
-    """The keys that are most worth a look, C for each of L queries, in the order of their places.
+    """The keys that are most worth a look, C for each of L queries, in their order."""
 
-    Attributes:
-        odds: how much, (L, C); inf for a key that equals the query.
-        found: what is known of them; the slots are places among the keys of all shards.
-        names: the keys in these places.
-    """
-
-    odds: NDArray[np.float32]
-    found: Found
-    names: dict[int, str]
+    odds: NDArray[np.float32]  # how much, (L, C); inf for a key that equals the query
+    found: Found  # the slots are places among the keys of all shards
+    names: dict[int, str]  # the keys in these places
 
     @classmethod
     def best(cls, several: Sequence[_Chosen]) -> _Chosen:
@@ -623,25 +579,18 @@ class _Kind(NamedTuple):
 
 
 class _Sums:
-    """What is pooled of some keys for L queries, to which more is added.
-
-    Attributes:
-        kind: what the values are; None before any is added.
-        rest: attention over the keys that are no candidates; with a named scorer, over all.
-        others: the sum of the odds of these keys, as a share of those of the best, (L,).
-        own: the value of each candidate, (Ev,), by its place.
-        names: the best key of each query by a named scorer.
-    """
+    """What is pooled of some keys for L queries, to which more is added."""
 
     def __init__(self, asked: _Asked) -> None:
         count = len(asked.texts)
-        self.kind: _Kind | None = None
+        self.kind: _Kind | None = None  # of the values that were added
+        # Over the keys that are no candidates; with a named scorer, over all.
         self.rest = Partial(
             np.full((count, 1), -np.inf), np.zeros((count, 1)), np.zeros((count, 1))
         )
-        self.others = np.zeros(count)
-        self.own: dict[int, NDArray[np.float64]] = {}
-        self.names: list[str | None] = [None] * count
+        self.others = np.zeros(count)  # the odds of these, as a share of those of the best
+        self.own: dict[int, NDArray[np.float64]] = {}  # the value of each candidate, by its place
+        self.names: list[str | None] = [None] * count  # the best keys by a named scorer
         self._temperature = asked.temperature
 
     @classmethod
@@ -697,11 +646,7 @@ def _rest(
 ) -> _Sums:
     """Return what is pooled of a shard by the judged score.
 
-    Args:
-        shard: the shard.
-        asked: the queries.
-        top: the log-odds of the best candidate of each, (L,).
-        places: those of the candidates among all keys, (L, C).
+    Of the candidates, ``top`` has the log-odds of the best, (L,), and ``places`` is (L, C).
     """
     sums, meaning = _Sums(asked), shard.meaning
     queries = list(map(meaning.query, asked.texts))

@@ -110,15 +110,10 @@ class Condition(NamedTuple):
 
     Only objects of JSON have fields: "0" does not lead into a list. A list equals no scalar, even
     if one of its items does.
-
-    Attributes:
-        field: the names that lead to it: ("address", "city").
-        one_of: it equals one of these, and is of the same type of JSON; empty if it is compared.
-        gt, gte, lt, lte: it is a number that is greater, greater or equal, ...; None if not asked.
     """
 
-    field: tuple[str, ...]
-    one_of: tuple[Scalar, ...] = ()
+    field: tuple[str, ...]  # the names that lead to it: ("address", "city")
+    one_of: tuple[Scalar, ...] = ()  # it equals one, and is of its type of JSON; or is compared:
     gt: float | None = None
     gte: float | None = None
     lt: float | None = None
