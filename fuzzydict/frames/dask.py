@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -201,13 +201,6 @@ def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[M
 # ---- columns and frames -----------------------------------------------------------------------
 
 
-class JoinFrame(Protocol):
-    """Joins a frame of pandas with the right one, as `fuzzydict.join` was asked to."""
-
-    def __call__(self, frame: Any, *, how: str = ..., find: Any = ...) -> Any:
-        """Return the join of this kind; ``find`` is called as `find_each` is."""
-
-
 def is_dask(data: Any) -> bool:
     """Tell whether something is a column or frame of Dask."""
     frames = sys.modules.get("dask.dataframe")
@@ -225,12 +218,7 @@ def match_dask(
 ) -> Any:
     """Return a lazy frame with the partitions of a column: query, key, value and score.
 
-    Args:
-        d: a `FuzzyDict`, as a rule.
-        column: a Series of Dask.
-        score_cutoff: the least score of a match; None for that of the dict.
-        one_to_one: whether each key may match one text at most.
-        answer: what workers ask in place of the dict: a `Matcher`.
+    Workers ask ``answer``, a `Matcher`, in place of the dict; else see `match_column`.
 
     Raises:
         ArgumentTypeError: it is no Series of texts.
@@ -248,14 +236,15 @@ def match_dask(
     return _by_parts(_matched, column, _Table(distinct, distinct, table.drop(columns="query")))
 
 
-def join_dask(left: Any, column: Any, how: str, join_frame: JoinFrame) -> Any:
+def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) -> Any:
     """Return the lazy join of a frame of Dask, with its partitions.
 
     Args:
         left: the frame.
         column: the name of its column of texts.
         how: one of the kinds of joins.
-        join_frame: joins a frame in memory.
+        join_frame: joins a frame in memory as `fuzzydict.join` was asked to; ``how`` and ``find``,
+            which is called as `find_each`, may be given.
 
     Raises:
         FuzzyDictError: as `fuzzydict.join`.

@@ -8,13 +8,11 @@ import pickle
 import platform
 import signal
 from collections.abc import Sized
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from itertools import chain
-from multiprocessing import get_context, parent_process
+from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -43,6 +41,7 @@ from fuzzydict.search.backends.usearch import use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
     from distributed import Client
@@ -96,7 +95,7 @@ class Matcher:
             )
         if embedding is not None:
             as_embedding(embedding)  # or raise
-        self.path = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
+        self.path = str(Path(os.fsdecode(path)).absolute())
         self.score_cutoff = as_cutoff(score_cutoff)
         self.embedding = embedding
         self.trust = as_bool("trust", trust)
@@ -147,6 +146,8 @@ class Matcher:
         Raises:
             OptionError, FileNotFoundError: as for the texts of a call.
         """
+        from multiprocessing import parent_process
+
         if parent_process() is not None or self._made_in != _this_process():
             _limit_threads()
         if (d := _opened.get(self._key)) is None:
@@ -339,10 +340,15 @@ def _by_pool(
     matcher: Callable[[list[str]], list[T]], chunks: Iterator[_Chunk], jobs: int
 ) -> Generator[tuple[_Chunk, list[T] | None]]:
     """Yield chunks with their answers; None for those without one when a process ended."""
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     context = get_context("spawn")
     at_end, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(jobs, context, _begin, (matcher, at_end))
-    given, is_broken = dict[Future[list[T]], _Chunk](), False
+    given: dict[Future[list[T]], _Chunk] = {}
+    is_broken = False
     try:
         while True:
             while not is_broken and len(given) < jobs and (chunk := next(chunks, None)):

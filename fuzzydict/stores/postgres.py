@@ -530,11 +530,8 @@ _OF_OTHERS = "a table of this name holds something else; name another by table="
 
 def _is_idle(connection: Session) -> bool:
     """Tell whether a connection is in no transaction and no pipeline, and open."""
-    state = connection.pgconn
-    return (
-        state.transaction_status == TransactionStatus.IDLE
-        and state.pipeline_status == PipelineStatus.OFF
-    )
+    state = connection.pgconn.transaction_status, connection.pgconn.pipeline_status
+    return bool(state == (TransactionStatus.IDLE, PipelineStatus.OFF))
 
 
 # ---- what is sent -----------------------------------------------------------------------------

@@ -575,7 +575,7 @@ class _Kind(NamedTuple):
 
     def __str__(self) -> str:
         told = "is a text" if self.are_texts else f"has shape {self.shape}"
-        return f"that of {quoted(self.name)} {told}"
+        return f"of {quoted(self.name)} {told}"
 
 
 class _Sums:
@@ -619,8 +619,8 @@ class _Sums:
             )
         if self.kind[:2] != kind[:2]:
             raise PoolingError(
-                f"the value {str(self.kind).removeprefix('that ')}, {kind}; values can only be "
-                f"pooled if all have one shape, or all are texts"
+                f"the value {self.kind}, that {kind}; values can only be pooled if all have one "
+                f"shape, or all are texts"
             )
         before = Partial(*(field[rows] for field in self.rest))
         if names is not None:

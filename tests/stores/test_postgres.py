@@ -380,21 +380,6 @@ def test_the_count_is_that_of_all_writers(postgres: Server, table: str) -> None:
     stores[0].drop()
 
 
-def test_threads_share_a_store(store: PostgresStore) -> None:
-    store.write(rows_of(30))
-
-    def work(number: int) -> None:
-        for _ in range(5):
-            store.write([row(f"own {number}", number)])
-            assert store.rows([f"own {number}"]).values == {f"own {number}": number}
-            (hits,) = store.search([search("amber 0", 1)])
-            assert hits.near[0].key == "amber 0"
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-    assert store.count() == 38
-
-
 _FORKED = """
 import os, sys
 from fuzzydict.stores.postgres import PostgresStore
