@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fuzzydict.frames.join import HOWS, SUFFIX
+from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, Source, join_tables
 from fuzzydict.io.records import Reading
 from fuzzydict.io.tables import TABLES

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fuzzydict import FuzzyDict, Matcher, OptionError
-from fuzzydict.frames.distributed import LOCAL
+from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import is_saved_dict
 from fuzzydict.io.folders import Workers, map_parts

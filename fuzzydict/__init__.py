@@ -29,9 +29,8 @@ from fuzzydict.errors import (
     UnknownOptionError,
     WorkerError,
 )
-from fuzzydict.frames.accessors import register_accessors
-from fuzzydict.frames.join import join, match
-from fuzzydict.frames.matcher import Matcher
+from fuzzydict.frames.match import join, match, register_accessors
+from fuzzydict.frames.workers import Matcher
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.attention import attention
 from fuzzydict.nn.kernel_regression import KernelRegression
@@ -52,7 +51,7 @@ from fuzzydict.results.answers import Attention, Match
 from fuzzydict.results.explanation import Explanation
 
 if TYPE_CHECKING:
-    from fuzzydict.frames.key_encoder import FuzzyKeyEncoder
+    from fuzzydict.frames.estimator import FuzzyKeyEncoder
     from fuzzydict.stores.remote import RemoteDict, connect
     from fuzzydict.stores.shards import pool_shards
 
@@ -108,7 +107,7 @@ register_accessors()
 
 #: What most do not use, by the modules that it is imported from when it is asked for.
 _LATER = {
-    "FuzzyKeyEncoder": "frames.key_encoder",
+    "FuzzyKeyEncoder": "frames.estimator",
     "RemoteDict": "stores.remote",
     "connect": "stores.remote",
     "pool_shards": "stores.shards",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
-from fuzzydict.frames.join import SUFFIX, new_names, require_how, row_of_each
+from fuzzydict.frames.match import SUFFIX, new_names, require_how, row_of_each
 from fuzzydict.io.records import Reading
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
 from fuzzydict.io.tables import Added, checked_format, open_table
@@ -235,7 +235,7 @@ def join_tables(
         left: the column of the left table; the table may be a stream of bytes.
         right: the column of the right table, whose texts are the keys.
         output: a file, or a stream of bytes.
-        how: "left", "inner" or "anti", as for `frames.join.join`.
+        how: "left", "inner" or "anti", as for `fuzzydict.join`.
         add_score: whether the score is a column, too.
         suffix: what is added to the names that both tables have.
         progress: called with the amount done and the total amount.
@@ -247,8 +247,8 @@ def join_tables(
     Raises:
         OSError: a file cannot be read or written.
         FileFormatError: a table is not of its format, or lacks the column; or the texts of the
-            right table are no keys, as `frames.join.join` says.
-        OptionError: as of `frames.join.join`; or a format is unknown; or the output is the right
+            right table are no keys, as `fuzzydict.join` says.
+        OptionError: as of `fuzzydict.join`; or a format is unknown; or the output is the right
             table, or the left one if that is a workbook and ``how`` leaves rows out.
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """

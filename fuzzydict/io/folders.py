@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from fuzzydict._files import replacing
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.errors import FileFormatError, OptionError
-from fuzzydict.frames.distributed import look_up, require_dask
-from fuzzydict.frames.matcher import Matcher
+from fuzzydict.frames.dask import require_dask
+from fuzzydict.frames.workers import Matcher, look_up
 from fuzzydict.io.columns import (
     Cleaned,
     ColumnMatcher,

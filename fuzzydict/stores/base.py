@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 def id_of(text: str) -> UUID:
@@ -25,30 +25,19 @@ def id_of(text: str) -> UUID:
 
 
 class Row(NamedTuple):
-    """A key as a store holds it.
-
-    Attributes:
-        key: the key.
-        value: its value, of JSON's types.
-        vector: (E,), of length one; None if the key has no words, or its vector is zero.
-        ngrams: those of its `compared_words`: m numbers below 65536, rising.
-    """
+    """A key as a store holds it."""
 
     key: str
-    value: Any
-    vector: NDArray[np.float32] | None
-    ngrams: NDArray[np.int64]
+    value: Any  # of JSON's types
+    vector: NDArray[np.float32] | None  # (E,), of length one; None if it has no words, or is zero
+    ngrams: NDArray[np.int64]  # those of its `compared_words`: m numbers below 65536, rising
 
 
 class Search(NamedTuple):
-    """What is searched for a query.
+    """What is searched for a query: its vector and n-grams, as in `Row`, and how many keys.
 
-    Attributes:
-        vector: (E,), of length one; None if it is zero, so that no key is near it.
-        ngrams: the n-grams of its words, as in `Row`.
-        near: how many of the keys whose vectors have the largest cosine with it are wanted.
-        spelled: how many of the keys that share the most n-grams with it, by their cosine (the
-            number that both have, divided by the root of the product of how many each has).
+    Keys are near by the cosine of the vectors. They are spelled alike by the cosine of the n-grams:
+    the number that both have, divided by the root of the product of how many each has.
     """
 
     vector: NDArray[np.float32] | None
@@ -72,15 +61,10 @@ class Hits(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a store holds of some texts.
-
-    Attributes:
-        values: the value of each text that is a key.
-        keys: the key of each text that is an alias; None if it was taught to have none.
-    """
+    """What a store holds of some texts: the values of keys, and the keys of aliases."""
 
     values: dict[str, Any]
-    keys: dict[str, str | None]
+    keys: dict[str, str | None]  # None for an alias that was taught to have no key
 
 
 class Alias(NamedTuple):
@@ -96,9 +80,8 @@ class Store(Protocol):
 
     What a call writes is written as a whole or not at all, and is there for all that read after
     it. Each call of a method takes one round trip, but for `write` of many rows and `pages`. A
-    connection that is lost is made again once, by the call that finds it so.
-
-    Several threads may use a store, one at a time.
+    connection that is lost is made again once, by the call that finds it so. Several threads may
+    use a store, one at a time.
 
     All methods raise StoreError if the database cannot be reached, or refuses, and but for `meta`,
     `create`, `drop` and `close` if nothing was created. The message names ``place``, and never a

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.nn.scorers import ScorerLike
-    from fuzzydict.search.lookup import Scored
     from fuzzydict.search.meaning import Meaning
     from fuzzydict.stores.base import Hits, Store
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 #: How many keys stand for all those that a search leaves out.
@@ -41,19 +40,12 @@ _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them
 
 
 class KeySample(NamedTuple):
-    """What scores need to know of all keys of a store: the same for all that read it.
+    """What scores need to know of all keys of a store: the same for all that read it."""
 
-    Attributes:
-        size: the number of keys of the store when the sample was drawn.
-        names: the keys of the sample.
-        vectors: theirs, (m, E); zeros where there are none.
-        keys: those of the sample that have words, with statistics of all keys.
-    """
-
-    size: int
-    names: list[str]
-    vectors: NDArray[np.float32]
-    keys: Keys
+    size: int  # the number of keys of the store when the sample was drawn
+    names: list[str]  # the keys of the sample
+    vectors: NDArray[np.float32]  # theirs, (m, E); zeros where there are none
+    keys: Keys  # those of the sample that have words, with statistics of all keys
 
     @classmethod
     def of(
@@ -154,13 +146,8 @@ def stacked(vectors: Sequence[NDArray[np.float32] | None], size: int = 0) -> NDA
 class StoreLookup(ByListing):
     """A lookup that scores the keys that a store finds for each query.
 
-    Args:
-        store: holds the keys.
-        meaning: what keys and queries are compared by.
-        sample: what the store says of all its keys.
-        count: how many there are now.
-        scorer: what compares queries with keys: None for the default score, or the cosine.
-        where: what the values of keys must satisfy.
+    The sample is what the store says of all its keys, ``count`` how many there are now, and
+    ``where`` what their values must satisfy.
 
     Raises:
         OptionError: the scorer needs every key.
@@ -189,22 +176,14 @@ class StoreLookup(ByListing):
         """The number of keys; 0 if none of them has words."""
         return self._count if self._sample.count else 0
 
-    def ranked(self, asked: Sequence[str], topn: int | None) -> list[list[Scored]]:
-        """Return the ``topn`` best keys of each query, at most `MOST`.
-
-        Raises:
-            OptionError: more are wanted, or all.
-        """
-        require_few(topn)
-        return super().ranked(asked, topn)
-
     def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
         vectors = units(self._vectors(prepared, self._sample))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
         vectors[~vectors.any(axis=1)] = self._anywhere  # so that some keys are found
+        shared = [np.array(ngrams(one.query.text), np.int64) for one in prepared]
         searches = [
-            Search(vector if vector.any() else None, _ngrams(one), count, spelled)
-            for one, vector in zip(prepared, vectors, strict=True)
+            Search(vector if vector.any() else None, some, count, spelled)
+            for vector, some in zip(vectors, shared, strict=True)
         ]
         found = self._store.search(searches, self._where)
         return (self._listing(hits, vectors.shape[1]) for hits in found)
@@ -231,10 +210,6 @@ class StoreLookup(ByListing):
 
     def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
         return super()._scores(one, listing) if len(listing.slots) else np.zeros(0)
-
-
-def _ngrams(one: Prepared) -> NDArray[np.int64]:
-    return np.array(ngrams(one.query.text), np.int64)
 
 
 def require_nearness(scorer: ScorerLike | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from copy import deepcopy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -10,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzzydict.errors import StoreError
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, id_of
-from fuzzydict.stores.where import satisfies
+from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, Store, id_of
+from fuzzydict.stores.values import satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """A `Store` that is slow and exact: what every other store is compared with.
 
     Nothing is shared with the caller: what goes in and what comes out are copies.
@@ -39,28 +38,29 @@ class MemoryStore:
         self._rows: dict[str, Row] = {}
         self._aliases: dict[str, Alias] = {}
 
+    def _created(self) -> RLock:
+        """Return the lock of what was created."""
+        if self._meta is None:
+            raise StoreError(f"{self.place}: nothing was created there")
+        return self._lock
+
     def meta(self) -> dict[str, Any] | None:
-        """Return what was written last; None if nothing was created."""
         return deepcopy(self._meta)
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        """Begin to hold keys with vectors (E,); what there is stays."""
         with self._lock:
             if self._meta is None:
                 self._dimensions, self._meta = dimensions, deepcopy(dict(meta))
 
     def set_meta(self, meta: Mapping[str, Any]) -> None:
-        """Replace the meta."""
         with self._created():
             self._meta = deepcopy(dict(meta))
 
     def count(self) -> int:
-        """Return the number of keys."""
         with self._created():
             return len(self._rows)
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write rows; equal keys are replaced."""
         with self._created():
             for row in rows:
                 if row.vector is not None and row.vector.shape != (self._dimensions,):
@@ -68,24 +68,21 @@ class MemoryStore:
                         f"{self.place}: expected vectors of shape ({self._dimensions},), got "
                         f"{row.vector.shape}"
                     )
-            self._rows.update({row.key: deepcopy(row) for row in rows})
+            self._rows |= {row.key: deepcopy(row) for row in rows}
 
     def settle(self) -> None:
-        """Do nothing: there is no index."""
-        with self._created():
-            pass
+        self._created()
 
     def remove(self, keys: Sequence[str]) -> int:
-        """Remove keys and their aliases, and return how many keys were there."""
         with self._created():
-            gone, before = set(keys), len(self._rows)
-            self._rows = {key: row for key, row in self._rows.items() if key not in gone}
-            kept = {words: one for words, one in self._aliases.items() if one.key not in gone}
-            self._aliases = kept
-            return before - len(self._rows)
+            there = self._rows.keys() & set(keys)
+            for key in there:
+                del self._rows[key]
+            taught = self._aliases.items()
+            self._aliases = {words: one for words, one in taught if one.key not in set(keys)}
+            return len(there)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        """Return the values of the texts that are keys, and the keys of those that are aliases."""
         with self._created():
             return Known(
                 {key: deepcopy(self._rows[key].value) for key in keys if key in self._rows},
@@ -93,13 +90,14 @@ class MemoryStore:
             )
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
-        """Return the keys near each query, and those spelled like it, if they satisfy ``where``."""
         with self._created():
             rows = [deepcopy(row) for row in self._rows.values() if satisfies(row.value, where)]
-        return [Hits(_near(rows, search), _spelled(rows, search)) for search in searches]
+        return [
+            Hits(_best(rows, _nearness, one, one.near), _best(rows, _spelling, one, one.spelled))
+            for one in searches
+        ]
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
-        """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None."""
         with self._created():
             rows = sorted(deepcopy(list(self._rows.values())), key=lambda row: id_of(row.key))
         if not vectors:
@@ -108,58 +106,42 @@ class MemoryStore:
             yield rows[start : start + size]
 
     def teach(self, aliases: Sequence[Alias]) -> None:
-        """Write aliases; those of equal words are replaced."""
         with self._created():
-            self._aliases.update({alias.words: alias for alias in aliases})
+            self._aliases |= {alias.words: alias for alias in aliases}
 
     def forget(self, words: Sequence[str]) -> int:
-        """Remove the aliases with these words, and return how many were there."""
         with self._created():
-            gone = self._aliases.keys() & set(words)
-            for text in gone:
+            there = self._aliases.keys() & set(words)
+            for text in there:
                 del self._aliases[text]
-            return len(gone)
+            return len(there)
 
     def aliases(self) -> Iterator[Alias]:
-        """Yield all aliases."""
         with self._created():
             aliases = list(self._aliases.values())
         yield from aliases
 
     def drop(self) -> None:
-        """Remove everything."""
         with self._lock:
-            self._meta = None
-            self._rows, self._aliases = {}, {}
+            self._meta, self._rows, self._aliases = None, {}, {}
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
-
-    @contextmanager
-    def _created(self) -> Iterator[None]:
-        """Let no other thread in, and require that `create` was called."""
-        with self._lock:
-            if self._meta is None:
-                raise StoreError(f"{self.place}: nothing was created there")
-            yield
+        pass
 
 
-def _near(rows: Sequence[Row], search: Search) -> list[Hit]:
-    if search.vector is None:
-        return []
-    found = [(float(row.vector @ search.vector), row) for row in rows if row.vector is not None]
-    return _best(found, search.near)
+def _nearness(row: Row, search: Search) -> float | None:
+    if row.vector is None or search.vector is None:
+        return None
+    return float(row.vector @ search.vector)
 
 
-def _spelled(rows: Sequence[Row], search: Search) -> list[Hit]:
-    found = []
-    for row in rows:
-        shared = len(np.intersect1d(row.ngrams, search.ngrams))
-        if shared:
-            found.append((shared / float(len(row.ngrams) * len(search.ngrams)) ** 0.5, row))
-    return _best(found, search.spelled)
+def _spelling(row: Row, search: Search) -> float | None:
+    shared = len(np.intersect1d(row.ngrams, search.ngrams))
+    return shared / float(len(row.ngrams) * len(search.ngrams)) ** 0.5 if shared else None
 
 
-def _best(found: Sequence[tuple[float, Row]], count: int) -> list[Hit]:
-    best = sorted(found, key=lambda one: -one[0])[:count]
-    return [Hit(row.key, row.vector) for _, row in best]
+def _best(rows: Sequence[Row], cosine: Any, search: Search, count: int) -> list[Hit]:
+    """Return the rows with the largest cosines, of those that have one, best first."""
+    cosines = [(cosine(row, search), row) for row in rows]
+    found = sorted((one for one in cosines if one[0] is not None), key=lambda one: -one[0])
+    return [Hit(row.key, row.vector) for _, row in found[:count]]

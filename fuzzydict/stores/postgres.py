@@ -1,32 +1,49 @@
-"""`PostgresStore`: keys in PostgreSQL, searched by pgvector."""
+"""`PostgresStore`: keys in PostgreSQL, searched by pgvector (extra ``postgres``)."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, id_of
+from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Search, Store, id_of
+
+try:
+    import psycopg
+    from psycopg import errors
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg.pq import PipelineStatus, TransactionStatus
+    from psycopg.sql import SQL, Identifier
+except ImportError as error:
+    raise MissingExtraError(
+        "PostgreSQL needs psycopg, which is not installed; install it with: "
+        "pip install 'fuzzydict[postgres]'"
+    ) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psycopg import Connection, Cursor
-    from psycopg.sql import SQL, Composed
+    from psycopg.sql import Composed
 
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
     Session: TypeAlias = Connection[tuple[Any, ...]]
+    #: A statement, and its parameters.
+    Query: TypeAlias = tuple[Composed, Sequence[Any]]
 
 T = TypeVar("T")
 
+#: A search compares with all keys as long as they are fewer.
+UNINDEXED = 10_000
 _MOST_DIMENSIONS = 4000  # of a halfvec in an index of pgvector
 _BITS = 1024  # into which the 65,536 n-grams are folded
 _EFFORT = 200  # keys that a search of an index keeps: more find more, and take longer
@@ -41,39 +58,26 @@ _SETTINGS = {
     "plan_cache_mode": "force_custom_plan",  # a plan for any query would not use the index
     "jit": "off",
 }
-
-
-#: A search compares with all keys as long as they are fewer.
-UNINDEXED = 10_000
+_OWN = re.compile(r"(?<=[?&])(table|partitions)=([^&]*)&?")  # parameters that libpq does not know
 
 
 class Address(NamedTuple):
-    """What a URL of a table says.
+    """What a URL of a table says."""
 
-    Attributes:
-        server: what libpq connects by.
-        table: the names that lead to the table: its own, perhaps after a schema's.
-        partitions: into how many partitions a new table is divided; 0 if into none.
-    """
-
-    server: str
-    table: tuple[str, ...]
-    partitions: int
+    server: dict[str, Any]  # what libpq connects by
+    table: list[str]  # its name, perhaps after a schema's
+    partitions: int  # into how many a new table is divided; 0 if into none
+    place: str  # the URL without a password
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Return what a URL says; what it says of the server, libpq checks.
+        """Return what a URL says.
 
-        >>> Address.of("postgresql://me@host/db?table=shop.keys&sslmode=require").table
-        ('shop', 'keys')
+        Raises:
+            OptionError: it is not valid; the message has no password.
         """
-        parts = urlsplit(url)
-        if parts.netloc.count("@") > 1 or "@" in parts.path:
-            raise ValueError("a part of the password would be taken for the host or the database")
-        options = [pair.partition("=")[::2] for pair in parts.query.split("&")]
-        own = {name: unquote(value) for name, value in options if name in ("table", "partitions")}
-        others = "&".join(f"{name}={value}" for name, value in options if name and name not in own)
-        table = tuple(own.get("table", "keys").split("."))
+        own = {name: unquote(value) for name, value in _OWN.findall(url)}
+        table = own.get("table", "keys").split(".")
         lengths = [len(name.encode()) for name in table]
         if (
             len(table) > 2
@@ -87,10 +91,25 @@ class Address(NamedTuple):
         partitions = own.get("partitions", "0")
         if not (partitions.isdecimal() and partitions.isascii() and int(partitions) <= 1024):
             raise OptionError(f"expected partitions=N up to 1024, got {quoted(partitions)}")
-        return cls(urlunsplit(parts._replace(query=others)), table, int(partitions))
+        try:
+            server: dict[str, Any] = conninfo_to_dict(_OWN.sub("", url))
+            host = str(server.get("host") or server.get("hostaddr") or "localhost")
+            database = server.get("dbname") or server.get("user") or ""
+            if "@" in host[1:] or "@" in database:
+                raise ValueError("a part of the password would be taken for something else")
+        except (psycopg.Error, ValueError):
+            raise OptionError(
+                "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
+                "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
+            ) from None  # which may tell the password
+        place, folder = f"{host}:{server['port']}" if server.get("port") else host, ""
+        if host.startswith("/"):  # a socket in a folder
+            place, folder = f"{server.get('user', '')}@", f"host={place}&"
+        place = f"postgresql://{place}/{database}?{folder}table={'.'.join(table)}"
+        return cls(server, table, int(partitions), place)
 
 
-class PostgresStore:
+class PostgresStore(Store):
     """A `Store` of three tables: ``keys``, ``keys_aliases`` and ``keys_meta``.
 
     Vectors are halfvec, compared through an HNSW index of their cosine. The n-grams of a key are
@@ -98,16 +117,21 @@ class PostgresStore:
     the cosine of the n-grams themselves decides. Values are json, which keeps every number and the
     order of fields.
 
+    It connects when it is first asked.
+
     Args:
-        address: where the tables are.
-        place: it without a password.
+        url: ``postgresql://user:password@host:port/database?table=keys``. The table may be
+            ``schema.keys``. ``&partitions=16`` divides a table that is created; all other
+            parameters are libpq's.
+
+    Raises:
+        OptionError: the URL is not valid.
     """
 
-    def __init__(self, address: Address, place: str) -> None:
-        from psycopg.sql import Identifier
-
-        self.place, self._address = place, address
-        *schema, name = address.table
+    def __init__(self, url: str) -> None:
+        self._address = Address.of(url)
+        self.place = self._address.place
+        *schema, name = self._address.table
         self._names = {
             "keys": Identifier(*schema, name),
             "aliases": Identifier(*schema, f"{name}_aliases"),
@@ -115,46 +139,7 @@ class PostgresStore:
         }
         self._lock, self._process = RLock(), os.getpid()
         self._connection: Session | None = None
-        self._inherited: list[Any] = []
-
-    @classmethod
-    def open(cls, url: str) -> PostgresStore:
-        """Return the store of a URL; it connects when it is first asked.
-
-        Args:
-            url: ``postgresql://user:password@host:port/database?table=keys``. The table may be
-                ``schema.keys``. ``&partitions=16`` divides a table that is created; all other
-                parameters are libpq's.
-
-        Raises:
-            OptionError: the URL is not valid.
-            MissingExtraError: psycopg is not installed.
-        """
-        try:
-            import psycopg
-            from psycopg.conninfo import conninfo_to_dict
-        except ImportError as error:
-            raise MissingExtraError(
-                "PostgreSQL needs psycopg, which is not installed; install it with: "
-                "pip install 'fuzzydict[postgres]'"
-            ) from error
-        try:
-            address = Address.of(url)
-            known = conninfo_to_dict(address.server)
-        except (psycopg.Error, ValueError) as error:
-            if isinstance(error, OptionError):
-                raise
-            raise OptionError(
-                "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=NAME with parameters "
-                "that libpq knows; write characters such as @ and / in a password as %40 and %2F"
-            ) from None  # which may tell the password
-        host = str(known.get("host") or known.get("hostaddr") or "localhost")
-        place = f"{host}:{known['port']}" if known.get("port") else host
-        database, folder = known.get("dbname") or known.get("user") or "", ""
-        if host.startswith("/"):  # a socket in a folder
-            place, folder = f"{known.get('user', '')}@", f"host={place}&"
-        table = ".".join(address.table)
-        return cls(address, f"postgresql://{place}/{database}?{folder}table={table}")
+        self._inherited: list[Session | None] = []
 
     # ---- the connection -----------------------------------------------------------------------
 
@@ -163,23 +148,34 @@ class PostgresStore:
 
         If the connection turns out to be lost, all is done again by another one.
         """
-        import psycopg
-
-        with self._locked():
-            for may_try_again in (self._connection is not None, False):
+        with self._own_lock():
+            while True:
+                is_old = self._connection is not None
                 try:
-                    connection = self._connected()
-                    with connection.transaction():
-                        return work(connection)
+                    return self._once(work)
                 except psycopg.Error as error:
-                    lost = self._connection is not None and self._connection.closed
-                    if lost:
-                        self.close()
-                    if not (lost and may_try_again):
+                    is_lost = self._connection is None
+                    if not (is_old and is_lost):
                         raise self._refused(error) from None
-        raise AssertionError  # the second time returns or raises
 
-    def _locked(self) -> RLock:
+    def _once(self, work: Callable[[Session], T]) -> T:
+        """Do as `_call`; keep the connection only if it is ready for the next call."""
+        connection, self._connection = self._connection or self._connect(), None
+        try:
+            with connection.transaction():
+                return work(connection)
+        except psycopg.Error:
+            raise
+        except BaseException:  # which may come amid any line of psycopg, as KeyboardInterrupt does
+            connection.close()
+            raise
+        finally:
+            if _is_idle(connection):
+                self._connection = connection
+            else:
+                connection.close()
+
+    def _own_lock(self) -> RLock:
         """Return the lock of this process; a process that was forked has a connection of its own.
 
         What it inherited stays open: its parent goes on to use it.
@@ -189,47 +185,31 @@ class PostgresStore:
             self._lock, self._process, self._connection = RLock(), os.getpid(), None
         return self._lock
 
-    def _connected(self) -> Session:
-        if self._connection is None:
-            from psycopg import Connection
-            from psycopg.conninfo import conninfo_to_dict
+    def _connect(self) -> Session:
+        given = {"connect_timeout": _PATIENCE, **self._address.server, "client_encoding": "utf8"}
+        connection = psycopg.connect(autocommit=True, **given)
+        settings = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
+        texts = [text for pair in _SETTINGS.items() for text in pair]
+        connection.execute(f"SELECT {settings}", texts)
+        return connection
 
-            given: dict[str, Any] = conninfo_to_dict(self._address.server)
-            given = {"connect_timeout": _PATIENCE, **given, "client_encoding": "utf8"}
-            connection = Connection.connect(autocommit=True, **given)
-            settings = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
-            connection.execute(
-                f"SELECT {settings}",
-                [text for pair in _SETTINGS.items() for text in pair],
-            )
-            self._connection = connection
-        return self._connection
-
-    def _refused(self, error: Exception) -> StoreError:
+    def _refused(self, error: psycopg.Error) -> StoreError:
         """Return what an error of psycopg means, in the words of the server."""
-        from psycopg import errors
-
-        said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
-        said = " ".join(said.split())  # without tabs and ends of lines
+        said = " ".join((error.diag.message_primary or str(error)).split())
+        if password := self._address.server.get("password"):
+            said = said.replace(str(password), "***")
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
             advice = "nothing was created there; check the name of the table, or create it"
-        elif isinstance(error, errors.UndefinedColumn | errors.WrongObjectType):
-            advice = "the table holds something else; name another by table="
-        elif isinstance(error, errors.DuplicateTable):
-            advice = "a table of this name holds something else; name another by table="
+        elif isinstance(
+            error, errors.UndefinedColumn | errors.WrongObjectType | errors.DuplicateTable
+        ):
+            advice = _OF_OTHERS
         else:
-            return StoreError(f"{self.place}: {self._without_password(said)}")
+            return StoreError(f"{self.place}: {said}")
         return StoreError(f"{self.place}: {advice} ({said})")
 
-    def _without_password(self, said: str) -> str:
-        from psycopg.conninfo import conninfo_to_dict
-
-        password = conninfo_to_dict(self._address.server).get("password")
-        return said.replace(str(password), "***") if password else said
-
     def close(self) -> None:
-        """Close the connection; a later call makes another."""
-        with self._locked():
+        with self._own_lock():
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
@@ -239,66 +219,75 @@ class PostgresStore:
             self.close()
 
     def _sql(self, text: str, **parts: Any) -> Composed:
-        from psycopg.sql import SQL
-
         return SQL(text).format(**self._names, **parts)
+
+    def _run(self, text: str, values: Sequence[Any] = ()) -> Cursor[tuple[Any, ...]]:
+        """Return the cursor of one statement, as a call of its own."""
+        query = self._sql(text)
+        return self._call(lambda connection: connection.execute(query, values))
+
+    def _read(self, *queries: Query) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each query, all of them by one round trip."""
+
+        def read(connection: Session) -> list[list[tuple[Any, ...]]]:
+            with connection.pipeline():
+                cursors = [connection.cursor(binary=True).execute(*query) for query in queries]
+                return [cursor.fetchall() for cursor in cursors]
+
+        return self._call(read)
 
     # ---- what is created ----------------------------------------------------------------------
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        """Create the tables and their indexes, and write the meta; those that exist stay."""
         if not 0 < dimensions <= _MOST_DIMENSIONS:
             raise StoreError(
                 f"{self.place}: pgvector indexes vectors of up to {_MOST_DIMENSIONS} numbers, not "
                 f"{dimensions}"
             )
-        self._call(lambda connection: self._create(connection, dimensions, meta))
-
-    def _create(self, connection: Session, dimensions: int, meta: Mapping[str, Any]) -> None:
-        run = connection.execute
-        self._lock_table(connection)
-        if self._exists(connection):
-            return
-        self._check_extension(connection)
         parts = self._address.partitions
-        run(
-            self._sql(
+        *schema, name = self._address.table
+
+        def created(connection: Session) -> None:
+            def run(text: str, **parts: Any) -> None:
+                connection.execute(self._sql(text, **parts))
+
+            self._lock_table(connection)
+            if self._exists(connection):
+                return
+            self._check_extension(connection)
+            run(
                 "CREATE TABLE {keys} (id uuid PRIMARY KEY, key text NOT NULL, value json NOT NULL,"
-                " vector halfvec({dimensions}), ngrams bytea NOT NULL,"
-                " folded bit({bits}), replaced boolean NOT NULL DEFAULT false)"
-                + " PARTITION BY HASH (id)"
-                * bool(parts),
-                dimensions=dimensions,
+                " vector halfvec({size}), ngrams bytea NOT NULL, folded bit({bits}),"
+                " replaced boolean NOT NULL DEFAULT false)"
+                + (" PARTITION BY HASH (id)" if parts else ""),
+                size=dimensions,
                 bits=_BITS,
             )
-        )
-        *schema, name = self._address.table
-        for i in range(parts):
-            from psycopg.sql import Identifier
-
-            part = Identifier(*schema, f"{name}_{i}")
-            run(
-                self._sql(
+            for i in range(parts):
+                run(
                     "CREATE TABLE {part} PARTITION OF {keys}"
                     " FOR VALUES WITH (MODULUS {parts}, REMAINDER {i})",
-                    part=part,
+                    part=Identifier(*schema, f"{name}_{i}"),
                     parts=parts,
                     i=i,
                 )
-            )
-        run(
-            self._sql(
+            run(
                 "CREATE TABLE {aliases} (id uuid PRIMARY KEY, words text NOT NULL,"
                 " written text NOT NULL, key text, key_id uuid)"
             )
+            run("CREATE INDEX ON {aliases} (key_id)")
+            run("CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL)")
+            connection.execute(self._sql("INSERT INTO {meta} VALUES (%s, 0)"), [_dumped(meta)])
+
+        self._call(created)
+
+    def _lock_table(self, connection: Session) -> None:
+        """Let one client at a time create tables or indexes."""
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
         )
-        run(self._sql("CREATE INDEX ON {aliases} (key_id)"))
-        run(self._sql("CREATE TABLE {meta} (meta json NOT NULL, count bigint NOT NULL)"))
-        run(self._sql("INSERT INTO {meta} VALUES (%s, 0)"), [_dumped(meta)])
 
     def _check_extension(self, connection: Session) -> None:
-        from psycopg import errors
-
         try:
             with connection.transaction():
                 connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -311,20 +300,15 @@ class PostgresStore:
 
     def _exists(self, connection: Session) -> bool:
         names = [self._names[one].as_string(connection) for one in ("meta", "keys")]
-        meta, keys = connection.execute(
-            "SELECT to_regclass(%s), to_regclass(%s)", names
-        ).fetchone() or (None, None)
+        found = connection.execute("SELECT to_regclass(%s), to_regclass(%s)", names).fetchall()
+        meta, keys = found[0]
         if meta is not None:
             connection.execute(self._sql("SELECT meta, count FROM {meta} LIMIT 0"))
         elif keys is not None:
-            raise StoreError(
-                f"{self.place}: a table of this name holds something else; name another by table="
-            )
+            raise StoreError(f"{self.place}: {_OF_OTHERS}")
         return meta is not None
 
     def meta(self) -> dict[str, Any] | None:
-        """Return the meta; None if nothing was created."""
-
         def read(connection: Session) -> dict[str, Any] | None:
             if not self._exists(connection):
                 return None
@@ -334,21 +318,12 @@ class PostgresStore:
         return self._call(read)
 
     def set_meta(self, meta: Mapping[str, Any]) -> None:
-        """Replace the meta."""
-        text = _dumped(meta)
-        self._call(
-            lambda connection: connection.execute(self._sql("UPDATE {meta} SET meta = %s"), [text])
-        )
+        self._run("UPDATE {meta} SET meta = %s", [_dumped(meta)])
 
     def count(self) -> int:
-        """Return the number of keys."""
-        query = self._sql("SELECT count FROM {meta}")
-        (count,) = self._call(lambda connection: connection.execute(query).fetchone()) or (0,)
-        return int(count)
+        return int(self._run("SELECT count FROM {meta}").fetchall()[0][0])
 
     def drop(self) -> None:
-        """Drop the tables, if they were created."""
-
         def dropped(connection: Session) -> None:
             if self._exists(connection):
                 connection.execute(self._sql("DROP TABLE {keys}, {aliases}, {meta}"))
@@ -358,21 +333,11 @@ class PostgresStore:
     # ---- rows ---------------------------------------------------------------------------------
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write rows in one transaction; equal keys are replaced."""
-        self._call(lambda connection: self._write(connection, rows))
-
-    def _write(self, connection: Session, rows: Sequence[Row]) -> None:
         columns = "id, key, value, vector, ngrams, folded"
         changes = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[1:])
-        # In one order, so that of two writers none waits for the other. RETURNING tells those that
-        # are new.
-        insert = (
-            f"INSERT INTO {{keys}} AS held ({columns}) SELECT {columns} FROM pg_temp.written"  # noqa: S608
-            f" ORDER BY id ON CONFLICT (id) DO UPDATE SET {changes}, replaced = true"
-            f" RETURNING NOT held.replaced"
-        )
-        with connection.cursor() as cursor:
-            cursor.execute(
+
+        def written(connection: Session) -> None:
+            cursor = connection.execute(
                 self._sql(
                     "CREATE TEMPORARY TABLE written (LIKE {keys} INCLUDING DEFAULTS) ON COMMIT DROP"
                 )
@@ -382,8 +347,18 @@ class PostgresStore:
             ) as copy:
                 for block in _binary(rows):
                     copy.write(block)
-            cursor.execute(self._sql(insert))
+            # In one order, so that of two writers none waits for the other. RETURNING tells those
+            # that are new.
+            cursor.execute(
+                self._sql(
+                    f"INSERT INTO {{keys}} AS held ({columns}) SELECT {columns} FROM"  # noqa: S608
+                    f" pg_temp.written ORDER BY id ON CONFLICT (id) DO UPDATE SET {changes},"
+                    f" replaced = true RETURNING NOT held.replaced"
+                )
+            )
             self._add(cursor, sum(is_new for (is_new,) in cursor))
+
+        self._call(written)
 
     def _add(self, cursor: Cursor[tuple[Any, ...]], change: int) -> None:
         """Count keys, as the last thing of a transaction: no other can count until it ends."""
@@ -396,24 +371,26 @@ class PostgresStore:
         Only the owner of the table does. Keys that are written later are added to them, which
         takes longer for each.
         """
-        self._call(self._settle)
 
-    def _settle(self, connection: Session) -> None:
-        if not self._wants_indexes(connection):
-            return
-        self._lock_table(connection)  # so that of two clients one builds them
-        if not self._wants_indexes(connection):
-            return
-        connection.execute(
-            "SELECT set_config('maintenance_work_mem', greatest(%s::bigint,"
-            " pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true)",
-            [_MEMORY],
-        )
-        connection.execute(
-            self._sql("CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)")
-        )
-        connection.execute(self._sql("CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)"))
-        connection.execute(self._sql("ANALYZE {keys}"))
+        def settled(connection: Session) -> None:
+            if not self._wants_indexes(connection):
+                return
+            self._lock_table(connection)  # so that of two clients one builds them
+            if not self._wants_indexes(connection):
+                return
+            connection.execute(
+                "SELECT set_config('maintenance_work_mem', greatest(%s::bigint,"
+                " pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true)",
+                [_MEMORY],
+            )
+            for statement in (
+                "CREATE INDEX ON {keys} USING hnsw (vector halfvec_cosine_ops)",
+                "CREATE INDEX ON {keys} USING hnsw (folded bit_jaccard_ops)",
+                "ANALYZE {keys}",
+            ):
+                connection.execute(self._sql(statement))
+
+        self._call(settled)
 
     def _wants_indexes(self, connection: Session) -> bool:
         query = (
@@ -427,34 +404,25 @@ class PostgresStore:
         rows = connection.execute(self._sql(query, few=UNINDEXED), [name, name]).fetchall()
         return bool(rows[0][0])
 
-    def _lock_table(self, connection: Session) -> None:
-        """Let one client at a time create tables or indexes."""
-        connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [".".join(self._address.table)]
-        )
-
     def remove(self, keys: Sequence[str]) -> int:
-        """Remove keys and their aliases, and return how many keys were there."""
         ids = [id_of(key) for key in keys]
 
         def removed(connection: Session) -> int:
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    self._sql(
-                        "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%s) ORDER BY id"
-                        " FOR UPDATE) DELETE FROM {keys} WHERE id IN (SELECT id FROM found)"
-                    ),
-                    [ids],
-                )
-                count = int(cursor.rowcount)
-                cursor.execute(self._sql("DELETE FROM {aliases} WHERE key_id = ANY(%s)"), [ids])
-                self._add(cursor, -count)
-                return count
+            cursor = connection.execute(
+                self._sql(
+                    "WITH found AS (SELECT id FROM {keys} WHERE id = ANY(%s) ORDER BY id"
+                    " FOR UPDATE) DELETE FROM {keys} WHERE id IN (SELECT id FROM found)"
+                ),
+                [ids],
+            )
+            count = int(cursor.rowcount)
+            cursor.execute(self._sql("DELETE FROM {aliases} WHERE key_id = ANY(%s)"), [ids])
+            self._add(cursor, -count)
+            return count
 
         return self._call(removed)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        """Return the values of the texts that are keys, and the keys of those that are aliases."""
         texts, taught = ({id_of(text): text for text in some} for some in (keys, words))
         values, aliases = self._read(
             (self._sql("SELECT id, value FROM {keys} WHERE id = ANY(%s)"), [list(texts)]),
@@ -462,18 +430,7 @@ class PostgresStore:
         )
         return Known({texts[i]: v for i, v in values}, {taught[i]: key for i, key in aliases})
 
-    def _read(self, *queries: tuple[Composed, list[Any]]) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each query, all of them by one round trip."""
-
-        def read(connection: Session) -> list[list[tuple[Any, ...]]]:
-            with connection.pipeline():
-                cursors = [connection.cursor(binary=True).execute(*query) for query in queries]
-                return [cursor.fetchall() for cursor in cursors]
-
-        return self._call(read)
-
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
-        """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None."""
         column = "vector" if vectors else "NULL"
         query = f"SELECT id, key, value, {column}, ngrams FROM {{keys}}"  # noqa: S608
         for page in self._paged(query, size):
@@ -495,10 +452,34 @@ class PostgresStore:
                 return
             after = [page[-1][0]]
 
+    # ---- aliases ------------------------------------------------------------------------------
+
+    def teach(self, aliases: Sequence[Alias]) -> None:
+        rows = sorted(
+            (id_of(a.words), *a, None if a.key is None else id_of(a.key))
+            for a in {a.words: a for a in aliases}.values()
+        )
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
+        self._run(
+            "INSERT INTO {aliases} (id, words, written, key, key_id)"
+            " SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])"
+            " ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,"
+            " key_id = excluded.key_id",
+            columns,
+        )
+
+    def forget(self, words: Sequence[str]) -> int:
+        ids = [id_of(text) for text in words]
+        return int(self._run("DELETE FROM {aliases} WHERE id = ANY(%s)", [ids]).rowcount)
+
+    def aliases(self) -> Iterator[Alias]:
+        for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
+            for _, *alias in page:
+                yield Alias(*alias)
+
     # ---- search -------------------------------------------------------------------------------
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
-        """Return the keys near each query, and those spelled like it, if they satisfy ``where``."""
         condition, values = _condition(where)
         queries = [
             query
@@ -512,7 +493,8 @@ class PostgresStore:
         if where:  # the index gives up before it has found those few that satisfy it
             wanted = [n for search in searches for n in (search.near, search.spelled)]
             few = [i for i, rows in enumerate(found) if len(rows) < wanted[i]]
-            again = self._exactly([queries[i] for i in few])
+            off = self._sql("SELECT set_config('enable_indexscan', 'off', true)"), list[Any]()
+            again = self._read(off, *(queries[i] for i in few))[1:] if few else []
             for i, rows in zip(few, again, strict=True):
                 found[i] = rows
         return [
@@ -520,28 +502,16 @@ class PostgresStore:
             for search, near, spelled in zip(searches, found[::2], found[1::2], strict=True)
         ]
 
-    def _exactly(
-        self, queries: Sequence[tuple[Composed, list[Any]]]
-    ) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each query, found by comparing with all keys."""
-        if not queries:
-            return []
-        off = self._sql("SELECT set_config('enable_indexscan', 'off', true)"), list[Any]()
-        return self._read(off, *queries)[1:]
-
-    def _near(
-        self, search: Search, condition: SQL, values: list[Any]
-    ) -> tuple[Composed, list[Any]]:
-        vector = None if search.vector is None else _written(search.vector)
+    def _near(self, search: Search, condition: SQL, values: list[Any]) -> Query:
+        vector = search.vector
+        text = None if vector is None else f"[{','.join(map(repr, vector.tolist()))}]"
         query = (
             "SELECT key, vector FROM {keys} WHERE vector IS NOT NULL"
             " AND %s::halfvec IS NOT NULL {condition} ORDER BY vector <=> %s::halfvec LIMIT {n}"
         )
-        return self._sql(query, condition=condition, n=search.near), [vector, *values, vector]
+        return self._sql(query, condition=condition, n=search.near), [text, *values, text]
 
-    def _spelled(
-        self, search: Search, condition: SQL, values: list[Any]
-    ) -> tuple[Composed, list[Any]]:
+    def _spelled(self, search: Search, condition: SQL, values: list[Any]) -> Query:
         folded = _folded(search.ngrams)
         bits = "".join(map(str, np.unpackbits(np.frombuffer(folded, np.uint8)))) if folded else None
         query = (
@@ -554,34 +524,14 @@ class PostgresStore:
         parts = {"condition": condition, "bits": _BITS, "most": most, "n": search.spelled * 3 // 2}
         return self._sql(query, **parts), [bits, *values, bits, bits]
 
-    # ---- aliases ------------------------------------------------------------------------------
 
-    def teach(self, aliases: Sequence[Alias]) -> None:
-        """Write aliases; those of equal words are replaced."""
-        rows = sorted(
-            (id_of(a.words), *a, None if a.key is None else id_of(a.key))
-            for a in {a.words: a for a in aliases}.values()
-        )
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 5
-        query = self._sql(
-            "INSERT INTO {aliases} (id, words, written, key, key_id)"
-            " SELECT * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::uuid[])"
-            " ON CONFLICT (id) DO UPDATE SET written = excluded.written, key = excluded.key,"
-            " key_id = excluded.key_id"
-        )
-        self._call(lambda connection: connection.execute(query, columns))
+_OF_OTHERS = "a table of this name holds something else; name another by table="
 
-    def forget(self, words: Sequence[str]) -> int:
-        """Remove the aliases with these words, and return how many were there."""
-        query = self._sql("DELETE FROM {aliases} WHERE id = ANY(%s)")
-        ids = [id_of(text) for text in words]
-        return self._call(lambda connection: int(connection.execute(query, [ids]).rowcount))
 
-    def aliases(self) -> Iterator[Alias]:
-        """Yield all aliases."""
-        for page in self._paged("SELECT id, words, written, key FROM {aliases}", _ALIASES):
-            for _, *alias in page:
-                yield Alias(*alias)
+def _is_idle(connection: Session) -> bool:
+    """Tell whether a connection is in no transaction and no pipeline, and open."""
+    state = connection.pgconn.transaction_status, connection.pgconn.pipeline_status
+    return bool(state == (TransactionStatus.IDLE, PipelineStatus.OFF))
 
 
 # ---- what is sent -----------------------------------------------------------------------------
@@ -589,10 +539,6 @@ class PostgresStore:
 
 def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _written(vector: NDArray[np.float32]) -> str:
-    return f"[{','.join(map(repr, vector.tolist()))}]"
 
 
 def _folded(ngrams: NDArray[np.int64]) -> bytes | None:
@@ -604,16 +550,18 @@ def _folded(ngrams: NDArray[np.int64]) -> bytes | None:
     return np.packbits(bits).tobytes()
 
 
-def _binary(rows: Iterable[Row]) -> Iterator[bytes]:
+def _binary(rows: Sequence[Row]) -> Iterator[bytes]:
     """Yield rows in the binary format of COPY."""
     yield b"PGCOPY\n\xff\r\n\0" + bytes(8)
     for row in rows:
-        folded = _folded(row.ngrams)
+        vector, folded = row.vector, _folded(row.ngrams)
         fields = (
             id_of(row.key).bytes,
             row.key.encode(),
             _dumped(row.value).encode(),
-            None if row.vector is None else _halfvec(row.vector),
+            None
+            if vector is None
+            else struct.pack("!HH", len(vector), 0) + vector.astype(">f2").tobytes(),
             row.ngrams.astype("<u2").tobytes(),
             None if folded is None else struct.pack("!i", _BITS) + folded,
         )
@@ -624,14 +572,8 @@ def _binary(rows: Iterable[Row]) -> Iterator[bytes]:
     yield struct.pack("!h", -1)
 
 
-def _halfvec(vector: NDArray[np.float32]) -> bytes:
-    return struct.pack("!HH", len(vector), 0) + vector.astype(">f2").tobytes()
-
-
 def _condition(where: Sequence[Condition]) -> tuple[SQL, list[Any]]:
     """Return conditions in SQL, each after AND, and their parameters."""
-    from psycopg.sql import SQL
-
     texts, values = list[str](), list[Any]()
     for one in where:
         field = "value::jsonb" + " -> %s::text" * len(one.field)
@@ -657,7 +599,7 @@ def _vector(halfvec: bytes | None) -> NDArray[np.float32] | None:
     return None if halfvec is None else np.frombuffer(halfvec, ">f2", offset=4).astype(np.float32)
 
 
-def _hits(rows: Iterable[tuple[Any, ...]]) -> list[Hit]:
+def _hits(rows: Sequence[Sequence[Any]]) -> list[Hit]:
     return [Hit(key, _vector(vector)) for key, vector in rows]
 
 
@@ -667,4 +609,4 @@ def _alike(rows: Sequence[tuple[Any, ...]], search: Search) -> list[Hit]:
     found = [(np.frombuffer(ngrams, "<u2").tolist(), row) for *row, ngrams in rows]
     cosines = [len(of_query.intersection(of_key)) / len(of_key) ** 0.5 for of_key, _ in found]
     best = sorted(range(len(found)), key=cosines.__getitem__, reverse=True)[: search.spelled]
-    return _hits(tuple(found[i][1]) for i in best if cosines[i])
+    return _hits([found[i][1] for i in best if cosines[i]])

@@ -1,4 +1,4 @@
-"""Keys in a collection of Qdrant, found by a dense and by a sparse vector (extra ``qdrant``).
+"""`QdrantStore`: keys in a collection of Qdrant, found by two vectors (extra ``qdrant``).
 
 The collection holds a point for each key, with its value as payload. The dense vector "meaning" is
 the key's own; the sparse vector "spelling" has ``1/sqrt(m)`` in each of its m n-grams, so that an
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import warnings
 from threading import RLock
@@ -19,18 +20,26 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import numpy as np
 
 from fuzzydict.errors import MissingExtraError, OptionError, StoreError, quoted
-from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, id_of
-from fuzzydict.stores.values import is_storable
-from fuzzydict.stores.where import satisfies
+from fuzzydict.stores.base import Alias, Hit, Hits, Known, Row, Store, id_of
+from fuzzydict.stores.values import is_storable, satisfies
+
+try:
+    from grpc import RpcError
+    from httpx import TimeoutException, TransportError
+    from qdrant_client import QdrantClient, models
+    from qdrant_client.http.exceptions import UnexpectedResponse
+except ImportError as error:
+    raise MissingExtraError(
+        "a store in Qdrant needs the package qdrant-client: pip install 'fuzzydict[qdrant]'"
+    ) from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from qdrant_client import QdrantClient, models
 
     from fuzzydict.stores.base import Search
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 _T = TypeVar("_T")
 
@@ -45,11 +54,88 @@ _LARGEST = 24 << 20  # bytes of rows in a request, of which a server takes 32 Mi
 _TOGETHER = 64  # requests of a batch: each answer may hold the vectors of some 65 keys
 _FEW = 1_000_000  # points that are counted one by one
 _NEIGHBOURS = 128  # kept while the graph is searched: more find more, and take longer
-_MOST_PARTS = 10_000  # shards, and replicas
 _FURTHER = 8  # times as many are asked for if too few of those found satisfy ``where``
 
+_FORM = "a store in Qdrant is named as qdrant://host:6334/collection, with options after '?'"
+_FLAG, _NUMBER = ("[01]", "0 or 1"), ("[1-9][0-9]{0,3}|10000", "a number from 1 to 10000")
+#: The options of an address: what each is like, and how that is told.
+_OPTIONS = {
+    "api_key": ("[!-~]+", "letters, digits and signs of ASCII, without blanks"),
+    "https": _FLAG,
+    "rest": _FLAG,
+    "shards": _NUMBER,
+    "replicas": _NUMBER,
+    "on_disk": _FLAG,
+}
 
-class QdrantStore:
+
+class Address(NamedTuple):
+    """What a URL of a collection says."""
+
+    host: str
+    port: int
+    collection: str
+    api_key: str | None
+    https: bool
+    rest: bool
+    shards: int
+    replicas: int
+    on_disk: bool
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        """Return what a URL says.
+
+        Raises:
+            OptionError: it is not valid; the message has no api_key.
+        """
+        try:
+            parts, port = urlsplit(url), urlsplit(url).port
+        except ValueError:
+            raise OptionError(_FORM) from None  # which may tell a password
+        collection = unquote(parts.path.removeprefix("/"))
+        if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
+            raise OptionError(_FORM)
+        if not collection or "/" in collection or collection in {".", ".."}:
+            raise OptionError(f"{_FORM}; there is no collection {quoted(collection)}")
+        options = dict[str, str]()
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            if name not in _OPTIONS or name in options:
+                raise OptionError(f"{_FORM}: {', '.join(_OPTIONS)}, each once; not {quoted(name)}")
+            form, told = _OPTIONS[name]
+            if not re.fullmatch(form, value):
+                got = "" if name == "api_key" else f", not {quoted(value)}"
+                raise OptionError(f"{name} must be {told}{got}")
+            options[name] = value
+        return cls(
+            f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname,
+            port or _GRPC_PORT,
+            collection,
+            options.get("api_key"),
+            https=options.get("https", str(int("api_key" in options))) == "1",
+            rest=options.get("rest", str(int(port == _REST_PORT))) == "1",
+            shards=int(options.get("shards", 1)),
+            replicas=int(options.get("replicas", 1)),
+            on_disk=options.get("on_disk") == "1",
+        )
+
+    def connect(self) -> QdrantClient:
+        """Return a client, which connects when it is first asked."""
+        with warnings.catch_warnings():  # of an api_key over a plain connection: https=0 says so
+            warnings.simplefilter("ignore")
+            return QdrantClient(
+                host=self.host,
+                port=self.port if self.rest else _REST_PORT,
+                grpc_port=self.port,
+                prefer_grpc=not self.rest,
+                api_key=self.api_key,
+                https=self.https,
+                timeout=_TIMEOUT,
+                check_compatibility=False,
+            )
+
+
+class QdrantStore(Store):
     """A `Store` in a collection of Qdrant.
 
     A vector keeps 16 bits a number. A write is one request, which a collection of one shard takes
@@ -63,69 +149,54 @@ class QdrantStore:
     nodes by ``shards``, two or more on each, or leave most of it on disk by ``on_disk``.
 
     Args:
-        client: a connection, or the client's local mode. It stays open on `close`.
-        collection: the name of the collection.
-        shards: how many parts a new collection has, which several nodes search at once.
-        replicas: on how many nodes each part is. A write waits for all of them.
-        on_disk: keep vectors and values of a new collection on disk, and in memory only vectors of
-            one byte a number, which find the candidates whose vectors are read.
+        url: ``qdrant://host:6334/collection``. The port is that of gRPC; with port 6333, or
+            ``rest=1``, the server is asked by REST. Options follow a question mark: ``api_key``;
+            ``https=1``, the default with an api_key (``https=0`` sends it over a plain connection);
+            and for a collection that is created ``shards``, which several nodes search at once,
+            ``replicas``, on how many nodes each of them is and is written, and ``on_disk=1``, to
+            keep in memory only vectors of one byte a number, which find the candidates.
+        client: what is asked in place of a client of the address; it stays open on `close`.
 
-    Attributes:
-        place: the address of the server and the collection.
-
-    >>> store = QdrantStore.open("qdrant://localhost:6334/words?shards=4")  # doctest: +SKIP
-    >>> store.place  # doctest: +SKIP
-    'qdrant://localhost:6334/words'
+    Raises:
+        OptionError: the URL is not of this form.
     """
 
-    def __init__(
-        self,
-        client: QdrantClient,
-        collection: str,
-        *,
-        shards: int = 1,
-        replicas: int = 1,
-        on_disk: bool = False,
-    ) -> None:
-        self.place = f"qdrant:{collection}"
-        self._client: QdrantClient | None = client
-        self._connect: Callable[[], QdrantClient] = lambda: client
-        self._is_given = True
+    def __init__(self, url: str, client: QdrantClient | None = None) -> None:
+        self._address = Address.of(url)
+        self._collection = self._address.collection
+        self.place = f"qdrant://{self._address.host}:{self._address.port}/{self._collection}"
+        self._given = self._client = client
         self._lock = RLock()
-        self._collection = collection
-        self._shards, self._replicas, self._on_disk = shards, replicas, on_disk
 
-    @classmethod
-    def open(cls, url: str) -> Self:
-        """Return the store at ``qdrant://host:6334/collection``; its first call connects.
+    # ---- the connection ----------------------------------------------------------------------
 
-        The port is that of gRPC, 6334 unless it is given. With port 6333, or ``rest=1``, the server
-        is asked by REST. Options follow a question mark: ``api_key``; ``https=1``, the default with
-        an api_key (``https=0`` sends it over a plain connection); and ``shards``, ``replicas``,
-        ``on_disk=1`` for a collection that is created.
+    def _ask(self, call: Callable[[QdrantClient], _T]) -> _T:
+        """Return what a call of the client returns; a connection that is lost is made again once.
 
-        Raises:
-            OptionError: if the URL is not of this form.
-            MissingExtraError: if qdrant-client is not installed.
+        Each call may be made twice: what it writes replaces what is there.
         """
-        address = _Address.of(url)
-        store = cls(
-            address.connect(),
-            address.collection,
-            shards=address.shards,
-            replicas=address.replicas,
-            on_disk=address.on_disk,
-        )
-        store.place, store._connect, store._is_given = address.place, address.connect, False
-        return store
+        with self._lock:
+            is_second = False
+            while True:
+                try:
+                    self._client = self._client or self._address.connect()
+                    return call(self._client)
+                except Exception as error:  # whatever the client, httpx and grpc raise
+                    is_lost, told = _told(error)
+                    if is_second or not is_lost:
+                        raise StoreError(f"{self.place} {told}") from error
+                is_second = True
+                self.close()
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.place!r})"
+    def close(self) -> None:
+        with self._lock:
+            if self._client is not None and self._given is None:
+                self._client.close()
+                self._client = None
 
     # ---- the collection ----------------------------------------------------------------------
 
     def meta(self) -> dict[str, Any] | None:
-        """Return what `create` or `set_meta` wrote last; None if nothing was created."""
         if not self._exists():
             return None
         found = self._ask(lambda client: client.retrieve(self._collection, [_META_ID]))
@@ -134,25 +205,13 @@ class QdrantStore:
         return meta
 
     def create(self, dimensions: int, meta: Mapping[str, Any]) -> None:
-        """Create a collection for vectors (E,), and write the meta; a store that exists stays."""
         if not self._exists():
-            settings = _settings(dimensions, self._shards, self._replicas, on_disk=self._on_disk)
+            settings = self._settings(dimensions)
             try:
                 self._ask(lambda client: client.create_collection(self._collection, **settings))
             except StoreError:
                 if not self._exists():  # nor did another client create it meanwhile
                     raise
-        self._check(dimensions)
-        if self.meta() is None:
-            self._ask(lambda client: _index_aliases(client, self._collection))
-            self.set_meta(meta)
-
-    def _exists(self) -> bool:
-        exists: bool = self._ask(lambda client: client.collection_exists(self._collection))
-        return exists
-
-    def _check(self, dimensions: int) -> None:
-        """Raise StoreError unless the collection is one for keys with vectors (E,)."""
         found = self._ask(lambda client: client.get_collection(self._collection)).config.params
         dense, sparse = found.vectors, found.sparse_vectors
         size = getattr(dense.get(_MEANING), "size", None) if isinstance(dense, dict) else None
@@ -160,26 +219,57 @@ class QdrantStore:
             raise StoreError(f"{self.place} holds no keys of fuzzydict; choose another collection")
         if size != dimensions:
             raise StoreError(f"{self.place} holds vectors of {size} numbers, not of {dimensions}")
+        if self.meta() is None:
+            self._ask(self._index_aliases)
+            self.set_meta(meta)
+
+    def _exists(self) -> bool:
+        return bool(self._ask(lambda client: client.collection_exists(self._collection)))
+
+    def _settings(self, dimensions: int) -> dict[str, Any]:
+        """Return the arguments that create a collection."""
+        _, _, _, _, _, _, shards, replicas, on_disk = self._address
+        in_memory = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        dense = models.VectorParams(
+            size=dimensions,
+            distance=models.Distance.COSINE,
+            datatype=models.Datatype.FLOAT16,
+            hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
+            on_disk=on_disk,
+            quantization_config=models.ScalarQuantization(scalar=in_memory) if on_disk else None,
+        )
+        sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
+        return {
+            "vectors_config": {_MEANING: dense},
+            "sparse_vectors_config": {_SPELLING: sparse},
+            "shard_number": shards,
+            "replication_factor": replicas,
+            "write_consistency_factor": replicas,
+            "on_disk_payload": True,
+        }
+
+    def _index_aliases(self, client: QdrantClient) -> None:
+        """Let the server find aliases without reading all points."""
+        with warnings.catch_warnings():  # local mode has no indexes, and warns
+            warnings.simplefilter("ignore")
+            for field in (_KIND, _OF):
+                kind = models.PayloadSchemaType.KEYWORD
+                client.create_payload_index(self._collection, field, kind)
 
     def set_meta(self, meta: Mapping[str, Any]) -> None:
-        """Replace the meta: an object of JSON, of some megabytes."""
-        from qdrant_client import models
-
         payload = {_KIND: _META, "json": json.dumps(meta)}
         self._upsert([models.PointStruct(id=_META_ID, vector={}, payload=payload)])
 
     def drop(self) -> None:
-        """Remove the collection."""
         self._ask(lambda client: client.delete_collection(self._collection))
 
     def count(self) -> int:
         """Return the number of keys; of more than a million, about."""
 
         def counted(*, exact: bool) -> int:
+            keys = _of_kind(None)
             count = self._ask(
-                lambda client: client.count(
-                    self._collection, count_filter=_of_kind(None), exact=exact
-                )
+                lambda client: client.count(self._collection, count_filter=keys, exact=exact)
             )
             return int(count.count)
 
@@ -189,26 +279,20 @@ class QdrantStore:
     # ---- keys --------------------------------------------------------------------------------
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write rows, at most a few thousand with different keys; equal keys are replaced.
-
-        They are one request if they have at most 24 MB.
-        """
+        """Write rows, in one request if they have at most 24 MB; equal keys are replaced."""
         shapes = {row.vector.shape for row in rows if row.vector is not None}
         if len(shapes) > 1:  # or else some shards might take their rows
             raise StoreError(f"{self.place}: expected vectors of one length, got {shapes}")
-        part: list[Row] = []
-        size = 0
+        part, size = list[models.PointStruct](), 0
         for row in rows:
             if size and size + _bytes(row) > _LARGEST:
-                self._upsert([_point(row) for row in part])
+                self._upsert(part)
                 part, size = [], 0
-            part.append(row)
+            part.append(_point(row))
             size += _bytes(row)
-        self._upsert([_point(row) for row in part])
+        self._upsert(part)
 
     def _upsert(self, points: list[models.PointStruct]) -> None:
-        from qdrant_client import models
-
         # Two that write the same keys at once leave all replicas alike.
         order = models.WriteOrdering.MEDIUM
         if points:
@@ -220,13 +304,10 @@ class QdrantStore:
         """Do nothing: the server builds its index by itself."""
 
     def remove(self, keys: Sequence[str]) -> int:
-        """Remove keys and their aliases, and return how many keys were there."""
         return self._delete(list(_ids_of_keys(keys)))
 
     def _delete(self, ids: list[str]) -> int:
         """Delete points, and the aliases of those that are keys; return how many were there."""
-        from qdrant_client import models
-
         if not ids:
             return 0
         found = self._ask(lambda client: client.retrieve(self._collection, ids, with_payload=False))
@@ -243,11 +324,9 @@ class QdrantStore:
         return len(found)
 
     def rows(self, keys: Sequence[str], words: Sequence[str] = ()) -> Known:
-        """Return the values of the texts that are keys, and what the texts of `Alias` stand for."""
         texts = _ids_of_keys(keys)
         taught = {_alias_id(each): each for each in words}
-        known = Known({}, {})
-        ids = [*texts, *taught]
+        known, ids = Known({}, {}), [*texts, *taught]
         if not ids:
             return known
         for point in self._ask(lambda client: client.retrieve(self._collection, ids)):
@@ -259,7 +338,6 @@ class QdrantStore:
         return known
 
     def pages(self, size: int, *, vectors: bool = False) -> Iterator[list[Row]]:
-        """Yield all rows in the order of `id_of`, some at a time; without vectors, all are None."""
         names = [_MEANING, _SPELLING] if vectors else [_SPELLING]
         for points in self._scrolled(_of_kind(None), size, names):
             yield [_row(point) for point in points]
@@ -268,25 +346,37 @@ class QdrantStore:
         self, these: models.Filter, size: int, vectors: list[str] | bool
     ) -> Iterator[list[models.Record]]:
         """Yield all points that satisfy a filter, in the order of their ids."""
-        start: Any = None
+        options: dict[str, Any] = {"limit": size, "offset": None, "with_vectors": vectors}
         while True:
-            points, start = self._scroll(these, size, start, vectors)
+            points, options["offset"] = self._ask(
+                lambda client: client.scroll(self._collection, these, **options)
+            )
             if points:
                 yield points
-            if start is None:
+            if options["offset"] is None:
                 return
 
-    def _scroll(
-        self, these: models.Filter, size: int, start: Any, vectors: list[str] | bool
-    ) -> tuple[list[models.Record], Any]:
-        points, further = self._ask(
-            lambda client: client.scroll(
-                self._collection, these, limit=size, offset=start, with_vectors=vectors
-            )
-        )
-        return points, further
+    # ---- aliases -----------------------------------------------------------------------------
 
-    # ---- searching ---------------------------------------------------------------------------
+    def teach(self, aliases: Sequence[Alias]) -> None:
+        points = []
+        for alias in aliases:
+            of = None if alias.key is None else str(id_of(alias.key))
+            payload = {_KIND: _ALIAS, _OF: of, **alias._asdict()}
+            point = models.PointStruct(id=_alias_id(alias.words), vector={}, payload=payload)
+            points.append(point)
+        self._upsert(points)
+
+    def forget(self, words: Sequence[str]) -> int:
+        return self._delete([_alias_id(each) for each in dict.fromkeys(words)])
+
+    def aliases(self) -> Iterator[Alias]:
+        for points in self._scrolled(_of_kind(_ALIAS), 1_000, vectors=False):
+            for point in points:
+                payload = point.payload or {}
+                yield Alias(payload["words"], payload["written"], payload["key"])
+
+    # ---- search ------------------------------------------------------------------------------
 
     def search(self, searches: Sequence[Search], where: Sequence[Condition] = ()) -> list[Hits]:
         """Return the keys near each query, and those spelled like it, if they satisfy ``where``.
@@ -312,82 +402,36 @@ class QdrantStore:
         self, wanted: list[_Wanted], where: Sequence[Condition], times: int
     ) -> list[_Wanted]:
         """Ask for ``times`` as many as are wanted; return those that found too few."""
+        parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
+        requests = [
+            models.QueryRequest(
+                query=one.query,
+                using=one.using,
+                limit=one.number * times,
+                filter=models.Filter(must=[*parts]) if parts else None,
+                with_payload=True if where else ["key"],
+                with_vector=[_MEANING],
+            )
+            for one in wanted
+        ]
+        answers = list[models.QueryResponse]()
+        for start in range(0, len(requests), _TOGETHER):
+            answers += self._batch(requests[start : start + _TOGETHER])
         few = []
-        these = _filter(where)
-        for start in range(0, len(wanted), _TOGETHER):
-            part = wanted[start : start + _TOGETHER]
-            answers = self._batch([one.request(these, times, values=bool(where)) for one in part])
-            for one, answer in zip(part, answers, strict=True):
-                hits = [
-                    _hit(point)
-                    for point in answer.points
-                    if point.score > 0 or one.using == _MEANING
-                    if not where or satisfies(_value(point.payload or {}), where)
-                ]
-                one.hits[:] = hits[: one.number]
-                if where and len(hits) < one.number and len(answer.points) == one.number * times:
-                    few.append(one)
+        for one, answer in zip(wanted, answers, strict=True):
+            hits = [
+                Hit((point.payload or {})["key"], _vector(point))
+                for point in answer.points
+                if point.score > 0 or one.using == _MEANING
+                if not where or satisfies(_value(point.payload or {}), where)
+            ]
+            one.hits[:] = hits[: one.number]
+            if where and len(hits) < one.number and len(answer.points) == one.number * times:
+                few.append(one)
         return few
 
     def _batch(self, requests: list[models.QueryRequest]) -> list[models.QueryResponse]:
         return self._ask(lambda client: client.query_batch_points(self._collection, requests))
-
-    # ---- aliases -----------------------------------------------------------------------------
-
-    def teach(self, aliases: Sequence[Alias]) -> None:
-        """Write aliases; those of equal words are replaced."""
-        from qdrant_client import models
-
-        self._upsert(
-            [
-                models.PointStruct(
-                    id=_alias_id(alias.words), vector={}, payload=_alias_payload(alias)
-                )
-                for alias in aliases
-            ]
-        )
-
-    def forget(self, words: Sequence[str]) -> int:
-        """Remove the aliases with these words, and return how many were there."""
-        return self._delete([_alias_id(each) for each in dict.fromkeys(words)])
-
-    def aliases(self) -> Iterator[Alias]:
-        """Yield all aliases."""
-        for points in self._scrolled(_of_kind(_ALIAS), 1_000, vectors=False):
-            for point in points:
-                payload = point.payload or {}
-                yield Alias(payload["words"], payload["written"], payload["key"])
-
-    # ---- the connection ----------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Close the connection, unless the client was given; a later call makes another."""
-        with self._lock:
-            if self._client and not self._is_given:
-                self._client.close()
-                self._client = None
-
-    def _ask(self, call: Callable[[QdrantClient], _T]) -> _T:
-        """Return what a call of the client returns; a connection that is lost is made again once.
-
-        Each call may be made twice: what it writes replaces what is there.
-        """
-        with self._lock:
-            try:
-                return call(self._connected())
-            except Exception as error:  # whatever the client, httpx and grpc raise
-                if not _is_lost(error):
-                    raise StoreError(f"{self.place} {_reason(error)}") from error
-            self.close()
-            try:
-                return call(self._connected())
-            except Exception as error:
-                raise StoreError(f"{self.place} {_reason(error)}") from error
-
-    def _connected(self) -> QdrantClient:
-        if self._client is None:
-            self._client = self._connect()
-        return self._client
 
 
 class _Wanted(NamedTuple):
@@ -397,21 +441,6 @@ class _Wanted(NamedTuple):
     using: str
     number: int
     hits: list[Hit]
-
-    def request(
-        self, these: models.Filter | None, times: int, *, values: bool
-    ) -> models.QueryRequest:
-        """Return the request for ``times`` as many keys, of those that satisfy a filter."""
-        from qdrant_client import models
-
-        return models.QueryRequest(
-            query=self.query,
-            using=self.using,
-            limit=self.number * times,
-            filter=these,
-            with_payload=True if values else ["key"],
-            with_vector=[_MEANING],
-        )
 
 
 # ---- points ------------------------------------------------------------------------------------
@@ -426,28 +455,38 @@ def _alias_id(words: str) -> str:
     return str(id_of(f"\0alias\0{words}"))
 
 
-def _alias_payload(alias: Alias) -> dict[str, Any]:
-    of = None if alias.key is None else str(id_of(alias.key))
-    return {_KIND: _ALIAS, _OF: of, **alias._asdict()}
-
-
 def _point(row: Row) -> models.PointStruct:
-    from qdrant_client import models
-
-    payload = {"key": row.key, "value": row.value}
-    if not _is_exact(row.value):
-        payload |= {"value": _with_floats(row.value), "json": json.dumps(row.value)}
     vectors: dict[str, Any] = {}
     if row.vector is not None:
         vectors[_MEANING] = row.vector.tolist()
     if len(row.ngrams):
         vectors[_SPELLING] = _sparse(row.ngrams)
-    return models.PointStruct(id=str(id_of(row.key)), vector=vectors, payload=payload)
+    return models.PointStruct(id=str(id_of(row.key)), vector=vectors, payload=_payload(row))
+
+
+def _payload(row: Row) -> dict[str, Any]:
+    """Return a key and its value; one that a server may change is there as JSON, too.
+
+    A server may change floats, and has 64 bits for integers: larger ones become floats.
+    """
+    text, changed = json.dumps(row.value), list[str]()
+
+    def as_float(digits: str) -> float:
+        changed.append(digits)
+        return min(max(float(digits), -sys.float_info.max), sys.float_info.max)
+
+    def as_integer(digits: str) -> float:
+        return int(digits) if -(1 << 63) <= int(digits) < 1 << 63 else as_float(digits)
+
+    value = json.loads(text, parse_float=as_float, parse_int=as_integer)
+    return {"key": row.key, "value": value} | ({"json": text} if changed else {})
+
+
+def _value(payload: Mapping[str, Any]) -> Any:
+    return json.loads(payload["json"]) if "json" in payload else payload.get("value")
 
 
 def _sparse(ngrams: NDArray[np.int64]) -> models.SparseVector:
-    from qdrant_client import models
-
     weight = 1 / math.sqrt(len(ngrams))
     return models.SparseVector(indices=ngrams.tolist(), values=[weight] * len(ngrams))
 
@@ -459,17 +498,10 @@ def _bytes(row: Row) -> int:
 
 
 def _row(point: models.Record) -> Row:
-    from qdrant_client import models
-
     payload = point.payload or {}
     spelling = point.vector.get(_SPELLING) if isinstance(point.vector, dict) else None
     indices = sorted(spelling.indices) if isinstance(spelling, models.SparseVector) else []
-    ngrams = np.array(indices, np.int64)
-    return Row(payload["key"], _value(payload), _vector(point), ngrams)
-
-
-def _hit(point: models.ScoredPoint) -> Hit:
-    return Hit((point.payload or {})["key"], _vector(point))
+    return Row(payload["key"], _value(payload), _vector(point), np.array(indices, np.int64))
 
 
 def _vector(point: models.Record | models.ScoredPoint) -> NDArray[np.float32] | None:
@@ -478,45 +510,11 @@ def _vector(point: models.Record | models.ScoredPoint) -> NDArray[np.float32] | 
     return None if found is None else np.array(found, np.float32)
 
 
-def _value(payload: Mapping[str, Any]) -> Any:
-    return json.loads(payload["json"]) if "json" in payload else payload.get("value")
-
-
-def _is_exact(value: Any) -> bool:
-    """Whether a value comes back as it is: a server may change floats, and has 64 bits for ints."""
-    if isinstance(value, dict):
-        return all(map(_is_exact, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_exact, value))
-    if isinstance(value, int):
-        return -(1 << 63) <= value < 1 << 63
-    return not isinstance(value, float)
-
-
-def _with_floats(value: Any) -> Any:
-    """Return a value with floats for the integers of more than 64 bits."""
-    if isinstance(value, dict):
-        return {name: _with_floats(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_with_floats(one) for one in value]
-    return value if isinstance(value, float) or _is_exact(value) else _float(value)
-
-
-def _float(number: float) -> float:
-    """Return the float nearest to a number, the largest one if it is larger."""
-    try:
-        return float(number)
-    except OverflowError:
-        return sys.float_info.max if number > 0 else -sys.float_info.max
-
-
 # ---- filters -----------------------------------------------------------------------------------
 
 
 def _of_kind(kind: str | None) -> models.Filter:
     """Return the filter for points of a kind; None for keys."""
-    from qdrant_client import models
-
     if kind is None:
         none = models.PayloadField(key=_KIND)
         return models.Filter(must=[models.IsEmptyCondition(is_empty=none)])
@@ -524,18 +522,11 @@ def _of_kind(kind: str | None) -> models.Filter:
     return models.Filter(must=[models.FieldCondition(key=_KIND, match=match)])
 
 
-def _filter(where: Sequence[Condition]) -> models.Filter | None:
-    """Return a filter that all points pass that satisfy the conditions, and few others do."""
-    from qdrant_client import models
-
-    parts = [_condition(each) for each in where if not any('"' in name for name in each.field)]
-    return models.Filter(must=[*parts]) if parts else None
-
-
 def _condition(condition: Condition) -> models.Filter:
-    """Return the filter for one condition; it takes a list that has such an item, too."""
-    from qdrant_client import models
+    """Return the filter for one condition; it may pass some values that do not satisfy it.
 
+    It takes a list that has such an item, too, and for bounds of a range those themselves.
+    """
     path = ".".join(f'"{name}"' for name in ("value", *condition.field))
     either: list[Any] = []
     for scalar in condition.one_of:
@@ -545,216 +536,44 @@ def _condition(condition: Condition) -> models.Filter:
             match = models.MatchValue(value=scalar)
             either.append(models.FieldCondition(key=path, match=match))
         elif not isinstance(scalar, str):
-            range_ = models.Range(gte=_below(scalar), lte=_above(scalar))
-            either.append(models.FieldCondition(key=path, range=range_))
+            either.append(models.FieldCondition(key=path, range=_range([scalar], [scalar])))
     if texts := [scalar for scalar in condition.one_of if isinstance(scalar, str)]:
         either.append(models.FieldCondition(key=path, match=models.MatchAny(any=texts)))
     if not condition.one_of:
-        either.append(models.FieldCondition(key=path, range=_range(condition)))
+        gt, gte, lt, lte = condition[2:]
+        either.append(models.FieldCondition(key=path, range=_range([gt, gte], [lt, lte])))
     return models.Filter(should=either)
 
 
-def _range(condition: Condition) -> models.Range:
-    from qdrant_client import models
-
-    gt, gte, lt, lte = condition[2:]
-    return models.Range(
-        gt=gt if gt is not None and _is_small(gt) else None,
-        gte=max((_below(each) for each in (gt, gte) if each is not None), default=None),
-        lt=lt if lt is not None and _is_small(lt) else None,
-        lte=min((_above(each) for each in (lt, lte) if each is not None), default=None),
-    )
+def _range(least: Sequence[float | None], most: Sequence[float | None]) -> models.Range:
+    """Return a range that holds all that a server may make of the numbers in another."""
+    largest = sys.float_info.max
+    low, high = ([float(one) for one in some if one is not None] for some in (least, most))
+    below = [max(one - abs(one) * 1e-15 - 1e-300, -largest) for one in low]
+    above = [min(one + abs(one) * 1e-15 + 1e-300, largest) for one in high]
+    return models.Range(gte=max(below, default=None), lte=min(above, default=None))
 
 
-def _is_small(number: float) -> bool:
-    """Whether a number is an integer that floats, and texts of floats, hold exactly."""
-    return abs(number) < 1 << 53 and number == int(number)
+# ---- errors ------------------------------------------------------------------------------------
 
 
-def _below(number: float) -> float:
-    """Return a bound below all that a server may make of a number."""
-    return -_above(-number)
-
-
-def _above(number: float) -> float:
-    if _is_small(number):
-        return float(number)
-    nearest = _float(number)
-    return min(nearest + abs(nearest) * 1e-15 + 1e-300, sys.float_info.max)
-
-
-# ---- addresses and errors ----------------------------------------------------------------------
-
-
-class _Address(NamedTuple):
-    """What a URL says."""
-
-    host: str
-    port: int
-    collection: str
-    api_key: str | None = None
-    https: bool = False
-    rest: bool = False
-    shards: int = 1
-    replicas: int = 1
-    on_disk: bool = False
-
-    @property
-    def place(self) -> str:
-        return f"qdrant://{self.host}:{self.port}/{self.collection}"
-
-    @classmethod
-    def of(cls, url: str) -> Self:
-        """Return the parts of a URL; raise OptionError, whose message shows no api_key."""
-        try:
-            parts, port = urlsplit(url), urlsplit(url).port
-        except ValueError:
-            raise OptionError(_FORM) from None  # which may tell a password
-        collection = unquote(parts.path.removeprefix("/"))
-        if parts.scheme != "qdrant" or not parts.hostname or "@" in parts.netloc:
-            raise OptionError(_FORM)
-        if not collection or "/" in collection or collection in {".", ".."}:
-            raise OptionError(f"{_FORM}; there is no collection {quoted(collection)}")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        options = _options(parts.query)
-        api_key = options.get("api_key")
-        return cls(
-            host,
-            port or _GRPC_PORT,
-            collection,
-            api_key,
-            https=_flag(options, "https", api_key is not None),
-            rest=_flag(options, "rest", port == _REST_PORT),
-            shards=_number(options, "shards"),
-            replicas=_number(options, "replicas"),
-            on_disk=_flag(options, "on_disk", default=False),
-        )
-
-    def connect(self) -> QdrantClient:
-        """Return a client, which connects when it is first asked."""
-        try:
-            from qdrant_client import QdrantClient
-        except ImportError as error:
-            raise MissingExtraError(
-                "a store in Qdrant needs the package qdrant-client: pip install 'fuzzydict[qdrant]'"
-            ) from error
-        with warnings.catch_warnings():  # of an api_key over a plain connection: https=0 says so
-            warnings.simplefilter("ignore")
-            return QdrantClient(
-                host=self.host,
-                port=self.port if self.rest else _REST_PORT,
-                grpc_port=self.port,
-                prefer_grpc=not self.rest,
-                api_key=self.api_key,
-                https=self.https,
-                timeout=_TIMEOUT,
-                check_compatibility=False,
-            )
-
-
-_FORM = "a store in Qdrant is named as qdrant://host:6334/collection, with options after '?'"
-_NAMES = ("api_key", "https", "rest", "shards", "replicas", "on_disk")
-
-
-def _options(query: str) -> dict[str, str]:
-    """Return the options of a URL, each of which is there at most once."""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    for name, _ in pairs:
-        if name not in _NAMES:
-            raise OptionError(f"{_FORM}: {', '.join(_NAMES)}; not {quoted(name)}")
-    options = dict(pairs)
-    if len(options) < len(pairs):
-        raise OptionError(f"{_FORM}, each once")
-    api_key = options.get("api_key", "-")
-    if not api_key or not all("!" <= letter <= "~" for letter in api_key):
-        raise OptionError("api_key must be letters, digits and signs of ASCII, without blanks")
-    return options
-
-
-def _flag(options: Mapping[str, str], name: str, default: bool) -> bool:
-    value = options.get(name, str(int(default)))
-    if value not in {"0", "1"}:
-        raise OptionError(f"{name} must be 0 or 1, not {quoted(value)}")
-    return value == "1"
-
-
-def _number(options: Mapping[str, str], name: str) -> int:
-    value = options.get(name, "1")
-    if not value.isascii() or not value.isdigit() or not 1 <= int(value) <= _MOST_PARTS:
-        raise OptionError(f"{name} must be a number from 1 to {_MOST_PARTS}, not {quoted(value)}")
-    return int(value)
-
-
-def _settings(dimensions: int, shards: int, replicas: int, *, on_disk: bool) -> dict[str, Any]:
-    """Return the arguments that create a collection."""
-    from qdrant_client import models
-
-    in_memory = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-    dense = models.VectorParams(
-        size=dimensions,
-        distance=models.Distance.COSINE,
-        datatype=models.Datatype.FLOAT16,
-        hnsw_config=models.HnswConfigDiff(ef_construct=_NEIGHBOURS),
-        on_disk=on_disk,
-        quantization_config=models.ScalarQuantization(scalar=in_memory) if on_disk else None,
-    )
-    sparse = models.SparseVectorParams(index=models.SparseIndexParams(on_disk=on_disk))
-    return {
-        "vectors_config": {_MEANING: dense},
-        "sparse_vectors_config": {_SPELLING: sparse},
-        "shard_number": shards,
-        "replication_factor": replicas,
-        "write_consistency_factor": replicas,
-        "on_disk_payload": True,
-    }
-
-
-def _index_aliases(client: QdrantClient, collection: str) -> None:
-    """Let a server find aliases without reading all points."""
-    from qdrant_client import models
-
-    with warnings.catch_warnings():  # local mode has no indexes, and warns
-        warnings.simplefilter("ignore")
-        for field in (_KIND, _OF):
-            client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD)
-
-
-def _is_lost(error: Exception) -> bool:
-    """Whether a connection was refused or broken, rather than a request."""
-    from httpx import TimeoutException, TransportError
-
+def _told(error: Exception) -> tuple[bool, str]:
+    """Return whether the connection is lost, and how a message goes on after the place."""
     source = getattr(error, "source", error)
-    if isinstance(source, TransportError):
-        return not isinstance(source, TimeoutException)
-    return _status(error)[0] == "UNAVAILABLE"
-
-
-def _reason(error: Exception) -> str:
-    """Return how a message about an error goes on after the place."""
-    from httpx import TimeoutException
-
-    status, text = _status(error)
-    if status in {"401", "403", "UNAUTHENTICATED", "PERMISSION_DENIED"}:
-        return f"refuses the api_key, or wants one: {text}"
-    if status == "DEADLINE_EXCEEDED" or isinstance(getattr(error, "source", 0), TimeoutException):
-        return f"did not answer within {_TIMEOUT} seconds"
-    if _is_lost(error):
-        return f"cannot be reached: {text}"
-    return f"refuses, or is no server of Qdrant: {text}"
-
-
-def _status(error: Exception) -> tuple[str, str]:
-    """Return the status that a server answered, if it did, and its text."""
-    from grpc import RpcError
-    from qdrant_client.http.exceptions import UnexpectedResponse
-
+    status, text = "", (str(source).splitlines() or [type(source).__name__])[0]
     if isinstance(error, UnexpectedResponse):
+        status = str(error.status_code)
         try:
             text = str(error.structured()["status"]["error"])
         except (ValueError, KeyError, TypeError):
             text = error.reason_phrase
-        return str(error.status_code), f"{text} (status {error.status_code})"
-    if isinstance(error, RpcError) and hasattr(error, "code"):
-        return error.code().name, str(error.details())
-    source = getattr(error, "source", error)
-    return "", (str(source).splitlines() or [type(source).__name__])[0]
+        text = f"{text} (status {status})"
+    elif isinstance(error, RpcError) and hasattr(error, "code"):
+        status, text = error.code().name, str(error.details())
+    if status in {"401", "403", "UNAUTHENTICATED", "PERMISSION_DENIED"}:
+        return False, f"refuses the api_key, or wants one: {text}"
+    if status == "DEADLINE_EXCEEDED" or isinstance(source, TimeoutException):
+        return False, f"did not answer within {_TIMEOUT} seconds"
+    if status == "UNAVAILABLE" or isinstance(source, TransportError):
+        return True, f"cannot be reached: {text}"
+    return False, f"refuses, or is no server of Qdrant: {text}"

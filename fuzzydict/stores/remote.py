@@ -34,8 +34,7 @@ from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.search.keys import compared_words
 from fuzzydict.stores.base import Alias, Known, Row
 from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
-from fuzzydict.stores.values import as_json, as_key, is_storable
-from fuzzydict.stores.where import conditions_of, satisfies
+from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
 
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
     from fuzzydict.search.lookup import Attended
     from fuzzydict.stores.base import Store
-    from fuzzydict.stores.where import Condition
+    from fuzzydict.stores.values import Condition
 
 
 T = TypeVar("T")
@@ -58,30 +57,17 @@ _FIXED = ("embedding", "projections", "index", "mode")
 
 
 class RemoteReader:
-    """What a block of queries is read by; it looks nothing up twice.
-
-    Attributes:
-        lookup: finds keys.
-        size: the number of keys.
-        stacked: always None: the values of all keys are not pooled.
-        known: the queries that are keys or aliases.
-        values: the values that were read, by key.
-    """
-
-    __slots__ = ("known", "lookup", "size", "stacked", "values")
+    """What a block of queries is read by; it looks nothing up twice."""
 
     def __init__(self, lookup: StoreLookup, known: Known) -> None:
-        self.lookup, self.size, self.known = lookup, lookup.count, known
-        self.values = dict(known.values)
-        self.stacked: StackedValues | None = None
+        self.lookup, self.size = lookup, lookup.count
+        self.known = known  # the queries that are keys or aliases
+        self.values = dict(known.values)  # that were read
+        self.stacked: StackedValues | None = None  # the values of all keys are not pooled
 
 
 class _GoneError(Exception):
-    """Keys that were found were removed before their values were read.
-
-    Attributes:
-        keys: these keys.
-    """
+    """Keys that were found were removed before their values were read."""
 
     def __init__(self, keys: set[str]) -> None:
         super().__init__(keys)
@@ -107,21 +93,19 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         ArgumentTypeError: a key is no text, or a value is not of JSON's types.
     """
 
-    _store: Store
-    _url: str | None
-    _where: Sequence[Condition]
-    _sample: KeySample | None
-    _count: int
-    _counted_at: float
-    _lookup: tuple[Any, int, StoreLookup] | None
-
     def __init__(self, store: Store, *, embedding: Any = None, url: str | None = None) -> None:
-        self.__dict__.update(_lock=RLock(), _store=store, _url=url, _where=())
-        self.__dict__.update(_sample=None, _count=0, _counted_at=-_FRESH, _lookup=None)
+        self._store, self._url, self._lock = store, url, RLock()
+        self._where: Sequence[Condition] = ()
+        self._sample: KeySample | None = None
+        self._count, self._counted_at = 0, -_FRESH
+        self._lookup: tuple[Any, int, StoreLookup] | None = None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            self.__dict__[name] = value
+            return
         if name in _FIXED:
             raise ReadOnlyError(
                 f"{name}: fixed once a RemoteDict is connected, got {quoted(value)}; connect again"
@@ -154,7 +138,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             meta = store.meta() or {}
         sample = KeySample.of_json(meta, meaning, store.place)
         require_same(meta.get("embedding", {}), meaning, "store")
-        self.__dict__.update(_sample=sample, _lookup=None)
+        self._sample, self._lookup = sample, None
         return self
 
     def close(self) -> None:
@@ -353,7 +337,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         sample = KeySample.drawn(self._store, meaning)
         self._store.set_meta(sample.as_json(meaning))
         with self._lock:
-            self.__dict__.update(_sample=sample, _lookup=None)
+            self._sample, self._lookup = sample, None
 
     # ---- what was taught ------------------------------------------------------------------------
 
@@ -407,17 +391,18 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         with self._lock:
             is_empty = self._sample is None or not self._sample.keys.count
             if is_empty or monotonic() - self._counted_at > _FRESH:
-                self.__dict__.update(_count=self._store.count(), _counted_at=monotonic())
+                self._count, self._counted_at = self._store.count(), monotonic()
                 if self._sample is not None and self._sample.is_outgrown(self._count):
                     self.open()  # another process has drawn another sample
             if self._sample is None:
                 self.open()
-            sample, scorer = cast("KeySample", self._sample), self.scorer
-            if self._lookup is None or self._lookup[:2] != (scorer, self._count):
-                meaning = self._current_meaning()
-                lookup = StoreLookup(self._store, meaning, sample, self._count, scorer, self._where)
-                self.__dict__["_lookup"] = (scorer, self._count, lookup)
-            return cast("tuple[Any, int, StoreLookup]", self._lookup)[2]
+            scorer, count = self.scorer, self._count
+            if self._lookup is not None and self._lookup[:2] == (scorer, count):
+                return self._lookup[2]
+            meaning, sample = self._current_meaning(), cast("KeySample", self._sample)
+            lookup = StoreLookup(self._store, meaning, sample, count, scorer, self._where)
+            self._lookup = scorer, count, lookup
+            return lookup
 
     def _read_as(self, query: Any, reader: RemoteReader) -> Any:
         if not isinstance(query, str) or query in reader.known.values or not plain(query):
@@ -469,7 +454,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Count the keys after a write, and draw another sample if they are many more or fewer."""
         with self._lock:
             count = self._store.count()
-            self.__dict__.update(_count=count, _counted_at=monotonic())
+            self._count, self._counted_at = count, monotonic()
             is_outgrown = self._sample is None or self._sample.is_outgrown(count)
         if is_outgrown:
             self.refresh()
@@ -603,11 +588,11 @@ def open_store(url: str) -> Store:
     if scheme in ("postgresql", "postgres"):
         from fuzzydict.stores.postgres import PostgresStore
 
-        return PostgresStore.open(url)
+        return PostgresStore(url)
     if scheme == "qdrant":
         from fuzzydict.stores.qdrant import QdrantStore
 
-        return QdrantStore.open(url)
+        return QdrantStore(url)
     got = url.partition(":")[0] if isinstance(url, str) else url  # without a password
     raise OptionError(
         f"url: expected postgresql://user@host/database?table=keys or "

@@ -1,25 +1,32 @@
 """`pool_shards`: pooling over files and dicts as over the one dict that has the items of all.
 
-Each shard is asked three times. It counts, for the statistics of all keys. It looks for the keys
-that are most worth a look, of which the best of all shards are judged in one place. And it pools
-its other keys by what is seen of them at a glance; such sums are merged.
+Each shard is asked three times. It tells what it is, for the statistics of all keys. It looks for
+the keys that are most worth a look, of which the best of all shards are judged in one place. And it
+pools its other keys by their nearness; such sums are merged.
 
     L queries, n slots of a shard, C candidates of each query, Ev numbers of a value
 """
 
 from __future__ import annotations
 
-import math
+import os
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial as with_arguments
 from functools import reduce
+from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fuzzydict._arrays import slices
+from fuzzydict.embedding.encoder import are_same
 from fuzzydict.embedding.projections import as_projections
-from fuzzydict.errors import OptionError, PoolingError, quoted
+from fuzzydict.errors import ArgumentTypeError, OptionError, PoolingError, quoted
+from fuzzydict.frames.workers import Matcher
+from fuzzydict.mapping import FuzzyDict, items_of
 from fuzzydict.nn.attention import Partial, finish, merge, partial
 from fuzzydict.options import as_cutoff, as_temperature
 from fuzzydict.results.answers import (
@@ -30,25 +37,24 @@ from fuzzydict.results.answers import (
     require_texts,
     taught_none,
 )
-from fuzzydict.results.pooling import as_output, joined_outputs, reached_by, shaped, warn_of_doubt
+from fuzzydict.results.pooling import (
+    StackedValues,
+    as_output,
+    joined_outputs,
+    reached_by,
+    shaped,
+    warn_of_doubt,
+)
 from fuzzydict.search.align import Found, align
 from fuzzydict.search.judge import Judged
 from fuzzydict.search.key_index import KeyIndex, exact_text
-from fuzzydict.search.keys import Keys, Statistics
+from fuzzydict.search.keys import USUAL, Keys, Statistics, usual_of
 from fuzzydict.search.lookup import Exact, left_by_equal
 from fuzzydict.search.retrieve import CANDIDATES, Glance, candidates, glance, largest
 from fuzzydict.search.score import JudgedScore, NamedScore, as_score
-from fuzzydict.stores.parts import (
-    Counted,
-    Described,
-    Part,
-    Shard,
-    described,
-    names_of,
-    opened,
-    require_same_options,
-)
-from fuzzydict.text.words import plain
+from fuzzydict.stores.lookup import stacked
+from fuzzydict.stores.remote import RemoteDict
+from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,8 +66,10 @@ if TYPE_CHECKING:
 #: What runs a function for each of several things, as the builtin ``map`` does.
 Map = Callable[[Callable[[Any], Any], list[Any]], Iterable[Any]]
 
+_ROWS = 8192  # of a store, read at a time
 _TOGETHER = 4096  # different queries that shards are asked at a time
 _SCORES, _QUERIES = 1 << 22, 128  # made at a time, in several arrays; and compared at a time
+_OPTIONS = ("scorer", "temperature", "score_cutoff")
 
 
 def pool_shards(
@@ -74,9 +82,10 @@ def pool_shards(
 ) -> Any:
     """Return `FuzzyDict.pool` of the one dict that has the items of all shards, in their order.
 
-    No process holds the keys of another: what each pools of its own is merged. The result is that
-    of the one dict but for rounding, less than 1e-4 of the range of the values. Each shard is asked
-    three times, and a store is read whole each time.
+    The best candidates of all shards are judged in one place; the other keys count by their
+    nearness, and each shard sums up its own. The result is that of the one dict but for rounding,
+    less than 1e-4 of the range of the values. Each shard is asked three times, and a store is read
+    whole each time. No process holds the keys of another.
 
     Args:
         queries: a text, or a list of texts.
@@ -107,165 +116,232 @@ def pool_shards(
     array([255.,   0.,   0.])
     """
     asked, score_cutoff = as_queries(queries), as_cutoff(score_cutoff)
-    pooling = _Pooling(opened(shards, embedding), map)
-    pooled = pooling.pooled(asked, score_cutoff)
+    opened = _opened(shards, embedding)
+    pooled = _pooled(asked, opened, map, score_cutoff) if asked else np.zeros(0)
     return pooled if isinstance(queries, list) else as_output(pooled[0])
+
+
+# ---- shards ------------------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """Some keys of a shard, and the values of the living; the place of the first among all keys."""
+
+    first: int
+    keys: Keys
+    values: StackedValues
+
+
+class _Shard(NamedTuple):
+    """What goes to other processes of a shard."""
+
+    source: Any  # a dict, one in a store, or the `Matcher` of a file, which a process opens once
+    place: str  # names it in messages
+    first: int = 0  # the place of its first key among those of all shards
+    slots: int = 0  # how many places it has
+
+    @property
+    def options(self) -> FuzzyDict[Any]:
+        """What has the embedding and the score."""
+        d: FuzzyDict[Any] = self.source.open() if isinstance(self.source, Matcher) else self.source
+        if isinstance(d, RemoteDict):
+            names = ("embedding", "projections", *_OPTIONS)
+            d = FuzzyDict(**{name: getattr(d, name) for name in names})
+        return d
+
+    @property
+    def meaning(self) -> Meaning:
+        """What keys and queries are compared by."""
+        return items_of(self.options).lookup.meaning
+
+    def parts(self) -> Iterator[_Part]:
+        """Yield its keys and values; of a store, some at a time."""
+        lookup, values, embedding = items_of(self.options)
+        if not isinstance(self.source, RemoteDict):
+            stacked_values = StackedValues(lookup.keys.living(), values, embedding)
+            yield _Part(self.first, lookup.keys, stacked_values)
+            return
+        table, size = lookup.meaning.table, lookup.meaning.of_keys(["size"]).shape[1]
+        rows, place = self.source.pages(vectors=True), self.first
+        while some := list(islice(rows, _ROWS)):
+            told = [row for row in some if plain(row.key)]
+            names = [row.key for row in told]
+            keys = Keys.of(table, names, stacked([row.vector for row in told], size))
+            yield _Part(place, keys, StackedValues(names, [row.value for row in told], embedding))
+            place += len(keys)
+
+    def known(self, texts: list[Any]) -> tuple[set[Any], dict[Any, Any]]:
+        """Return which of some texts are keys, and the key of each alias, None if it has none."""
+        asked = [text for text in texts if isinstance(text, str)]
+        if isinstance(self.source, RemoteDict):
+            found, words = self.source.known(texts), {text: same_text(text) for text in asked}
+            taught = {text: found.keys[same] for text, same in words.items() if same in found.keys}
+            return set(found.values), taught
+        d = self.options
+        keys = {text for text in texts if dict.__contains__(d, text)}
+        return keys, {text: d.aliases[text] for text in asked if text in d.aliases}
+
+
+def _opened(shards: Iterable[Any], embedding: Any) -> list[_Shard]:
+    if isinstance(shards, str | bytes | os.PathLike | FuzzyDict) or not isinstance(
+        shards, Iterable
+    ):
+        raise ArgumentTypeError(
+            f"shards: expected a list of files and dicts, got {type(shards).__name__} "
+            f"{quoted(shards)}"
+        )
+    found: list[_Shard] = []
+    for number, shard in enumerate(shards):
+        if isinstance(shard, str | os.PathLike):
+            matcher = Matcher(shard, embedding=embedding)
+            found.append(_Shard(matcher, matcher.path))
+        elif isinstance(shard, FuzzyDict | RemoteDict):
+            is_here = isinstance(shard, FuzzyDict)
+            found.append(_Shard(shard, f"shards[{number}]" if is_here else repr(shard)))
+        else:
+            raise ArgumentTypeError(
+                f"shards[{number}]: expected the path of a file, a FuzzyDict or a RemoteDict, got "
+                f"{type(shard).__name__} {quoted(shard)}"
+            )
+    if not found:
+        raise OptionError("shards: expected one or more, got none")
+    return found
 
 
 # ---- what is put together ----------------------------------------------------------------------
 
 
-class _Pooling:
-    """Pools over shards.
+class _Pooled(NamedTuple):
+    """What is pooled for a query."""
 
-    Args:
-        shards: one or more.
-        map: runs a function for each of several things.
-    """
+    value: NDArray[np.float64]  # (*shape)
+    score: float  # that of the best key; -inf if no key is reached
+    name: str | None  # the best key
+    none: float | None  # the probability that no key is right, if that is known
 
-    def __init__(self, shards: list[Shard], map: Map) -> None:  # noqa: A002
-        self._shards, self._map = shards, map
 
-    def _each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function returns for each shard."""
-        return self._done([(function, shard, *arguments) for shard in self._shards])
+def _pooled(
+    queries: list[Any], shards: list[_Shard], run: Map, score_cutoff: float | None
+) -> NDArray[np.float64]:
+    """Return the pooled values of queries, (L, *shape)."""
+    told: list[_Described] = _each(run, shards, _described, queries)
+    options = told[0].options
+    _require_same_options(shards, told)
+    _require_different_keys(run, shards, told)
+    texts, keys = _read(queries, told)
+    counted = reduce(_Counted.merged, (one.counted for one in told))
+    if not counted.keys or not all(map(plain, texts)):
+        with naming_the_place(queries):
+            wordless = next((text for text in texts if not plain(text)), texts[0])
+            _each(run, shards[:1], _nothing, wordless, counted.keys)
+    first = 0
+    for number, one in enumerate(told):
+        shards[number] = shards[number]._replace(first=first, slots=one.slots)
+        first += one.slots
+    different, found = list(dict.fromkeys(texts)), dict[str, _Pooled]()
+    for some in slices(len(different), _TOGETHER):
+        pooled = _of_block(different[some], shards, run, counted.statistics(), options)
+        found |= dict(zip(different[some], pooled, strict=True))
+    given = options["score_cutoff"] if score_cutoff is None else score_cutoff
+    cutoff = as_score(options["scorer"]).pool_cutoff if given is None else given
+    several = [found[text] for text in texts]
+    errors = [
+        no_match(query, str(one.name), one.score, cutoff)
+        for query, text, one in zip(queries, texts, several, strict=True)
+        if one.name is None or not (one.score >= cutoff or text in keys)
+    ]
+    if errors:
+        raise no_matches(errors, "leave them out")
+    warn_of_doubt(queries, [one.none for one in several], stacklevel=4)
+    return joined_outputs([one.value[None] for one in several])
 
-    def _of_one(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function returns for the first shard."""
-        return self._done([(function, self._shards[0], *arguments)])[0]
 
-    def _done(self, tasks: list[Any]) -> list[Any]:
-        done = list(self._map(_run, tasks))
-        if len(done) != len(tasks):
-            raise OptionError(
-                f"map: expected a result for each of {len(tasks)} things, in order, got {len(done)}"
-            )
-        return done
+def _each(run: Map, shards: list[_Shard], function: Callable[..., Any], *asked: Any) -> list[Any]:
+    """Return what a function returns for each shard."""
+    done = list(run(with_arguments(_of_one, function, asked), shards))
+    if len(done) != len(shards):
+        raise OptionError(
+            f"map: expected a result for each of {len(shards)} things, in order, got {len(done)}"
+        )
+    return done
 
-    def pooled(self, queries: list[Any], score_cutoff: float | None) -> NDArray[np.float64]:
-        """Return the pooled values of queries, (L, *shape)."""
-        if not queries:
-            return np.zeros(0)
-        told = self._each(described, queries)
-        require_same_options(self._shards, told)
-        self._require_different_keys(told)
-        texts, keys = _read(queries, told)
-        counted = reduce(Counted.merged, (one.counted for one in told))
-        if not counted.keys or not all(map(plain, texts)):
-            with naming_the_place(queries):
-                wordless = next((text for text in texts if not plain(text)), texts[0])
-                self._of_one(_nothing, wordless, counted.keys)
-        return self._of_texts(queries, texts, keys, told, counted, score_cutoff)
 
-    def _of_texts(
-        self,
-        queries: list[Any],
-        texts: list[str],
-        keys: set[Any],
-        told: list[Described],
-        counted: Counted,
-        score_cutoff: float | None,
-    ) -> NDArray[np.float64]:
-        """Return the pooled values of queries, which are read as texts; ``keys`` are keys."""
-        different, options = list(dict.fromkeys(texts)), told[0].options
-        firsts = np.cumsum([0, *(one.slots for one in told)]).tolist()
-        blocks = [
-            self._of_block(different[some], counted.statistics(), options, firsts)
-            for some in slices(len(different), _TOGETHER)
-        ]
-        best = [one for block in blocks for one in block.best]
-        none = [one for block in blocks for one in block.none]
-        names = [one for block in blocks for one in block.names]
-        places = {text: place for place, text in enumerate(different)}
-        rows = [places[text] for text in texts]
-        given = options["score_cutoff"] if score_cutoff is None else score_cutoff
-        cutoff = as_score(options["scorer"]).pool_cutoff if given is None else given
-        errors = [
-            no_match(query, str(names[row]), best[row], cutoff)
-            for query, text, row in zip(queries, texts, rows, strict=True)
-            if names[row] is None or not (best[row] >= cutoff or text in keys)
-        ]
-        if errors:
-            raise no_matches(errors, "leave them out")
-        warn_of_doubt(queries, [none[row] for row in rows], stacklevel=5)
-        return joined_outputs([block.outputs for block in blocks])[rows]
+def _of_one(function: Callable[..., Any], asked: tuple[Any, ...], shard: _Shard) -> Any:
+    return function(shard, *asked)
 
-    def _of_block(
-        self, texts: list[str], statistics: Statistics, options: dict[str, Any], firsts: list[int]
-    ) -> _Block:
-        """Return what is pooled for different texts."""
-        score, none = as_score(options["scorer"]), list[Any]([None] * len(texts))
-        given = as_temperature(options["temperature"])
-        temperature = score.temperature if given is None else given
-        vectors, projections = self._of_one(_encoded, texts, statistics)
-        asked = _Asked(texts, vectors, statistics, firsts, temperature)
-        names: list[str | None]
-        if isinstance(score, JudgedScore):
-            chosen = _Chosen.best([one for one in self._each(_chosen, asked) if one is not None])
-            said, places = self._of_one(_judged, asked, chosen), chosen.found.slots
-            (whole,) = self._sums(asked, _rest, said.odds.max(axis=1), places)
-            attention, best, none = _with_candidates(
-                whole, said, np.isposinf(chosen.odds), temperature
-            )
-            of_best = places[np.arange(len(texts)), said.tied().argmax(axis=1)]
-            names = [chosen.names[place] for place in of_best.tolist()]
-        else:
-            found = self._sums(asked, _named)
-            if not found:
-                return _Block(np.zeros(len(texts)), [-math.inf] * len(texts), none, none)
-            (whole,) = found
-            attention, best, names = whole.rest, whole.rest.max[:, 0].tolist(), whole.names
-        total = attention.sum  # 0 if no key is reached, of which an error tells
-        attention = attention._replace(sum=np.where(total == 0, 1, total))
-        outputs = shaped(finish(attention), whole.values.shape, projections)
-        return _Block(outputs, best, names, none)
 
-    def _sums(self, asked: _Asked, function: Callable[..., Any], *arguments: Any) -> list[_Sums]:
-        """Return what is pooled of all shards, in a list; an empty one if that is nothing."""
-        of_each = self._each(function, asked, *arguments)
-        return _merged([one for some in of_each for one in some], asked.temperature)
+def _of_block(
+    texts: list[str],
+    shards: list[_Shard],
+    run: Map,
+    statistics: Statistics,
+    options: dict[str, Any],
+) -> list[_Pooled]:
+    """Return what is pooled for different texts."""
+    score = as_score(options["scorer"])
+    given = as_temperature(options["temperature"])
+    temperature = score.temperature if given is None else given
+    ((vectors, projections),) = _each(run, shards[:1], _encoded, texts, statistics)
+    asked, none = _Asked(texts, vectors, statistics, temperature), list[Any]([None] * len(texts))
+    if isinstance(score, JudgedScore):
+        chosen = _Chosen.best(_each(run, shards, _chosen, asked))
+        (said,) = _each(run, shards[:1], _judged, asked, chosen)
+        top, places = said.odds.max(axis=1), chosen.found.slots
+        sums = _Sums.of_all(_each(run, shards, _rest, asked, top, places), asked)
+        attention, best, none = _with_candidates(sums, said, chosen, temperature)
+        of_best = places[np.arange(len(texts)), said.tied().argmax(axis=1)]
+        sums.names[:] = [chosen.names[place] for place in of_best.tolist()]
+    else:
+        sums = _Sums.of_all(_each(run, shards, _named, asked), asked)
+        attention, best = sums.rest, sums.rest.max[:, 0].tolist()
+    total = attention.sum  # 0 if no key is reached, of which an error tells
+    attention = attention._replace(sum=np.where(total == 0, 1, total))
+    shape = () if sums.kind is None else sums.kind.shape
+    outputs = shaped(finish(attention), shape, projections)
+    return list(map(_Pooled, outputs, best, sums.names, none))
 
-    def _require_different_keys(self, told: list[Described]) -> None:
-        """Raise OptionError if a key is in two shards: each value would count."""
-        digests = np.sort(np.concatenate([one.digests for one in told]))
-        repeated = np.unique(digests[1:][digests[1:] == digests[:-1]])
-        if not len(repeated):
-            return
-        names = self._each(names_of, repeated)
-        often = Counter(name for some in names for name in some)
-        name = next((name for name, times in often.items() if times > 1), None)
-        if name is None:
-            return  # two keys of one hash
-        places = [s.place for s, some in zip(self._shards, names, strict=True) if name in some]
+
+def _require_same_options(shards: list[_Shard], told: list[_Described]) -> None:
+    """Raise OptionError if two shards would score a key in two ways."""
+    for shard, one in zip(shards, told, strict=True):
+        for name, first in told[0].options.items():
+            other = one.options[name]
+            is_embedding = name == "embedding"
+            if not (are_same(first, other) if is_embedding else _are_equal(first, other)):
+                several = [quoted(d["name"] if is_embedding else d) for d in (first, other)]
+                raise OptionError(
+                    f"shards: {shards[0].place} and {shard.place} have different options "
+                    f"({name}: {several[0]} and {several[1]}); pool those that are alike"
+                )
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    if a is b or any(isinstance(one, str | float | None) for one in (a, b)):
+        return bool(a == b)
+    try:
+        return pickle.dumps(a) == pickle.dumps(b)
+    except Exception:  # a function that is at no top level
+        return False
+
+
+def _require_different_keys(run: Map, shards: list[_Shard], told: list[_Described]) -> None:
+    """Raise OptionError if a key is in two shards: each value would count."""
+    digests = np.sort(np.concatenate([one.digests for one in told]))
+    repeated = np.unique(digests[1:][digests[1:] == digests[:-1]])
+    if not len(repeated):
+        return
+    names = _each(run, shards, _names_of, repeated)
+    often = Counter(name for some in names for name in some)
+    name, times = often.most_common(1)[0]
+    if times > 1:  # or else two keys have one hash
+        places = [s.place for s, some in zip(shards, names, strict=True) if name in some]
         raise OptionError(
             f"shards: the key {quoted(name)} is in {' and in '.join(places)}; each key must be in "
             f"one shard, or its value would count twice"
         )
 
 
-def _run(task: tuple[Any, ...]) -> Any:
-    """Call a function of a shard."""
-    function, *arguments = task
-    return function(*arguments)
-
-
-class _Block(NamedTuple):
-    """What is pooled for L queries.
-
-    Attributes:
-        outputs: the pooled values, (L, *shape).
-        best: the score of the best key of each; -inf if no key is reached.
-        names: the best keys.
-        none: the probability that no key is right, if that is known.
-    """
-
-    outputs: NDArray[np.float64]
-    best: list[float]
-    names: list[str | None]
-    none: list[Any]
-
-
-def _read(queries: list[Any], told: list[Described]) -> tuple[list[str], set[Any]]:
+def _read(queries: list[Any], told: list[_Described]) -> tuple[list[str], set[Any]]:
     """Return the texts that queries are read as, and those of them that are keys.
 
     A query that is a key is read as itself. Of several shards that know an alias the last counts,
@@ -288,7 +364,7 @@ def _read(queries: list[Any], told: list[Described]) -> tuple[list[str], set[Any
     return texts, keys | {key for key in aliases.values() if key is not None}
 
 
-def _nothing(shard: Shard, text: str, count: int) -> None:
+def _nothing(shard: _Shard, text: str, count: int) -> None:
     """Raise the NoMatchError of a query without words, or of a dict without keys."""
     index = KeyIndex(shard.meaning)
     if count:
@@ -296,59 +372,123 @@ def _nothing(shard: Shard, text: str, count: int) -> None:
     Exact(index).nearest([text])
 
 
+# ---- what a shard tells of itself --------------------------------------------------------------
+
+
+class _Counted(NamedTuple):
+    """What some keys give to the statistics of all."""
+
+    keys: int  # how many there are
+    stems: Counter[str]  # how many words of them have each stem
+    ngrams: NDArray[np.int64]  # how many of them have each n-gram, (65536,)
+    hashes: NDArray[np.uint32]  # of those with the least, (m,), which are a sample of all
+    vectors: NDArray[np.float32]  # of these, (m, E)
+
+    def merged(self, other: _Counted) -> _Counted:
+        """Return what both count."""
+        if not self.keys or not other.keys:  # which has no vectors of any length
+            return self if self.keys else other
+        hashes = np.concatenate([self.hashes, other.hashes])
+        least = np.argsort(hashes, kind="stable")[:USUAL]
+        vectors = np.concatenate([self.vectors, other.vectors])[least]
+        stems, ngrams = self.stems + other.stems, self.ngrams + other.ngrams
+        return _Counted(self.keys + other.keys, stems, ngrams, hashes[least], vectors)
+
+    def statistics(self) -> Statistics:
+        """Return what a score needs to know."""
+        return Statistics(self.keys, dict(self.stems), self.ngrams, usual_of(self.vectors))
+
+
+class _Described(NamedTuple):
+    """What a shard is."""
+
+    options: dict[str, Any]  # by their names, as they are compared
+    slots: int  # how many keys it has, dead ones included
+    digests: NDArray[np.uint64]  # what tells its living keys from others
+    counted: _Counted
+    keys: set[Any]  # which of the queries are keys
+    aliases: dict[Any, Any]  # the keys of those that are aliases
+
+
+def _described(shard: _Shard, texts: list[Any]) -> _Described:
+    """Return what a shard is, which is asked some texts."""
+    options = {"embedding": shard.meaning.fingerprint()}
+    options |= {name: getattr(shard.options, name) for name in _OPTIONS}
+    slots, digests, counted = 0, [np.zeros(0, np.uint64)], list[_Counted]()
+    for _, keys, _ in shard.parts():
+        slots += len(keys)
+        digests.append(_digests(keys.living()))
+        count, stems, ngrams, _ = keys.statistics
+        sample = keys.sample(USUAL)
+        vectors = keys.vectors[sample]
+        counted.append(_Counted(count, Counter(stems), ngrams, keys.hashes[sample], vectors))
+    none = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros((0, 0), np.float32)
+    of_all = reduce(_Counted.merged, counted, _Counted(0, Counter(), *none))
+    return _Described(options, slots, np.concatenate(digests), of_all, *shard.known(texts))
+
+
+def _digests(names: list[str]) -> NDArray[np.uint64]:
+    """Return eight bytes of a hash of each of S keys, (S,)."""
+    texts = [exact_text(name).encode("utf-8", "surrogatepass") for name in names]
+    hashes = [blake2b(text, digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(hashes), np.uint64)
+
+
+def _names_of(shard: _Shard, wanted: NDArray[np.uint64]) -> list[str]:
+    """Return the keys with one of these digests."""
+    living = (keys.living() for _, keys, _ in shard.parts())
+    return [
+        exact_text(names[place])
+        for names in living
+        for place in np.flatnonzero(np.isin(_digests(names), wanted)).tolist()
+    ]
+
+
 # ---- the candidates of all shards, judged in one place ------------------------------------------
 
 
 class _Asked(NamedTuple):
-    """What each shard is asked.
-
-    Attributes:
-        texts: L queries.
-        vectors: theirs, (L, E).
-        statistics: those of all keys.
-        firsts: the place of the first key of each shard among those of all, and how many there are.
-        temperature: of the weights.
-    """
+    """What each shard is asked: L queries."""
 
     texts: list[str]
-    vectors: NDArray[np.float32]
-    statistics: Statistics
-    firsts: list[int]
-    temperature: float
+    vectors: NDArray[np.float32]  # (L, E)
+    statistics: Statistics  # of all keys
+    temperature: float  # of the weights
 
-    def queries(self, meaning: Meaning) -> list[Query]:
-        """Return the queries as they are compared."""
-        return list(map(meaning.query, self.texts))
-
-    def parts(self, shard: Shard) -> Iterator[tuple[int, Part]]:
-        """Yield the parts of a shard with the statistics of all, and the place of the first key.
+    def parts(self, shard: _Shard) -> Iterator[_Part]:
+        """Yield the parts of a shard that have keys, with the statistics of all.
 
         Raises:
             OptionError: the shard has other keys than before.
         """
-        place, end = self.firsts[shard.number : shard.number + 2]
-        for keys, values in shard.parts():
-            if keys.count:
-                yield place, Part(keys.with_statistics(self.statistics), values)
-            place += len(keys)
-        if place != end:
+        slots = 0
+        for part in shard.parts():
+            slots += len(part.keys)
+            if part.keys.count:
+                yield part._replace(keys=part.keys.with_statistics(self.statistics))
+        if slots != shard.slots:
             raise OptionError(f"shards: {shard.place} has changed while it was pooled; pool again")
 
     def rows(self, keys: Keys) -> list[slice]:
         """Return slices of queries that are compared with the keys at once, in bounded memory."""
         return slices(len(self.texts), min(max(_SCORES // max(len(keys), 1), 1), _QUERIES))
 
-    def glance(self, queries: Sequence[Query], keys: Keys, meaning: Meaning, rows: slice) -> Glance:
-        """Return what some of the queries see of keys."""
-        vectors, weights, encoded = self.vectors[rows], meaning.judge.glance, meaning.is_encoded
-        return glance(queries[rows], keys, vectors, weights, is_encoded=encoded)
+    def glances(
+        self, queries: Sequence[Query], keys: Keys, meaning: Meaning
+    ) -> Iterator[tuple[slice, Glance]]:
+        """Yield what some of the queries at a time see of keys."""
+        weights, encoded = meaning.judge.glance, meaning.is_encoded
+        for rows in self.rows(keys):
+            some, vectors = queries[rows], self.vectors[rows]
+            yield rows, glance(some, keys, vectors, weights, is_encoded=encoded)
 
 
 def _encoded(
-    shard: Shard, texts: list[str], statistics: Statistics
+    shard: _Shard, texts: list[str], statistics: Statistics
 ) -> tuple[NDArray[np.float32], Projections | None]:
     """Return the vectors of queries, and what V is applied by; one shard does that for all."""
-    lookup, projections = shard.items.lookup, as_projections(shard.options.projections)
+    d = shard.options
+    lookup, projections = items_of(d).lookup, as_projections(d.projections)
     if isinstance(lookup.score, NamedScore):
         vectors = lookup.meaning.of_texts(texts)
     else:
@@ -360,17 +500,11 @@ def _encoded(
 
 
 class _Chosen(NamedTuple):
-    """The keys that are most worth a look, C for each of L queries, in the order of their places.
+    """The keys that are most worth a look, C for each of L queries, in their order."""
 
-    Attributes:
-        odds: how much, (L, C); inf for a key that equals the query.
-        found: what is known of them; the slots are places among the keys of all shards.
-        names: the keys in these places.
-    """
-
-    odds: NDArray[np.float32]
-    found: Found
-    names: dict[int, str]
+    odds: NDArray[np.float32]  # how much, (L, C); inf for a key that equals the query
+    found: Found  # the slots are places among the keys of all shards
+    names: dict[int, str]  # the keys in these places
 
     @classmethod
     def best(cls, several: Sequence[_Chosen]) -> _Chosen:
@@ -387,226 +521,184 @@ class _Chosen(NamedTuple):
         return cls(np.take_along_axis(odds, columns, 1), found, kept)
 
 
-def _chosen(shard: Shard, asked: _Asked) -> _Chosen | None:
-    """Return the best candidates of a shard; None if it has no keys."""
-    meaning = shard.meaning
-    queries = asked.queries(meaning)
-    several = [
-        _of_part(part.keys, meaning, asked, queries, first) for first, part in asked.parts(shard)
-    ]
-    return _Chosen.best(several) if several else None
+def _chosen(shard: _Shard, asked: _Asked) -> _Chosen:
+    """Return the best candidates of a shard; none if it has no keys."""
+    meaning, several = shard.meaning, list[_Chosen]()
+    queries = list(map(meaning.query, asked.texts))
+    for first, keys, _ in asked.parts(shard):
+        count, blocks, odds = min(CANDIDATES, keys.count), [], []
+        for rows, seen in asked.glances(queries, keys, meaning):
+            for row, text in zip(seen.odds, asked.texts[rows], strict=True):
+                slot = keys.slot_of(text)
+                if slot is not None:
+                    row[slot] = np.inf
+            blocks.append(candidates(seen, count))
+            odds.append(np.take_along_axis(seen.odds, blocks[-1].slots, 1))
+        arrays = map(np.concatenate, zip(*blocks, strict=True))
+        found = Found(*arrays)
+        slots = np.unique(found.slots).tolist()
+        names = {first + slot: exact_text(keys.names[slot]) for slot in slots}
+        found = found._replace(slots=found.slots + first)
+        several.append(_Chosen(np.concatenate(odds), found, names))
+    if not several:
+        nothing = np.zeros((len(queries), 0), np.float32)
+        return _Chosen(nothing, Found(nothing.astype(np.intp), *[nothing] * 3), {})
+    return _Chosen.best(several)
 
 
-def _of_part(
-    keys: Keys, meaning: Meaning, asked: _Asked, queries: Sequence[Query], first: int
-) -> _Chosen:
-    """Return the best candidates among some keys, of which the first has this place."""
-    count, blocks, odds = min(CANDIDATES, keys.count), [], []
-    for rows in asked.rows(keys):
-        seen = asked.glance(queries, keys, meaning, rows)
-        for row, text in zip(seen.odds, asked.texts[rows], strict=True):
-            slot = keys.slot_of(text)
-            if slot is not None:
-                row[slot] = np.inf
-        blocks.append(candidates(seen, count))
-        odds.append(np.take_along_axis(seen.odds, blocks[-1].slots, 1))
-    arrays = map(np.concatenate, zip(*blocks, strict=True))
-    found = Found(*arrays)
-    names = {first + slot: exact_text(keys.names[slot]) for slot in np.unique(found.slots).tolist()}
-    return _Chosen(np.concatenate(odds), found._replace(slots=found.slots + first), names)
-
-
-def _judged(shard: Shard, asked: _Asked, chosen: _Chosen) -> Judged:
+def _judged(shard: _Shard, asked: _Asked, chosen: _Chosen) -> Judged:
     """Return what the judge says of the candidates; one shard asks it for all."""
-    meaning, shape = shard.meaning, chosen.odds.shape
+    meaning, said = shard.meaning, list[Judged]()
     places, slots = np.unique(chosen.found.slots, return_inverse=True)
-    found = chosen.found._replace(slots=slots.reshape(shape))
+    found = chosen.found._replace(slots=slots.reshape(chosen.odds.shape))
     names = [chosen.names[place] for place in places.tolist()]
-    none = np.zeros((len(names), 0), np.float32)
-    keys = Keys.of(meaning.table, names, none, asked.statistics)
-    judge, queries, said = meaning.judge, asked.queries(meaning), []
-    for rows in slices(len(asked.texts), _QUERIES):
+    no_vectors = np.zeros((len(names), 0), np.float32)
+    keys = Keys.of(meaning.table, names, no_vectors, asked.statistics)
+    judge, queries = meaning.judge, list(map(meaning.query, asked.texts))
+    for rows in slices(len(queries), _QUERIES):
         some = Found._make(field[rows] for field in found)
-        said.append(
-            judge.judge(align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded))
-        )
+        features = align(queries[rows], keys, some, judge.pair, is_encoded=meaning.is_encoded)
+        said.append(judge.judge(features))
     return Judged(*map(np.concatenate, zip(*said, strict=True)))
 
 
 # ---- the sums of each shard ----------------------------------------------------------------------
 
 
-class _Values(NamedTuple):
+class _Kind(NamedTuple):
     """What values are: of which shape, and whether they are texts; and the key of one."""
 
     shape: tuple[int, ...]
     are_texts: bool
     name: str
 
-    def require_like(self, other: _Values) -> None:
-        """Raise PoolingError unless other values can be pooled with these."""
-        if (self.shape, self.are_texts) != (other.shape, other.are_texts):
-            raise PoolingError(
-                f"the value of {quoted(self.name)} {self._told()}, that of {quoted(other.name)} "
-                f"{other._told()}; values can only be pooled if all have one shape, or all are "
-                f"texts"
-            )
-
-    def _told(self) -> str:
-        return "is a text" if self.are_texts else f"has shape {self.shape}"
+    def __str__(self) -> str:
+        told = "is a text" if self.are_texts else f"has shape {self.shape}"
+        return f"of {quoted(self.name)} {told}"
 
 
-class _Sums(NamedTuple):
-    """What is pooled of some keys for L queries.
+class _Sums:
+    """What is pooled of some keys for L queries, to which more is added."""
 
-    Attributes:
-        values: what the values are.
-        rest: attention over the keys that are no candidates; with a named scorer, over all.
-        others: the sum of the odds of these keys, as a share of those of the best, (L,).
-        rows, columns, own: the candidates among the keys, (m,), and their values, (m, Ev).
-        names: the best key of each query by a named scorer.
-    """
+    def __init__(self, asked: _Asked) -> None:
+        count = len(asked.texts)
+        self.kind: _Kind | None = None  # of the values that were added
+        # Over the keys that are no candidates; with a named scorer, over all.
+        self.rest = Partial(
+            np.full((count, 1), -np.inf), np.zeros((count, 1)), np.zeros((count, 1))
+        )
+        self.others = np.zeros(count)  # the odds of these, as a share of those of the best
+        self.own: dict[int, NDArray[np.float64]] = {}  # the value of each candidate, by its place
+        self.names: list[str | None] = [None] * count  # the best keys by a named scorer
+        self._temperature = asked.temperature
 
-    values: _Values
-    rest: Partial
-    others: NDArray[np.float64]
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-    own: NDArray[np.float64]
-    names: list[str | None]
+    @classmethod
+    def of_all(cls, several: list[_Sums], asked: _Asked) -> _Sums:
+        """Return the sums of several shards as one."""
+        sums = cls(asked)
+        for one in several:
+            if one.kind is not None:
+                sums.add(one.kind, slice(None), one.rest, one.names)
+                sums.others += one.others
+                sums.own |= one.own
+        return sums
 
-    def merged(self, other: _Sums, temperature: float) -> _Sums:
-        """Return what is pooled of the keys of both.
+    def add(
+        self, kind: _Kind, rows: slice, some: Partial, names: Sequence[str | None] | None = None
+    ) -> None:
+        """Add attention of some queries over more keys, and the best of these.
 
         Raises:
-            PoolingError: their values are of several shapes.
+            PoolingError: their values cannot be pooled with those that were added before.
         """
-        self.values.require_like(other.values)
-        rises = (other.rest.max > self.rest.max)[:, 0].tolist()
-        names = [
-            b if is_b else a for a, b, is_b in zip(self.names, other.names, rises, strict=True)
-        ]
-        return _Sums(
-            self.values,
-            merge(self.rest, other.rest, temperature),
-            self.others + other.others,
-            np.concatenate([self.rows, other.rows]),
-            np.concatenate([self.columns, other.columns]),
-            np.concatenate([self.own, other.own]),
-            names,
-        )
+        if self.kind is None:
+            self.kind = kind
+            self.rest = self.rest._replace(
+                weighted=np.zeros((len(self.others), some.weighted.shape[1]))
+            )
+        if self.kind[:2] != kind[:2]:
+            raise PoolingError(
+                f"the value {self.kind}, that {kind}; values can only be pooled if all have one "
+                f"shape, or all are texts"
+            )
+        before = Partial(*(field[rows] for field in self.rest))
+        if names is not None:
+            rises = (some.max > before.max)[:, 0].tolist()
+            known = zip(self.names[rows], names, rises, strict=True)
+            self.names[rows] = [new if is_better else old for old, new, is_better in known]
+        for field, merged in zip(self.rest, merge(before, some, self._temperature), strict=True):
+            field[rows] = merged
 
 
-def _stacked(part: Part, reached: NDArray[np.intp] | None) -> tuple[_Values, NDArray[np.float64]]:
+def _values(
+    part: _Part, reached: NDArray[np.intp] | None = None
+) -> tuple[_Kind, NDArray[np.float64]]:
     """Return what the values of keys, or of those in some places, are, and these, (S, Ev)."""
-    array, names = part.values.array(reached), part.keys.living()
-    first = names[0 if reached is None else reached[0]]
-    values = _Values(array.shape[1:], part.values.are_texts(reached), first)
-    return values, array.reshape(len(array), -1)
+    array = part.values.array(reached)
+    name = part.keys.living()[0 if reached is None else reached[0]]
+    kind = _Kind(array.shape[1:], part.values.are_texts(reached), name)
+    return kind, array.reshape(len(array), -1)
 
 
 def _rest(
-    shard: Shard, asked: _Asked, top: NDArray[np.float64], places: NDArray[np.intp]
-) -> list[_Sums]:
-    """Return what is pooled of each part of a shard by the judged score.
+    shard: _Shard, asked: _Asked, top: NDArray[np.float64], places: NDArray[np.intp]
+) -> _Sums:
+    """Return what is pooled of a shard by the judged score.
 
-    Args:
-        shard: the shard.
-        asked: the queries.
-        top: the log-odds of the best candidate of each, (L,).
-        places: those of the candidates among all keys, (L, C).
+    Of the candidates, ``top`` has the log-odds of the best, (L,), and ``places`` is (L, C).
     """
-    sums, meaning = [], shard.meaning
-    queries = asked.queries(meaning)
-    for first, part in asked.parts(shard):
-        keys, (values, flat) = part.keys, _stacked(part, None)
-        at, columns = np.nonzero((places >= first) & (places < first + len(keys)))
-        slots = places[at, columns] - first
-        blocks, others = [], []
-        for rows in asked.rows(keys):
-            seen = asked.glance(queries, keys, meaning, rows)
+    sums, meaning = _Sums(asked), shard.meaning
+    queries = list(map(meaning.query, asked.texts))
+    for part in asked.parts(shard):
+        first, keys, (kind, flat) = part.first, part.keys, _values(part)
+        is_own = (places >= first) & (places < first + len(keys))
+        for rows, seen in asked.glances(queries, keys, meaning):
             logs = meaning.judge.rest_odds(seen.odds, top[rows])
-            here = (at >= rows.start) & (at < rows.stop)
-            logs[at[here] - rows.start, slots[here]] = -np.inf
-            others.append(np.exp(logs).sum(axis=1))
-            blocks.append(partial(logs[:, keys.alive], flat, asked.temperature))
-        own = flat[np.cumsum(keys.alive)[slots] - 1]
-        rest, none = _joined(blocks, flat.shape[1]), list[str | None]([None] * len(places))
-        sums.append(_Sums(values, rest, np.concatenate(others), at, columns, own, none))
-    return _merged(sums, asked.temperature)
+            at, columns = np.nonzero(is_own[rows])
+            logs[at, places[rows][at, columns] - first] = -np.inf
+            sums.others[rows] += np.exp(logs).sum(axis=1)
+            sums.add(kind, rows, partial(logs[:, keys.alive], flat, asked.temperature))
+        living = np.cumsum(keys.alive) - 1
+        sums.own |= {place: flat[living[place - first]] for place in places[is_own].tolist()}
+    return sums
 
 
-def _named(shard: Shard, asked: _Asked) -> list[_Sums]:
-    """Return what is pooled of each part of a shard by a named scorer, if a query reaches a key."""
-    sums, score = [], as_score(shard.options.scorer)
+def _named(shard: _Shard, asked: _Asked) -> _Sums:
+    """Return what is pooled of a shard by a named scorer."""
+    sums, score = _Sums(asked), as_score(shard.options.scorer)
     assert isinstance(score, NamedScore)  # noqa: S101
-    for _, part in asked.parts(shard):
-        names, found = part.keys.living(), list[_Values]()
-        blocks, best, size = list[Partial | int](), list[str | None](), 0
-        for rows in asked.rows(part.keys):
-            scores = score.scores(asked.vectors[rows], part.keys)[:, part.keys.alive]
+    for part in asked.parts(shard):
+        keys, living = part.keys, part.keys.living()
+        for rows in asked.rows(keys):
+            scores = score.scores(asked.vectors[rows], keys)[:, keys.alive]
             reached = reached_by(scores)
             if reached is not None and not len(reached):
-                blocks.append(len(scores))
-                best += [None] * len(scores)
-                continue
-            values, flat = _stacked(part, reached)
-            found.append(values)
-            best += [names[place] for place in scores.argmax(axis=1).tolist()]
+                continue  # their values may be anything
+            kind, flat = _values(part, reached)
+            names = [living[place] for place in scores.argmax(axis=1).tolist()]
             scores = scores if reached is None else scores[:, reached]
-            blocks.append(partial(scores.astype(np.float64), flat, asked.temperature))
-            size = flat.shape[1]
-        for values in found:
-            found[0].require_like(values)
-        if found:
-            none = np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros((0, size))
-            rest = _joined(blocks, size)
-            sums.append(_Sums(found[0], rest, np.zeros(len(best)), *none, best))
-    return _merged(sums, asked.temperature)
-
-
-def _joined(blocks: Sequence[Partial | int], size: int) -> Partial:
-    """Return attention over the same keys of the queries of several blocks.
-
-    Of a block whose queries reach no key, there is the number of queries. ``size`` is Ev.
-    """
-    filled = [
-        Partial(np.full((one, 1), -np.inf), np.zeros((one, 1)), np.zeros((one, size)))
-        if isinstance(one, int)
-        else one
-        for one in blocks
-    ]
-    return Partial(*map(np.concatenate, zip(*filled, strict=True)))
-
-
-def _merged(sums: Iterable[_Sums], temperature: float) -> list[_Sums]:
-    """Return what is pooled of all the keys, in a list; an empty one if that is nothing."""
-    several = list(sums)
-    return [reduce(lambda a, b: a.merged(b, temperature), several)] if several else []
+            some = partial(scores.astype(np.float64), flat, asked.temperature)
+            sums.add(kind, rows, some, names)
+    return sums
 
 
 def _with_candidates(
-    whole: _Sums, said: Judged, are_keys: NDArray[np.bool_], temperature: float
+    sums: _Sums, said: Judged, chosen: _Chosen, temperature: float
 ) -> tuple[Partial, list[float], list[float]]:
     """Return attention over all keys, the score of the best, and the probability of none.
 
-    Args:
-        whole: what is pooled of all shards.
-        said: what the judge says of the candidates.
-        are_keys: which of these equal the query, (L, C); such a key has its own value.
-        temperature: of the weights.
+    A key that equals the query has its own value.
     """
-    tied, best = said.tied(), said.of_best()
+    tied, best, are_keys = said.tied(), said.of_best(), np.isposinf(chosen.odds)
     below = said.odds - said.odds.max(axis=1, keepdims=True)
-    scale = said.scale(whole.others + np.exp(below).sum(axis=1, where=~tied))
+    scale = said.scale(sums.others + np.exp(below).sum(axis=1, where=~tied))
     logs = np.where(tied, np.log(best)[:, None], below + np.log(scale)[:, None])
-    none = np.maximum(0.0, 1 - np.exp(logs).sum(axis=1) - scale * whole.others)
+    none = np.maximum(0.0, 1 - np.exp(logs).sum(axis=1) - scale * sums.others)
     is_key = are_keys.any(axis=1)
     less = np.where(is_key, left_by_equal(temperature) - np.log(best), 0.0)
     logs = np.where(are_keys, 0.0, logs + less[:, None])
-    values = np.zeros((*logs.shape, whole.own.shape[1]))
-    values[whole.rows, whole.columns] = whole.own
+    values = np.array([[sums.own[place] for place in row] for row in chosen.found.slots.tolist()])
     own = Partial(*(part[:, 0] for part in partial(logs[:, None], values, temperature)))
-    rest = whole.rest._replace(max=whole.rest.max + (np.log(scale) + less)[:, None])
+    rest = sums.rest._replace(max=sums.rest.max + (np.log(scale) + less)[:, None])
     attention = merge(rest, own, temperature)
     return attention, np.where(is_key, 1.0, best).tolist(), np.where(is_key, 0.0, none).tolist()

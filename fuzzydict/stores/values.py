@@ -1,13 +1,15 @@
-"""Which keys and values a store can hold: texts of Unicode, and JSON."""
+"""Which keys and values a store can hold: texts, and JSON; and what ``where=`` asks of values."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fuzzydict.errors import ArgumentTypeError, quoted
+from fuzzydict.errors import ArgumentTypeError, OptionError, quoted
 
 #: What no database keeps in a text: NUL, and surrogates, which UTF-8 cannot encode.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
@@ -71,33 +73,164 @@ def _converted(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, int | float):
-        return _number(value)
+        if not is_storable(value):
+            raise ArgumentTypeError(f"{quoted(value)} has a NUL or a lone surrogate")
+        return str.__str__(value)
+    if isinstance(value, int):
+        if value.bit_length() > _DIGITS * np.log2(10):
+            raise ArgumentTypeError(f"{quoted(value)} has more than {_DIGITS} digits")
+        return int(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ArgumentTypeError(f"{value} is no number of JSON")
+        return float(value)
     if isinstance(value, list | tuple):
         return [_converted(part, depth + 1) for part in value]
-    if isinstance(value, dict):
-        return {_name(name): _converted(part, depth + 1) for name, part in dict.items(value)}
-    raise ArgumentTypeError(f"{quoted(value)} is of type {type(value).__name__}")
+    if not isinstance(value, dict):
+        raise ArgumentTypeError(f"{quoted(value)} is of type {type(value).__name__}")
+    for name in value:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"{quoted(name)} names a field, and is no text")
+    return {_converted(name, 0): _converted(part, depth + 1) for name, part in dict.items(value)}
 
 
-def _text(text: str) -> str:
-    if not is_storable(text):
-        raise ArgumentTypeError(f"{quoted(text)} has a NUL or a lone surrogate")
-    return str.__str__(text)
+# ---- where= -----------------------------------------------------------------------------------
+
+#: What a field is compared with.
+Scalar: TypeAlias = str | int | float | bool | None
+
+_BOUNDS = ("gt", "gte", "lt", "lte")
+_EXPECTED = 'a mapping such as {"country": "FR", "size.height": {"lt": 100}}'
+_KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string"}
+_ABSENT: Any = object()
 
 
-def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ArgumentTypeError(f"{quoted(name)} names a field, and is no text")
-    return _text(name)
+class Condition(NamedTuple):
+    """What a field of a value must satisfy. A value without the field satisfies none.
+
+    Only objects of JSON have fields: "0" does not lead into a list. A list equals no scalar, even
+    if one of its items does.
+    """
+
+    field: tuple[str, ...]  # the names that lead to it: ("address", "city")
+    one_of: tuple[Scalar, ...] = ()  # it equals one, and is of its type of JSON; or is compared:
+    gt: float | None = None
+    gte: float | None = None
+    lt: float | None = None
+    lte: float | None = None
 
 
-def _number(number: float) -> float:
-    if isinstance(number, int):
-        if number.bit_length() > _DIGITS * np.log2(10):
-            raise ArgumentTypeError(f"{quoted(number)} has more than {_DIGITS} digits")
-        return int(number)
-    if not np.isfinite(number):
-        raise ArgumentTypeError(f"{number} is no number of JSON")
-    return float(number)
+def satisfies(value: Any, conditions: Sequence[Condition]) -> bool:
+    """Tell whether a value, of JSON's types, satisfies all conditions.
+
+    >>> satisfies({"address": {"city": "Lyon"}}, conditions_of({"address.city": ["Lyon", "Nice"]}))
+    True
+    """
+    return all(_holds(value, condition) for condition in conditions)
+
+
+def _holds(value: Any, condition: Condition) -> bool:
+    names, one_of, gt, gte, lt, lte = condition
+    for name in names:
+        value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
+    kind = _KINDS.get(type(value))
+    if one_of:
+        return any(kind == _KINDS[type(one)] and value == one for one in one_of)
+    return (
+        kind == "number"
+        and (gt is None or value > gt)
+        and (gte is None or value >= gte)
+        and (lt is None or value < lt)
+        and (lte is None or value <= lte)
+    )
+
+
+def conditions_of(where: Mapping[str, Any] | None) -> list[Condition]:
+    """Return what ``where=`` asks for, all of which must hold.
+
+    Args:
+        where: what fields of a value must be. A dot in a name leads into an object:
+            "address.city". Each is mapped to a scalar (equal), to a list of scalars (one of them),
+            or to a mapping with some of "gt", "gte", "lt" and "lte" (a number in this range).
+
+    Raises:
+        ArgumentTypeError: it is no such mapping.
+        OptionError: a name or a list is empty, a number is NaN or infinite, a text has a NUL or
+            a lone surrogate, or a bound is unknown.
+
+    >>> conditions_of({"price": {"gte": 10, "lt": 20}})
+    [Condition(field=('price',), one_of=(), gt=None, gte=10, lt=20, lte=None)]
+    """
+    if where is None:
+        return []
+    if not isinstance(where, Mapping):
+        raise ArgumentTypeError(f"where: expected {_EXPECTED}, got {quoted(where)}")
+    return [_condition(field, asked) for field, asked in where.items()]
+
+
+def _condition(field: Any, asked: Any) -> Condition:
+    if not isinstance(field, str):
+        raise ArgumentTypeError(
+            f"where: expected the name of a field, as in {_EXPECTED}, got {quoted(field)}"
+        )
+    names = tuple(field.split("."))
+    if not all(names) or not is_storable(field):
+        raise OptionError(
+            f'where: {quoted(field)} is the name of no field; expected such as "country", or '
+            f'"address.city" for a field in another'
+        )
+    if isinstance(asked, Mapping):
+        if not asked or not set(asked) <= set(_BOUNDS):
+            raise OptionError(
+                f"where: expected some of {', '.join(_BOUNDS)} for {quoted(field)}, got "
+                f"{quoted(asked)}"
+            )
+        bounds: dict[str, Any] = {name: _bound(field, name, one) for name, one in asked.items()}
+        return Condition(names, **bounds)
+    if isinstance(asked, np.ndarray | np.generic):
+        asked = asked.tolist()
+    several = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
+    if not several:
+        raise OptionError(f"where: {quoted(field)} is to be one of none; name one at least")
+    return Condition(names, tuple(_scalar(field, one) for one in several))
+
+
+def _bound(field: str, name: str, asked: Any) -> float:
+    bound = asked.item() if isinstance(asked, np.generic) else asked
+    if isinstance(bound, bool) or not isinstance(bound, int | float):
+        raise ArgumentTypeError(
+            f"where: expected a number as {name} of {quoted(field)}, got {quoted(asked)}"
+        )
+    return _finite(field, bound)
+
+
+def _scalar(field: str, asked: Any) -> Scalar:
+    if isinstance(asked, np.generic):
+        asked = asked.item()
+    if asked is None or isinstance(asked, bool):
+        return asked
+    if isinstance(asked, int | float):
+        return _finite(field, asked)
+    if not isinstance(asked, str):
+        raise ArgumentTypeError(
+            f"where: expected a text, a number, True, False, None, a list of these, or bounds such "
+            f'as {{"gte": 10}} for {quoted(field)}, got {type(asked).__name__} {quoted(asked)}'
+        )
+    if not is_storable(asked):
+        raise OptionError(
+            f"where: no value of {quoted(field)} is {quoted(asked)}, which has a NUL or a lone "
+            f"surrogate"
+        )
+    return str.__str__(asked)
+
+
+def _finite(field: str, number: float) -> float:
+    try:
+        is_finite = isfinite(number)
+    except OverflowError:  # an integer of too many digits
+        is_finite = False
+    if not is_finite:
+        raise OptionError(
+            f"where: expected a finite number for {quoted(field)}, got {quoted(number)}"
+        )
+    return int(number) if isinstance(number, int) else float(number)

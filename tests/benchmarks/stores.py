@@ -79,7 +79,7 @@ def _qdrant() -> Engine:
         return sum(path.stat().st_blocks * 512 for path in files)
 
     client: Any = EdgeClient(folder)
-    remote = RemoteDict(QdrantStore(client, "keys")).open(create=True)
+    remote = RemoteDict(QdrantStore("qdrant://local/keys", client)).open(create=True)
     return Engine(remote, client.optimize, size)
 
 

@@ -39,34 +39,45 @@ def test_series_and_frames_of_pandas_have_an_accessor() -> None:
     assert left.fuzzy.join(right, **options).equals(fuzzydict.join(left, right, **options))
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "import pandas, fuzzydict",
-        "import fuzzydict, pandas",
-        *(
-            pytest.param(first, marks=pytest.mark.slow("it starts several processes"))
-            for first in (
-                "import fuzzydict, pandas.testing",
-                # Some ask for what is installed, and import it later.
-                "import importlib.util, fuzzydict; importlib.util.find_spec('pandas'); "
-                "import pandas",
-                "import sys; sys.modules['pandas'] = None; import fuzzydict; "
-                "del sys.modules['pandas']; import pandas",
-                "import importlib, fuzzydict, pandas; importlib.reload(fuzzydict)",
-            )
-        ),
-    ],
-)
-def test_pandas_may_be_imported_before_or_after(first: str) -> None:
-    assert said(f"{first}; {HAS_ACCESSORS}") == "[True, True, True]\n"
+OLD_FINDERS = """
+import sys, warnings
+class OldFinder:  # as Python 3.11 still has them, with a warning
+    def find_module(self, name, path=None):
+        return None
+import fuzzydict
+sys.meta_path.append(OldFinder())
+sys.meta_path.insert(0, OldFinder())
+warnings.simplefilter("ignore", ImportWarning)
+import pandas
+"""
+FAILED_BEFORE = """
+import sys, fuzzydict
+sys.modules["numpy.random"] = None
+try:
+    import pandas
+except ImportError:
+    del sys.modules["numpy.random"]
+for name in [name for name in sys.modules if name.partition(".")[0] == "pandas"]:
+    del sys.modules[name]
+import pandas
+"""
+SELDOM = [
+    "import fuzzydict, pandas.testing",
+    # Some ask for what is installed, and import it later.
+    "import importlib.util, fuzzydict; importlib.util.find_spec('pandas'); import pandas",
+    "import sys; sys.modules['pandas'] = None; import fuzzydict; del sys.modules['pandas']; "
+    "import pandas",
+    "import importlib, fuzzydict, pandas; importlib.reload(fuzzydict)",
+    "import threading; t = threading.Thread(target=__import__, args=['pandas']); t.start(); "
+    "import fuzzydict; t.join(); import pandas",
+]
+OFTEN = ["import pandas, fuzzydict", "import fuzzydict, pandas", OLD_FINDERS, FAILED_BEFORE]
+SLOW = pytest.mark.slow("it starts several processes")
 
 
-@pytest.mark.slow("it starts several processes")
-def test_pandas_may_be_imported_in_another_thread() -> None:
-    code = "import threading; t = threading.Thread(target=__import__, args=['pandas']); t.start(); "
-    code += f"import fuzzydict; t.join(); import pandas; {HAS_ACCESSORS}"
-    assert said(code) == "[True, True, True]\n"
+@pytest.mark.parametrize("code", [*OFTEN, *(pytest.param(one, marks=SLOW) for one in SELDOM)])
+def test_pandas_may_be_imported_before_or_after(code: str) -> None:
+    assert said(f"{code}\n{HAS_ACCESSORS}") == "[True, True, True]\n"
 
 
 @pytest.mark.parametrize(
@@ -77,39 +88,9 @@ def test_something_else_may_be_called_pandas(stub: str) -> None:
     assert said(f"{code}print(fuzzydict.FuzzyDict({{'color': 1}})['colour'])") == "1\n"
 
 
-def test_a_finder_without_find_spec_is_passed_over() -> None:
-    code = f"""
-import sys, warnings
-class OldFinder:  # as Python 3.11 still has them, with a warning
-    def find_module(self, name, path=None):
-        return None
-import fuzzydict
-sys.meta_path.append(OldFinder())
-sys.meta_path.insert(0, OldFinder())
-warnings.simplefilter("ignore", ImportWarning)
-import pandas
-{HAS_ACCESSORS}
-"""
-    assert said(code) == "[True, True, True]\n"
-
-
 def test_without_pandas_the_error_is_pythons_own() -> None:
     code = "import sys, fuzzydict; sys.path.clear(); import pandas"
     assert said(code).endswith("ModuleNotFoundError: No module named 'pandas'\n")
-
-
-def test_an_import_of_pandas_that_fails_may_be_tried_again() -> None:
-    code = """
-import sys, fuzzydict
-sys.modules["numpy.random"] = None
-try:
-    import pandas
-except ImportError:
-    del sys.modules["numpy.random"]
-for name in [name for name in sys.modules if name.partition(".")[0] == "pandas"]:
-    del sys.modules[name]
-"""
-    assert said(f"{code}\nimport pandas\n{HAS_ACCESSORS}") == "[True, True, True]\n"
 
 
 def test_fuzzydict_does_not_import_pandas() -> None:

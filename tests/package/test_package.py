@@ -17,8 +17,9 @@ from tests.support.sources import MODULES, imports
 
 #: Modules that need an extra, and are imported when they are needed.
 IMPORTED_LATER = {
-    "fuzzydict.frames.key_encoder": "sklearn",
-    "fuzzydict.frames.dask_worker": "distributed",
+    "fuzzydict.frames.estimator": "sklearn",
+    "fuzzydict.stores.postgres": "psycopg",
+    "fuzzydict.stores.qdrant": "qdrant_client",
 }
 PUBLIC = {
     *("ArgumentTypeError", "FileFormatError", "FuzzyDictError", "MissingCorpusError"),

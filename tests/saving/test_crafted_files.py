@@ -23,7 +23,7 @@ from fuzzydict import (
 from fuzzydict._arrays import inverse_lengths, units
 from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.projections import Projections
-from fuzzydict.frames.matcher import Matcher
+from fuzzydict.frames.workers import Matcher
 from tests.support.damage import entry, text, with_header
 
 BYTES = 200e6

@@ -11,8 +11,6 @@ import pytest
 
 from fuzzydict.stores.base import Store
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.postgres import PostgresStore
-from fuzzydict.stores.qdrant import QdrantStore
 from tests.support.postgres import server
 from tests.support.stores import META, E
 
@@ -31,15 +29,20 @@ def _memory(_: pytest.FixtureRequest) -> Iterator[Connect]:
 
 @contextmanager
 def _postgres(_: pytest.FixtureRequest) -> Iterator[Connect]:
+    pytest.importorskip("psycopg")
+    from fuzzydict.stores.postgres import PostgresStore
+
     url = server().url(table=f"keys {next(_NUMBERS)}")
-    yield lambda: PostgresStore.open(url)
+    yield lambda: PostgresStore(url)
 
 
 @contextmanager
 def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
     """The local mode of Qdrant's client: a process is one client."""
     client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
-    store = QdrantStore(client, "test")
+    from fuzzydict.stores.qdrant import QdrantStore
+
+    store = QdrantStore("qdrant://local/test", client)
     yield lambda: store
     client.close()
 
@@ -48,7 +51,9 @@ def _qdrant(_: pytest.FixtureRequest) -> Iterator[Connect]:
 def _qdrant_server(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """A server of gRPC on the engine of Qdrant."""
     port = request.getfixturevalue("qdrant_port")
-    yield lambda: QdrantStore.open(f"qdrant://127.0.0.1:{port}/test?shards=2")
+    from fuzzydict.stores.qdrant import QdrantStore
+
+    yield lambda: QdrantStore(f"qdrant://127.0.0.1:{port}/test?shards=2")
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzzydict import MissingExtraError, OptionError, StoreError
+from fuzzydict import MissingExtraError, OptionError, StoreError, connect
 from fuzzydict.stores.base import Alias, Row
-from fuzzydict.stores.qdrant import QdrantStore
-from fuzzydict.stores.where import conditions_of
+from fuzzydict.stores.values import conditions_of
 from tests.support.stores import META, E, row, rows_of, search
+
+pytest.importorskip("qdrant_client", reason="qdrant-client is not installed (extra qdrant)")
+from qdrant_client import QdrantClient
+
+from fuzzydict.stores.qdrant import QdrantStore
 
 if TYPE_CHECKING:
     from tests.support.qdrant_server import Server
@@ -54,14 +58,15 @@ SECRET = "s3cret-of-mine"
 )
 def test_a_wrong_address_is_refused_and_no_key_is_shown(url: str) -> None:
     with pytest.raises(OptionError) as error:
-        QdrantStore.open(url)
+        QdrantStore(url)
     assert SECRET not in str(error.value)
 
 
 def test_a_missing_client_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
+    monkeypatch.delitem(sys.modules, "fuzzydict.stores.qdrant")
     with pytest.raises(MissingExtraError, match=r"fuzzydict\[qdrant\]"):
-        QdrantStore.open("qdrant://localhost/words")
+        connect("qdrant://localhost/words")
 
 
 @pytest.mark.more
@@ -75,8 +80,7 @@ def test_a_missing_client_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_place_is_named_without_its_key(url: str, place: str) -> None:
-    pytest.importorskip("qdrant_client")
-    store = QdrantStore.open(url)
+    store = QdrantStore(url)
     assert store.place == place
     assert SECRET not in repr(store)
 
@@ -109,8 +113,7 @@ def _free_port() -> int:
 @pytest.mark.more
 @pytest.mark.parametrize("options", ["rest=0", "rest=1", f"rest=1&https=0&api_key={SECRET}"])
 def test_no_server(options: str) -> None:
-    pytest.importorskip("qdrant_client")
-    store = QdrantStore.open(f"qdrant://127.0.0.1:{_free_port()}/words?{options}")
+    store = QdrantStore(f"qdrant://127.0.0.1:{_free_port()}/words?{options}")
     for call in CALLS:
         with pytest.raises(StoreError, match="cannot be reached") as error:
             call(store)
@@ -161,10 +164,9 @@ def _answering(answer: bytes) -> Iterator[int]:
 @pytest.mark.more
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_nonsense_is_an_error_that_names_the_place(answer: bytes) -> None:
-    pytest.importorskip("qdrant_client")
     with _answering(answer) as port:
         url = f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}"
-        store = QdrantStore.open(url)
+        store = QdrantStore(url)
         for call in CALLS:
             with pytest.raises(StoreError) as error:
                 call(store)
@@ -175,9 +177,8 @@ def test_nonsense_is_an_error_that_names_the_place(answer: bytes) -> None:
 
 @pytest.mark.more
 def test_no_grpc_is_an_error_that_names_the_place() -> None:
-    pytest.importorskip("qdrant_client")
     with _answering(ANSWERS["not found"]) as port:
-        store = QdrantStore.open(f"qdrant://127.0.0.1:{port}/words")
+        store = QdrantStore(f"qdrant://127.0.0.1:{port}/words")
         with pytest.raises(StoreError, match="cannot be reached") as error:
             store.count()
         assert store.place in str(error.value)
@@ -187,10 +188,9 @@ def test_no_grpc_is_an_error_that_names_the_place() -> None:
 @pytest.mark.more
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_told_and_not_shown(status: int) -> None:
-    pytest.importorskip("qdrant_client")
     answer = f"HTTP/1.1 {status} No\r\nContent-Length: 2\r\n\r\n{{}}".encode()
     with _answering(answer) as port:
-        store = QdrantStore.open(f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}")
+        store = QdrantStore(f"qdrant://127.0.0.1:{port}/words?rest=1&https=0&api_key={SECRET}")
         with pytest.raises(StoreError, match="refuses the api_key") as error:
             store.meta()
         assert SECRET not in str(error.value)
@@ -201,7 +201,6 @@ def test_a_refused_key_is_told_and_not_shown(status: int) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    pytest.importorskip("qdrant_client")
     pytest.importorskip("qdrant_edge")
     from tests.support import qdrant_server
 
@@ -211,7 +210,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def _open(server: Server, api_key: str = SECRET) -> QdrantStore:
     url = f"qdrant://127.0.0.1:{server.port}/words?https=0&api_key={api_key}"
-    return QdrantStore.open(url)
+    return QdrantStore(url)
 
 
 @pytest.mark.more
@@ -272,13 +271,13 @@ def _write_all(store: QdrantStore, blocks: list[list[Row]], written: list[str]) 
 
 @pytest.mark.more
 def test_a_collection_of_other_things_is_left_alone() -> None:
-    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    client = QdrantClient(":memory:")
     from qdrant_client import models
 
     params = models.VectorParams(size=E, distance=models.Distance.COSINE)
     client.create_collection("words", vectors_config=params)
     with pytest.raises(StoreError, match="holds no keys of fuzzydict"):
-        QdrantStore(client, "words").create(E, META)
+        QdrantStore("qdrant://local/words", client).create(E, META)
     assert client.count("words").count == 0
     client.close()
 
@@ -287,8 +286,8 @@ def test_a_collection_of_other_things_is_left_alone() -> None:
 def test_a_collection_that_another_client_creates_meanwhile_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
-    first, second = (QdrantStore(client, "keys") for _ in range(2))
+    client = QdrantClient(":memory:")
+    first, second = (QdrantStore("qdrant://local/keys", client) for _ in range(2))
     first.create(E, META)
     first.write([row("red", 1)])
     answers = iter([False])  # which was so when it was asked
@@ -301,18 +300,17 @@ def test_a_collection_that_another_client_creates_meanwhile_is_used(
 
 @pytest.mark.more
 def test_vectors_of_another_length_are_refused() -> None:
-    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
-    QdrantStore(client, "words").create(E, META)
+    client = QdrantClient(":memory:")
+    QdrantStore("qdrant://local/words", client).create(E, META)
     with pytest.raises(StoreError, match=f"of {E} numbers, not of {E + 1}"):
-        QdrantStore(client, "words").create(E + 1, META)
+        QdrantStore("qdrant://local/words", client).create(E + 1, META)
     client.close()
 
 
 @pytest.mark.more
 def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
-    client_of = pytest.importorskip("qdrant_client").QdrantClient
-    client = client_of(path=str(tmp_path))
-    store = QdrantStore(client, "words")
+    client = QdrantClient(path=str(tmp_path))
+    store = QdrantStore("qdrant://local/words", client)
     store.create(E, META)
     store.write([row("color", {"price": 0.1 + 0.2, "large": 2**70})])
     store.teach([Alias("hue", "Hue", "color")])
@@ -321,8 +319,8 @@ def test_local_mode_keeps_what_it_has_in_a_folder(tmp_path: Path) -> None:
     client.close()
     with pytest.raises(StoreError, match="closed"):
         store.count()
-    again = client_of(path=str(tmp_path))
-    store = QdrantStore(again, "words")
+    again = QdrantClient(path=str(tmp_path))
+    store = QdrantStore("qdrant://local/words", again)
     assert store.meta() == META
     assert store.rows(["color"], ["hue"]) == (
         {"color": {"price": 0.1 + 0.2, "large": 2**70}},

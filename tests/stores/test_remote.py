@@ -23,7 +23,7 @@ from fuzzydict import (
 )
 from fuzzydict.stores.base import Alias, Hits, Known, Search, Store
 from fuzzydict.stores.memory import MemoryStore
-from fuzzydict.stores.where import Condition
+from fuzzydict.stores.values import Condition
 from tests.stores.conftest import Connect
 
 CAR = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,14 @@ if pa is not None:
         [pa.array(texts, pa.string()).dictionary_encode()]
     )
     FRAMES["pyarrow"] = pa.table
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds, at most a minute."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def listed(frame: Any) -> dict[str, list[Any]]:

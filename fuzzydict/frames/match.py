@@ -1,14 +1,18 @@
 """Match a column with keys, and join two frames on texts that mean the same.
 
 Columns and frames are those of pandas, polars, pyarrow and whatever else narwhals reads (extra
-``frames``); what is returned is of the same library.
+``frames``); what is returned is of the same library. In pandas they have ``.fuzzy``, too.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from importlib.abc import MetaPathFinder
+from importlib.machinery import SourceFileLoader
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +20,7 @@ import numpy as np
 
 from fuzzydict._arrays import as_bool
 from fuzzydict.errors import ArgumentTypeError, OptionError, UnknownOptionError, quoted
-from fuzzydict.frames.dask_frames import is_dask, join_dask
+from fuzzydict.frames.dask import is_dask, join_dask
 from fuzzydict.mapping import FuzzyDict, suggestion
 from fuzzydict.options import OPTIONS, as_cutoff
 from fuzzydict.reads import Reads
@@ -32,6 +36,9 @@ from fuzzydict.results.columns import (
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
     import narwhals as nw
     from numpy.typing import NDArray
 
@@ -406,3 +413,75 @@ def _with_large_integers(frame: nw.DataFrame[Any]) -> list[str]:
         if column.dtype.is_integer() and str(column.to_native().dtype).islower()
         if len(column) and (is_large(column.max()) or is_large(column.min()))
     ]
+
+
+# ---- pandas -----------------------------------------------------------------------------------
+
+_ACCESSOR = "fuzzy"
+
+
+class ColumnAccessor:
+    """``series.fuzzy`` and ``index.fuzzy`` in pandas."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def match(self, keys: Any, **arguments: Any) -> Any:
+        """Return `fuzzydict.match` of the column: query, key, value and score, as a frame."""
+        return match(self._column, keys, **arguments)
+
+
+class FrameAccessor:
+    """``frame.fuzzy`` in pandas."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def join(self, other: Any, **arguments: Any) -> Any:
+        """Return `fuzzydict.join` of the frame, which is the left one, and another."""
+        return join(self._frame, other, **arguments)
+
+
+def register_accessors() -> None:
+    """Add ``fuzzy`` to what pandas has; if it is not imported yet, when it is."""
+    if not any(isinstance(finder, _PandasFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _PandasFinder())
+    if sys.modules.get("pandas") is not None:
+        with suppress(ImportError, AttributeError):  # something else of that name
+            _register()
+
+
+def _register() -> None:
+    from pandas import DataFrame, Index, Series
+    from pandas.api import extensions
+
+    for kind, register, accessor in (
+        (Series, extensions.register_series_accessor, ColumnAccessor),
+        (Index, extensions.register_index_accessor, ColumnAccessor),
+        (DataFrame, extensions.register_dataframe_accessor, FrameAccessor),
+    ):
+        if not hasattr(kind, _ACCESSOR):
+            register(_ACCESSOR)(accessor)
+
+
+class _PandasFinder(MetaPathFinder):
+    """Finds pandas as the other finders do, for a loader that adds the accessors."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "pandas":
+            return None
+        others = [finder for finder in sys.meta_path if finder is not self]
+        finds = [getattr(finder, "find_spec", None) for finder in others]  # Python skips None, too
+        specs = (find(fullname, path, target) for find in finds if find is not None)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _PandasLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _PandasLoader(SourceFileLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        register_accessors()

@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzzydict._arrays import slices
 from fuzzydict.errors import ArgumentTypeError, MissingExtraError, NoMatchError, OptionError, quoted
-from fuzzydict.frames.join import as_dict
+from fuzzydict.frames.match import as_dict
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import has_words
 

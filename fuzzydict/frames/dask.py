@@ -1,0 +1,397 @@
+"""What Dask does: its workers look texts up, and its columns and frames are matched and joined.
+
+What a call on a column or frame computes at once is the distinct texts, on the cluster, and what
+matches them: on its workers if there is a client of one, otherwise in this process. The rest is
+lazy, a task for each partition.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    FuzzyDictError,
+    MissingExtraError,
+    OptionError,
+    WorkerError,
+    quoted,
+)
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.results.columns import (
+    LAZY,
+    Found,
+    as_column,
+    find_each,
+    match_column,
+    texts_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from distributed import Client
+
+    from fuzzydict.results.answers import Match
+    from fuzzydict.results.columns import Finder
+
+
+T = TypeVar("T")
+#: Texts, and what was answered to each.
+Answered: TypeAlias = "tuple[list[str], list[T]]"
+#: Answers a list of texts by a list of as many, on a worker as well.
+Answer = Callable[[list[str]], "list[Match | None]"]
+#: The ``scheduler`` that stands for a cluster of Dask on this machine.
+LOCAL = "local"
+_MOST = 1024  # texts of a chunk
+_CHUNKS = 8  # chunks of a process, if there are few texts, so that all end at about the same time
+_AHEAD = 4  # chunks that each worker has been given
+
+
+# ---- texts ------------------------------------------------------------------------------------
+
+
+def chunks_of(texts: Iterable[str], total: int = 0, jobs: int = 1) -> Iterator[list[str]]:
+    """Yield texts some at a time, as they are read, so that each of several processes gets some.
+
+    ``total`` is how many there are, 0 if that is unknown.
+    """
+    size = min(_MOST, total // (_CHUNKS * jobs) + 1) if total and jobs > 1 else _MOST
+    rest = iter(texts)
+    while chunk := list(islice(rest, size)):
+        yield chunk
+
+
+def require_dask() -> None:
+    """Raise MissingExtraError unless Dask is installed."""
+    if find_spec("distributed") is None:
+        raise MissingExtraError(
+            "Dask is not installed; install it with: pip install 'fuzzydict[dask]'"
+        )
+
+
+@contextmanager
+def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
+    """Yield a client of a scheduler; one that is started here is ended.
+
+    Raises:
+        MissingExtraError: Dask is not installed.
+        WorkerError: the scheduler cannot be reached.
+    """
+    require_dask()
+    from distributed import Client, LocalCluster
+
+    if isinstance(scheduler, Client):
+        yield scheduler
+    elif scheduler == LOCAL:
+        with (
+            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as own,
+            Client(own, set_as_default=False) as client,
+        ):
+            yield client
+    else:
+        try:
+            client = Client(scheduler, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise WorkerError(
+                f"the Dask scheduler {quoted(scheduler)} cannot be reached: {error}; start one by "
+                f"`dask scheduler`, and give the address that it tells"
+            ) from error
+        with client:
+            yield client
+
+
+def by_dask(
+    client: Client, answer: Callable[..., list[T]], texts: Iterable[str], total: int, *more: Any
+) -> Generator[Answered[T]]:
+    """Yield the answers to texts, chunk by chunk, which workers find; ``more`` is given to each."""
+    from distributed import as_completed
+
+    workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+    chunks, given = chunks_of(texts, total, workers), dict[Any, list[str]]()
+
+    def give(count: int) -> list[Any]:
+        some = {client.submit(answer, one, *more, pure=False): one for one in islice(chunks, count)}
+        given.update(some)
+        return list(some)
+
+    # Results are fetched at once, before the worker that has them may end.
+    done = as_completed(
+        give(_AHEAD * workers), loop=client.loop, with_results=True, raise_errors=False
+    )
+    try:
+        for future, found in done:
+            if future.status != "finished":
+                error: Exception = found[1] if isinstance(found, tuple) else found
+                raise _error_of(client, error)
+            some = given.pop(future)
+            done.update(give(1))
+            yield some, found
+    finally:
+        client.cancel(list(given))
+
+
+def _error_of(client: Client, error: Exception) -> Exception:
+    """Return the error of a worker, or one that says what to do about an error of Dask."""
+    from distributed import KilledWorker
+
+    if isinstance(error, FuzzyDictError | OSError):
+        return error
+    place = quoted(client.scheduler.address if client.scheduler else "the cluster")
+    if isinstance(error, KilledWorker):
+        return WorkerError(
+            f"several workers of {place} ended while they looked up the same texts; see their "
+            f"logs: if the memory is full, let fewer run on each machine"
+        )
+    if isinstance(error, ImportError):
+        return WorkerError(
+            f"the workers of {place} do not have what they need: {error}; install the same "
+            f"packages there as here"
+        )
+    return WorkerError(f"the workers of {place} failed: {type(error).__name__}: {error}")
+
+
+class _Sent:
+    """The keys of a dict, which travel as its file: a worker that gets it encodes no key again.
+
+    Raises:
+        ArgumentTypeError: the dict cannot be saved, so that it cannot be sent.
+    """
+
+    def __init__(self, d: FuzzyDict[Any]) -> None:
+        self.d = d.copy()
+        self.d.update(dict.fromkeys(d))
+        self._content = self._file()
+
+    def _file(self) -> bytes:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, _FILE)
+            self.d.save(path)
+            return path.read_bytes()
+
+    def __getstate__(self) -> tuple[bytes, Any]:
+        return self._content or self._file(), self.d.embedding
+
+    def __setstate__(self, state: tuple[bytes, Any]) -> None:
+        content, embedding = state
+        with TemporaryDirectory() as folder:
+            path = Path(folder, _FILE)
+            path.write_bytes(content)
+            self.d = FuzzyDict.load(path, embedding=embedding, trust=True)
+        self._content = b""
+
+
+_FILE = "sent.fuzzydict"
+
+
+def _answer(texts: list[str], sent: _Sent, score_cutoff: float | None) -> list[Match | None]:
+    """Answer texts on a worker, with None as values."""
+    return list(sent.d.nearest(texts, default=None, score_cutoff=score_cutoff))
+
+
+# ---- columns and frames -----------------------------------------------------------------------
+
+
+def is_dask(data: Any) -> bool:
+    """Tell whether something is a column or frame of Dask."""
+    frames = sys.modules.get("dask.dataframe")
+    kinds = ("Series", "Index", "DataFrame")
+    return frames is not None and isinstance(data, tuple(getattr(frames, one) for one in kinds))
+
+
+def match_dask(
+    d: Finder,
+    column: Any,
+    score_cutoff: float | None,
+    *,
+    one_to_one: bool,
+    answer: Answer | None = None,
+) -> Any:
+    """Return a lazy frame with the partitions of a column: query, key, value and score.
+
+    Workers ask ``answer``, a `Matcher`, in place of the dict; else see `match_column`.
+
+    Raises:
+        ArgumentTypeError: it is no Series of texts.
+    """
+    from dask.dataframe import Index, Series
+
+    if not isinstance(column, Series) or isinstance(column, Index):
+        raise ArgumentTypeError(
+            f"column: expected a Series of Dask, got {type(column).__name__}; choose one of its "
+            f"columns: frame['name']; or make an Index one: index.to_series()"
+        )
+    distinct = _distinct(column)
+    looked_up = _looked_up(d, _texts(distinct), score_cutoff, answer)
+    table = match_column(looked_up, distinct, score_cutoff, one_to_one=one_to_one)
+    return _by_parts(_matched, column, _Table(distinct, distinct, table.drop(columns="query")))
+
+
+def join_dask(left: Any, column: Any, how: str, join_frame: Callable[..., Any]) -> Any:
+    """Return the lazy join of a frame of Dask, with its partitions.
+
+    Args:
+        left: the frame.
+        column: the name of its column of texts.
+        how: one of the kinds of joins.
+        join_frame: joins a frame in memory as `fuzzydict.join` was asked to; ``how`` and ``find``,
+            which is called as `find_each`, may be given.
+
+    Raises:
+        FuzzyDictError: as `fuzzydict.join`.
+    """
+    from dask.dataframe.dispatch import make_meta
+
+    names = join_frame(make_meta(left)).columns  # or raise
+    distinct = _distinct(left[column])
+    table = join_frame(
+        distinct.to_frame(column), how="left" if how == "left" else "inner", find=_find_by_dask
+    )
+    added = table.iloc[:, 1:]
+    if how != "anti":
+        added = added.set_axis(names[len(left.columns) :], axis=1)
+    return _by_parts(_joined, left, _Table(distinct, table.iloc[:, 0], added), column, how)
+
+
+# ---- what is computed at once -----------------------------------------------------------------
+
+
+def _distinct(column: Any) -> Any:
+    """Return the distinct values of a column of Dask as one of pandas, a null among them."""
+    return column.drop_duplicates(split_out=1).compute()  # those of each partition travel
+
+
+class _LookedUp:
+    """A dict and what matches some texts, so that these are not looked up again."""
+
+    def __init__(self, d: Finder, matches: dict[str, Match | None]) -> None:
+        self._d, self._matches = d, matches
+
+    @property
+    def aliases(self) -> Mapping[str, Any]:
+        return self._d.aliases
+
+    def nearest(self, query: Any, *, default: Any, **_: Any) -> Any:
+        return [default if (one := self._matches[text]) is None else one for text in query]
+
+    def most_similar(self, query: Any, topn: int | None) -> Any:
+        return self._d.most_similar(query, topn)
+
+
+def _looked_up(
+    d: Finder,
+    texts: Sequence[str | None],
+    score_cutoff: float | None,
+    answer: Answer | None = None,
+) -> Finder:
+    """Return a dict with what matches texts, which the workers found if there is a cluster."""
+    client = _client()
+    if client is None:
+        return d
+    distinct = [text for text in dict.fromkeys(texts) if text is not None]
+    if answer is not None:
+        answered = by_dask(client, answer, distinct, len(distinct))
+        found = {text: match for chunk in answered for text, match in zip(*chunk, strict=True)}
+    elif isinstance(d, FuzzyDict) and type(d) is FuzzyDict:
+        values = dict(d)
+        sent = client.scatter(_Sent(d), broadcast=True, hash=False)
+        answered = by_dask(client, _answer, distinct, len(distinct), sent, score_cutoff)
+        found = {
+            text: match and match._replace(value=values[match.key])
+            for chunk in answered
+            for text, match in zip(*chunk, strict=True)
+        }
+    else:  # another store of keys, or a class with reads of its own
+        return d
+    return _LookedUp(d, found)
+
+
+def _find_by_dask(
+    d: Finder, texts: Sequence[str | None], score_cutoff: float | None, *, one_to_one: bool
+) -> Found:
+    """Do as `find_each`."""
+    return find_each(_looked_up(d, texts, score_cutoff), texts, score_cutoff, one_to_one=one_to_one)
+
+
+def _client() -> Any:
+    """Return the client of the cluster that computes; None if there is none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+# ---- what is lazy -----------------------------------------------------------------------------
+
+
+class _Table:
+    """What is known of texts: of those found, a row each of a frame of pandas.
+
+    Args:
+        distinct: all texts, a Series of pandas.
+        found: those of the rows, (n,).
+        rows: n rows.
+    """
+
+    def __init__(self, distinct: Any, found: Any, rows: Any) -> None:
+        self._place_of = dict.fromkeys(_texts(distinct), -1)
+        self._place_of.update((text, place) for place, text in enumerate(_texts(found)))
+        self.rows = rows
+
+    def places(self, column: Any) -> Any:
+        """Return the place of each text of a column, (n,); -1 for one that was not found.
+
+        Raises:
+            OptionError: a text is not known.
+        """
+        texts = _texts(column)
+        if unknown := dict.fromkeys(texts).keys() - self._place_of.keys():
+            raise OptionError(
+                f"column: {quoted(next(iter(unknown)))} was not in it when its texts were looked "
+                f"up; if what it is computed of changes, keep it by persist() first"
+            )
+        return np.array([self._place_of[text] for text in texts], np.intp)
+
+    def beside(self, part: Any, places: Any) -> Any:
+        """Return a frame with the rows at these places beside its own."""
+        import pandas as pd
+
+        return pd.concat([part, self.rows.iloc[places].set_axis(part.index)], axis=1)
+
+
+def _texts(column: Any) -> list[str | None]:
+    return texts_of(as_column(column, "column"), "column")
+
+
+def _by_parts(function: Callable[..., Any], data: Any, table: _Table, *arguments: Any) -> Any:
+    """Return what a function makes of each partition."""
+    from dask import delayed
+    from dask.dataframe.dispatch import make_meta
+
+    meta = function(make_meta(data), table, *arguments)
+    return data.map_partitions(function, delayed(table, traverse=False), *arguments, meta=meta)
+
+
+def _matched(column: Any, table: _Table) -> Any:
+    return table.beside(column.rename("query").to_frame(), table.places(column))
+
+
+def _joined(frame: Any, table: _Table, column: Any, how: str) -> Any:
+    places = table.places(frame[column])
+    if how == "anti":
+        return frame[places < 0]
+    is_found = places >= 0
+    return table.beside(frame[is_found], places[is_found])
+
+
+LAZY["dask"] = match_dask

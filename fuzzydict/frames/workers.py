@@ -1,0 +1,420 @@
+"""Texts for several processes: `Matcher`, which each of them asks, and `look_up`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import platform
+import signal
+from collections.abc import Sized
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from threading import RLock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from fuzzydict._arrays import as_bool, whole_number
+from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    FileFormatError,
+    OptionError,
+    WorkerError,
+    quoted,
+)
+from fuzzydict.frames.dask import (
+    LOCAL,
+    Answered,
+    by_dask,
+    chunks_of,
+    cluster,
+    is_dask,
+    match_dask,
+)
+from fuzzydict.mapping import FuzzyDict
+from fuzzydict.options import as_cutoff
+from fuzzydict.saving import digest_of
+from fuzzydict.search.backends.usearch import use_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+
+    from distributed import Client
+
+T = TypeVar("T")
+_TRIES = 3  # how often a chunk is given out, if the process that had it ended
+
+
+class Matcher:
+    """Match texts with the keys of a dict in a file, in any number of processes.
+
+    A pickle of it holds the path, not the dict. Each process opens the file once, when the first
+    of its texts are looked up, and encodes no key. A process that another one started, or that got
+    the matcher from another one, computes with one thread from then on (if threadpoolctl is
+    installed, extra ``frames``).
+
+    Args:
+        path: a file that `FuzzyDict.save` wrote. All processes must find it by this path.
+        score_cutoff: the least score of a match; by default that of the dict.
+        embedding: that of the dict, unless it ships with the package. It is pickled, so a function
+            must be at the top level of a module.
+        trust: as in `FuzzyDict.load`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        FileFormatError: the file is of another kind, or damaged.
+        ArgumentTypeError: ``path`` is an address; or ``embedding`` is none, or cannot be pickled.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fields.fuzzydict")
+    ...     FuzzyDict({"color": "black", "brand": "Porsche"}).save(path)
+    ...     matcher = Matcher(path)
+    ...     [match and match.value for match in matcher(["colour", "brnd", "qwzzt"])]
+    ['black', 'Porsche', None]
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        score_cutoff: float | None = None,
+        embedding: Any = None,
+        trust: bool = False,
+    ) -> None:
+        if "://" in os.fsdecode(path):
+            raise ArgumentTypeError(
+                "path: expected a file that FuzzyDict.save wrote, got an address; keys in a "
+                "database are read by fuzzydict.connect(url), which can be pickled, too"
+            )
+        if embedding is not None:
+            as_embedding(embedding)  # or raise
+        self.path = str(Path(os.fsdecode(path)).absolute())
+        self.score_cutoff = as_cutoff(score_cutoff)
+        self.embedding = embedding
+        self.trust = as_bool("trust", trust)
+        self._digest = digest_of(self.path)
+        self._key = self.path, self._digest, _digest_of_pickle(embedding)
+        self._made_in = _this_process()
+
+    def __call__(self, texts: Any) -> Any:
+        """Return what matches each text: a list for a list, a frame for a column.
+
+        Equal texts are looked up once.
+
+        Args:
+            texts: a list, for which there is a list with a `Match` or None for each; or a column
+                of pandas, polars, pyarrow or another library, for which there is a frame, as
+                `FuzzyDict.match` returns it.
+
+        Raises:
+            ArgumentTypeError: it is neither.
+            OptionError: the file is not the one that the matcher was made with; or the embedding
+                is not the one that it was saved with.
+            FileNotFoundError: this process does not find the file.
+            FileFormatError: the file is damaged, or refused without ``trust``.
+        """
+        if isinstance(texts, str | bytes):
+            raise ArgumentTypeError(
+                f"texts: expected a list or a column of texts, got the text {quoted(texts)}; for "
+                f"one, give a list of one"
+            )
+        d = self.open()
+        try:
+            if isinstance(texts, list):
+                return list(d.nearest(texts, default=None, score_cutoff=self.score_cutoff))
+            if is_dask(texts):
+                return match_dask(d, texts, self.score_cutoff, one_to_one=False, answer=self)
+            return d.match(texts, score_cutoff=self.score_cutoff)
+        except FileFormatError:  # its vectors, which are checked now
+            _opened.pop(self._key, None)
+            raise
+
+    def __repr__(self) -> str:
+        cutoff = "" if self.score_cutoff is None else f", score_cutoff={self.score_cutoff!r}"
+        return f"{type(self).__name__}({self.path!r}{cutoff})"
+
+    def open(self) -> FuzzyDict[Any]:
+        """Return the dict, which a process opens once. Nobody may write into it.
+
+        Raises:
+            OptionError, FileNotFoundError: as for the texts of a call.
+        """
+        from multiprocessing import parent_process
+
+        if parent_process() is not None or self._made_in != _this_process():
+            _limit_threads()
+        if (d := _opened.get(self._key)) is None:
+            with _opening:
+                if (d := _opened.get(self._key)) is None:
+                    d = self._load()
+                    for older in [key for key in _opened if key[0] == self.path]:
+                        del _opened[older]
+                    _opened[self._key] = d
+        return d
+
+    def _load(self) -> FuzzyDict[Any]:
+        try:
+            self._require_same_file()
+            d: FuzzyDict[Any] = FuzzyDict.load(
+                self.path, embedding=self.embedding, mapped=True, trust=self.trust
+            )
+            self._require_same_file()  # still
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"a Matcher opens its file in each process, and on {platform.node()} there is none "
+                f"of this name; put it where every host finds it",
+                self.path,
+            ) from error
+        return d
+
+    def _require_same_file(self) -> None:
+        """Raise OptionError unless the file is the one that the matcher was made with."""
+        if digest_of(self.path) != self._digest:
+            raise OptionError(
+                f"path: {self.path} on {platform.node()} is not the file that the Matcher was made "
+                f"with; it was saved again, or is another one: make the Matcher again, and copy "
+                f"the file to every host that has one of its own"
+            )
+
+
+def _digest_of_pickle(embedding: Any) -> str:
+    """Return what tells an embedding from others in another process, too.
+
+    Raises:
+        ArgumentTypeError: it cannot be pickled.
+    """
+    try:
+        return blake2b(pickle.dumps(embedding), digest_size=16).hexdigest()
+    except Exception as error:  # whatever its methods raise
+        raise ArgumentTypeError(
+            f"embedding: {quoted(embedding)} cannot be pickled, so that no other process gets it "
+            f"({error}); give a function at the top level of a module"
+        ) from error
+
+
+# ---- what a process keeps ---------------------------------------------------------------------
+
+#: The dicts that this process has opened, by path, digest of the file and of the embedding.
+_opened: dict[tuple[str, str, str], FuzzyDict[Any]] = {}
+_opening = RLock()
+
+
+def _this_process() -> tuple[str, int]:
+    """Return what tells this process from others; Spark's and Ray's name no parent."""
+    return platform.node(), os.getpid()
+
+
+@cache
+def _limit_threads() -> None:
+    """Compute with one thread from now on, for there are other processes that compute, too."""
+    use_threads(1)
+    with suppress(ImportError):
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
+
+
+def _after_fork() -> None:
+    global _opening
+    _opening = RLock()  # the thread that held it is gone
+    _limit_threads.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# ---- texts for several processes ---------------------------------------------------------------
+
+
+def look_up(
+    matcher: Callable[[list[str]], list[T]],
+    texts: Iterable[str],
+    *,
+    jobs: int | None = None,
+    scheduler: str | Client | None = None,
+    total: int | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Generator[Answered[T]]:
+    """Yield the answers to texts, chunk by chunk, in any order; each text is answered once.
+
+    By default this process looks them up. Other processes start anew (``spawn``), each with one
+    thread; a script starts them below ``if __name__ == "__main__":``. If one ends, the chunks that
+    were given out are given to others, three times at most.
+
+    Args:
+        matcher: answers a list of texts by a list of as many: a `Matcher`, as a rule. It is pickled
+            for other processes.
+        texts: each comes once. They are read as they are needed.
+        jobs: how many processes of this machine look them up; by default this one alone.
+        scheduler: the address of a Dask scheduler, or a client of one; or "local" for a Dask
+            cluster on this machine with ``jobs`` workers (by default as many as processors).
+        total: how many texts there are; by default their length, if they have one.
+        progress: called with the number of texts looked up, and how many there are.
+
+    Yields:
+        The texts of a chunk, and the answer to each.
+
+    Raises:
+        OptionError: ``jobs`` is no number from 1 on; or was given with the scheduler of a cluster.
+        WorkerError: processes ended before they answered, too often; or the scheduler cannot be
+            reached.
+        MissingExtraError: Dask is not installed (extra ``dask``).
+        FuzzyDictError, OSError: as the matcher raises them.
+
+    >>> def lengths(texts: list[str]) -> list[int]:
+    ...     return [len(text) for text in texts]
+    >>> list(look_up(lengths, ["colour", "brnd"]))
+    [(['colour', 'brnd'], [6, 4])]
+    """
+    jobs = None if jobs is None else whole_number("jobs", jobs, 1)
+    if jobs is not None and scheduler not in (None, LOCAL):
+        raise OptionError(
+            f"jobs: the cluster of {quoted(scheduler)} has its own number of workers; leave it out"
+        )
+    if total is None:
+        total = len(texts) if isinstance(texts, Sized) else 0
+    answered, done = _answered(matcher, texts, jobs, scheduler, total), 0
+    try:
+        for some, found in answered:
+            yield some, found
+            done += len(some)
+            progress(done, max(done, total))
+    finally:
+        answered.close()
+
+
+def _answered(
+    matcher: Callable[[list[str]], list[T]],
+    texts: Iterable[str],
+    jobs: int | None,
+    scheduler: str | Client | None,
+    total: int,
+) -> Generator[Answered[T]]:
+    if scheduler is not None:
+        with cluster(scheduler, jobs) as client:
+            yield from by_dask(client, matcher, texts, total)
+    elif jobs is None or jobs == 1:
+        for chunk in chunks_of(texts):
+            yield chunk, matcher(chunk)
+    else:
+        yield from _by_processes(matcher, chunks_of(texts, total, jobs), jobs)
+
+
+class _Chunk(NamedTuple):
+    """Texts, and how often processes have ended while one of them had these."""
+
+    texts: list[str]
+    failed: int = 0
+
+
+def _by_processes(
+    matcher: Callable[[list[str]], list[T]], chunks: Iterator[list[str]], jobs: int
+) -> Generator[Answered[T]]:
+    todo: Iterator[_Chunk] = map(_Chunk, chunks)
+    while (first := next(todo, None)) is not None:
+        again = list[_Chunk]()
+        for chunk, answer in _by_pool(matcher, chain([first], todo), jobs):
+            if answer is not None:
+                yield chunk.texts, answer
+            elif chunk.failed + 1 < _TRIES:
+                again.append(chunk._replace(failed=chunk.failed + 1))
+            else:
+                raise WorkerError(
+                    f"{_TRIES} processes ended while they looked up the same {len(chunk.texts)} "
+                    f"texts, the first {quoted(chunk.texts[0])}; if the memory is full, start with "
+                    f"fewer jobs"
+                )
+        todo = chain(again, todo)
+
+
+def _by_pool(
+    matcher: Callable[[list[str]], list[T]], chunks: Iterator[_Chunk], jobs: int
+) -> Generator[tuple[_Chunk, list[T] | None]]:
+    """Yield chunks with their answers; None for those without one when a process ended."""
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    context = get_context("spawn")
+    at_end, end = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(jobs, context, _begin, (matcher, at_end))
+    given: dict[Future[list[T]], _Chunk] = {}
+    is_broken = False
+    try:
+        while True:
+            while not is_broken and len(given) < jobs and (chunk := next(chunks, None)):
+                try:
+                    with _holding_ctrl_c():  # from the first moment of a process
+                        given[pool.submit(_answer, chunk.texts)] = chunk
+                except BrokenProcessPool:
+                    is_broken = True
+                    yield chunk._replace(failed=chunk.failed - 1), None  # it was not begun
+            if not given:
+                return
+            for future in wait(given, return_when=FIRST_COMPLETED).done:
+                answer, chunk = None, given.pop(future)
+                try:
+                    answer = future.result()
+                except BrokenProcessPool:  # of which all others are told, too
+                    is_broken = True
+                yield chunk, answer
+    finally:
+        end.close()  # so that those at work end at once
+        pool.shutdown(cancel_futures=True)
+        at_end.close()
+
+
+@contextmanager
+def _holding_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C wait until the block ends, and never reach a process that is started in it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # when this starts its process, it lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_matcher: Any = None  # of a process that `_by_pool` started
+
+
+def _begin(matcher: Any, at_end: Connection) -> None:
+    """Make this process one that answers, until the other end of a connection is closed.
+
+    That is done by `_by_pool`, or by the system if its process is gone.
+    """
+    global _matcher
+    _matcher = matcher
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not held
+
+    def end() -> None:
+        with suppress(EOFError, OSError):
+            at_end.recv()
+        signal.raise_signal(signal.SIGTERM)
+
+    Thread(target=end, daemon=True).start()
+
+
+def _answer(texts: list[str]) -> Any:
+    try:
+        return _matcher(texts)
+    except Exception as error:  # is raised where the texts are from
+        try:
+            pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+        except Exception:  # whatever its methods raise
+            raise WorkerError(f"{type(error).__name__}: {error}") from None
+        raise
