@@ -317,7 +317,8 @@ def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
 
 
 _FOREIGN = 50  # what is added to the seed for dicts whose words only the encoder knows
-_SMALL = 0.08  # the share of dicts of which a few keys are asked as well, as a dict of their own
+# The share of dicts of which a few keys are asked as well, as a dict of their own; of those alike.
+_SMALL, _SMALL_ALIKE = 0.08, 0.5
 _FEW_KEYS, _FEW_ASKED = 3, 6  # keys of such a dict, and queries with and without a key, at most
 
 
@@ -326,7 +327,7 @@ def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
     for number, one in enumerate(some):
         yield one
         random = Random(number)
-        if random.random() < _SMALL:
+        if random.random() < (_SMALL_ALIKE if one.kind in _ALIKE else _SMALL):
             keys = random.sample(one.keys, min(len(one.keys), random.randint(1, _FEW_KEYS)))
             asked = random.sample(one.asked, len(one.asked))
             here = [a._replace(right=a.right & {*keys}) for a in asked if a.right & {*keys}]

@@ -440,9 +440,7 @@ class Keys:
     def with_statistics(self, statistics: Statistics) -> Keys:
         """Return the same keys as some of many, of which these are the statistics."""
         new = copy(self)
-        for name in (
-            *("statistics", "_stem_counts", "postings", "background", "weights", "to_standard"),
-        ):
+        for name in _OF_ALL_KEYS:
             new.__dict__.pop(name, None)
         new._given = statistics
         return new
@@ -457,7 +455,7 @@ class Keys:
         new._known = Known()
         return new
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many keys were counted."""
         return self.count if self._given is None else self._given.count
@@ -562,6 +560,13 @@ class Keys:
             {name: slot for slot, name in enumerate(names)},
         )
         return few.with_statistics(self.statistics)
+
+
+#: What is computed of all keys, of which a `Keys` may have some.
+_OF_ALL_KEYS = (
+    *("statistics", "_stem_counts", "postings", "background", "weights", "to_standard"),
+    "total",
+)
 
 
 def usual_of(vectors: NDArray[np.float32]) -> Background:

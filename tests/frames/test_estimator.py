@@ -57,7 +57,7 @@ def equal(one: Any, other: Any) -> None:
     if one.dtype == object:
         np.testing.assert_array_equal(one, other)
     else:
-        np.testing.assert_allclose(one, other, atol=1e-9)
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
 @each_output

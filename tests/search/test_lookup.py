@@ -301,9 +301,6 @@ def test_equal_queries_of_a_list_are_encoded_once() -> None:
     assert [match.query for match in found] == asked
 
 
-@pytest.mark.xfail(
-    strict=True, reason="queries that are remembered are forgotten amid the list that needs them"
-)
 def test_new_queries_and_more_remembered_ones_than_are_kept_are_answered() -> None:
     known, new = ([f"{word} {i}" for i in range(200)] for word in ("colour", "brnd"))
     d = FuzzyDict({"color": 1, "brand": 2})
