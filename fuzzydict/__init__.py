@@ -100,7 +100,7 @@ __all__ = [
 ]
 if find_spec("sklearn"):  # otherwise `from fuzzydict import *` would raise MissingExtraError
     __all__ += ["FuzzyKeyEncoder"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 register_accessors()
 
