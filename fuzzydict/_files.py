@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MAGIC = b"fuzzydct"
 #: The dtypes that a file can hold.
 DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
-_VERSION = 1
+_VERSION = 2
 _PREFIX = struct.Struct("<8sIIQ")
 _ALIGNMENT = 64
 _EMPTY = 1 << 20  # rows that the arrays without numbers may have in all, beside one a byte

@@ -234,7 +234,7 @@ def crafted(path: Path, chance: random.Random) -> bytes:
     if chance.random() < 0.02:
         deep = [b"[" * 200_000, b'{"a":' * 50_000]
         text = chance.choice([*deep, text[:-1] + b', "kind": 1}', text * 2])
-    data = struct.pack("<8sIIQ", b"fuzzydct", 1, zlib.crc32(text), len(text)) + text
+    data = struct.pack("<8sIIQ", b"fuzzydct", 2, zlib.crc32(text), len(text)) + text
     for part in arrays.values():
         data += b"\0" * (-len(data) % 64) + part
     return data

@@ -20,7 +20,7 @@ def with_header(data: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
     start, old = 24 + len(text), 24 + length
     body = data[old + -old % 64 :]
     return (
-        struct.pack("<8sIIQ", b"fuzzydct", 1, zlib.crc32(text), len(text))
+        struct.pack("<8sIIQ", b"fuzzydct", 2, zlib.crc32(text), len(text))
         + text
         + b"\0" * (-start % 64)
         + body
