@@ -143,7 +143,6 @@ PAIRS: list[tuple[str, list[str], str | None]] = [
     ("input file", ["output file", "mode"], None),
     ("imports", ["exports", "population"], None),
     ("open", ["closed", "pending"], None),
-    ("buy price", ["sell price", "volume"], None),
     ("public key", ["private key", "issuer"], None),
     ("yes", ["no", "maybe"], None),
     ("smoker", ["non-smoker", "age"], None),
@@ -188,7 +187,6 @@ PAIRS: list[tuple[str, list[str], str | None]] = [
     ("second", ["millisecond", "hour"], None),
     ("mb", ["gb", "pixel"], None),
     ("size in MB", ["size in GB", "name"], None),
-    ("weight_kg", ["weight_g", "colour"], None),
     ("degrees celsius", ["degrees fahrenheit", "bar"], None),
     ("price per week", ["price per month", "deposit"], None),
     # no key has the telling word
