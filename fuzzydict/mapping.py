@@ -62,7 +62,6 @@ T = TypeVar("T")
 V = TypeVar("V")
 #: Attributes that are not pickled: they can be made again.
 _DERIVED = {"_lock", "_kept", "_adapted", "_meaning"}
-_ALIASES = "_aliases"  # their name in a pickle
 _LET_IN = 1e-4  # seconds, in which a thread that waits wakes up
 _GONE: Any = object()
 _ENCODING = (
@@ -128,18 +127,20 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "mode" in cls.__dict__ and "__getitem__" not in cls.__dict__:
+        is_ours = cls.__getitem__ in (dict.__getitem__, FuzzyDict._pooled_item)
+        if "mode" in cls.__dict__ and is_ours:
             # In nearest mode the plain dict's own, so that an equal key is found at its speed.
             reader: Any = dict.__getitem__ if cls.mode == "nearest" else cls._pooled_item
             type.__setattr__(cls, "__getitem__", reader)
 
-    def __new__(cls, /, *_: Any, mode: Any = None, **__: Any) -> Self:
+    def __new__(cls, /, *args: Any, mode: Any = None, **options: Any) -> Self:
         """Return an empty dict; one in another mode than its class is of a derived class."""
-        if isinstance(mode, str) and mode in MODES:
-            cls = class_of_mode(cls, mode)
-        self = super().__new__(cls)
+        is_mode = isinstance(mode, str) and mode in MODES
+        self: Self = super().__new__(class_of_mode(cls, mode) if is_mode else cls)
         self.__dict__.update(_lock=RLock(), _kept=_Kept())
         _dicts[id(self)] = self
+        if not issubclass(type(self), cls):  # then Python leaves it empty
+            type(self).__init__(self, *args, mode=mode, **options)
         return self
 
     def __init__(
@@ -256,10 +257,9 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         ('zip', 2)
         """
         with self._lock:
-            aliases = self._kept.aliases
-            if aliases is None:
-                aliases = self._kept.aliases = Aliases(self, self._lock)
-        return aliases
+            if self._kept.aliases is None:
+                self._kept.aliases = Aliases(self, self._lock)
+            return self._kept.aliases
 
     @aliases.setter
     def aliases(self, aliases: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
@@ -313,7 +313,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 super().clear()
                 kept.index = kept.neighbours = kept.reader = None
                 self._forget_aliases(size)
-            except BaseException:
+            except BaseException:  # an interrupt, maybe amid the aliases
                 self._forget_aliases(size)
                 raise
 
@@ -322,14 +322,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             self._tell()
             size, kept = len(self), self._kept
             try:
-                value = super().pop(key, *default)
-                if len(self) != size:
-                    kept.reader = None
-                    if kept.index is not None and len(self) == kept.told - 1:
-                        kept.index.discard(key)
-                        kept.told -= 1
-                    else:  # the __eq__ of a key wrote meanwhile
-                        self._doubt()
+                value = super().pop(key, _GONE)
+                if value is _GONE:
+                    return super().pop(key, *default)
+                kept.reader = None
+                if kept.index is not None and len(self) == kept.told - 1:
+                    kept.index.discard(key)
+                    kept.told -= 1
+                else:  # the __eq__ of a key wrote meanwhile
+                    self._doubt()
                 self._forget_aliases(size)
             except BaseException:
                 self._forget_aliases(size)
@@ -389,14 +390,14 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     def __getstate__(self) -> Any:
         state, slots = self._settings(), _slots_of(self)
         if self._kept.aliases:
-            state[_ALIASES] = dict(self._kept.aliases)
+            state["_aliases"] = dict(self._kept.aliases)
         return (state, slots) if slots else state  # as Python has it
 
     def __setstate__(self, state: Any) -> None:
         state, slots = state if isinstance(state, tuple) else (state, {})
         for name, value in slots.items():
             object.__setattr__(self, name, value)
-        aliases = state.pop(_ALIASES, None)
+        aliases = state.pop("_aliases", None)
         self.__dict__.update(state)
         if aliases:  # the items are here: a pickle has them before the state
             self.aliases = aliases
@@ -635,8 +636,9 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         kept, meaning = self._kept, self._current_meaning()
         index = kept.index
         if index is None or index.meaning is not meaning:
-            index = kept.index = KeyIndex(meaning)
-            self._doubt()
+            index = KeyIndex(meaning)
+            index.in_doubt = True  # before it is kept: an interrupt may come between
+            kept.index, kept.told, kept.reader = index, len(self), None
         changes = index.changes(self)
         if changes is None:
             lookup, kept.neighbours = lookup_by(self.index, index, self.scorer, kept.neighbours)
@@ -715,7 +717,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return dict.__contains__(self, name)  # a subclass may define another `in`
 
     def _is_alone(self, name: Any, reader: Reader) -> bool:
-        return self._is_certain(name, reader) and name not in reader.lookup.keys.slots
+        return self._is_certain(name, reader) and not has_words(name)
 
     def _allowed(self, attn_mask: AttnMask, reader: Reader) -> NDArray[np.bool_]:
         names = reader.lookup.keys.living()

@@ -369,8 +369,10 @@ class KeyIndex:
             columns = columns.packed(keys, alive)
             alive = np.ones(len(columns.names), np.bool_)
         else:
+            columns.is_whole = False  # so that an interrupt is noticed
             for slot in changes.dead:
                 columns.slots.pop(keys.names[slot], None)
+            columns.is_whole = True
         if encoded is not None:
             columns.append(encoded)
             alive = np.append(alive, np.ones(len(encoded.names), np.bool_))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -156,7 +155,8 @@ class Postings:
     ) -> None:
         self.size = total = len(counts)
         self._parts = (growing or Growing()).parts(flat, counts)
-        self._present = reduce(np.union1d, [part.present for part in self._parts])
+        present = np.concatenate([part.present for part in self._parts])
+        self._present = different(present.astype(np.int64)) if len(self._parts) > 1 else present
         self._here = np.zeros(len(self._present), np.int64)
         for part in self._parts:
             self._here[np.searchsorted(self._present, part.present)] += np.diff(part.starts)

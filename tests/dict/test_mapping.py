@@ -165,3 +165,37 @@ def test_what_an_answer_shows_cannot_be_written_to() -> None:
     d = FuzzyDict({"color": 1.0, "brand": 2.0}, embedding=hashed)
     with pytest.raises(ValueError, match="read-only"):
         d.attend("colour").keys[0] = 0
+
+
+# ---- a class and its other mode ----------------------------------------------------------------
+
+
+def test_the_class_of_a_dict_in_another_mode_makes_dicts_of_both() -> None:
+    pooled = FuzzyDict({"red": 1.0}, mode="pool")
+    near = type(pooled)({"red": 2.0}, mode="nearest")
+    assert (dict(near), near.mode) == ({"red": 2.0}, "nearest")
+
+
+def test_a_getitem_of_ones_own_is_kept_in_both_modes() -> None:
+    class Told(FuzzyDict[Any]):
+        mode = "pool"
+
+        def __getitem__(self, key: Any) -> Any:
+            return "mine"
+
+    assert Told({"red": 1.0})["red"] == Told({"red": 1.0}, mode="nearest")["red"] == "mine"
+
+
+def test_a_key_whose_comparison_writes_while_it_is_removed_hides_none() -> None:
+    class Writing(str):
+        def __eq__(self, other: object) -> bool:
+            d["model"] = 9
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    d = FuzzyDict[Any]({"color": 1, "brand": 2})
+    assert d["colour"] == 1
+    d.pop(Writing("color"))
+    assert "color" not in d
+    assert d["modle"] == 9
