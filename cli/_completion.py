@@ -126,14 +126,16 @@ def _as_taken(name: str) -> str | None:
     shell = os.environ.get("_FUZZYDICT_COMPLETE", "").partition("_")[0]
     words, place = os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", "")
     if shell == "bash":
-        if words.split("\n")[int(place)][:1] in ("'", '"'):
-            return name
+        if (quote := words.split("\n")[int(place)][:1]) in ("'", '"'):
+            special = "'" if quote == "'" else '$`"\\!'  # which the shell would expand
+            return None if set(special) & set(name) else name
         escaped = re.sub(r"([^\w@%+=:,./-])", r"\\\1", name)
         return escaped.replace("\\", r"\\")  # of which `read` in the script takes half
     if shell == "fish" and "," in name:  # its script would take the first part
         return None
     # What is offered takes the place of the whole of --option=value.
-    word = place if shell == "fish" else split_arg_string(words)[int(place)]
+    typed = split_arg_string(words)  # in which an empty last word is left out
+    word = place if shell == "fish" else "".join(typed[int(place) : int(place) + 1])
     option, sign, _ = word.partition("=")
     return f"{option}={name}" if sign and option.startswith("--") else name
 

@@ -113,6 +113,10 @@ def _targets(examples: Sequence[tuple[str, str | None]]) -> dict[str, list[str] 
     return targets
 
 
+def _undecided(count: int) -> str:
+    return "1 target is undecided" if count == 1 else f"{count} targets are undecided"
+
+
 def _check_examples(
     d: FuzzyDict[Any], examples: Sequence[tuple[str, str | None]], examples_file: Path
 ) -> None:
@@ -123,7 +127,7 @@ def _check_examples(
     undecided = [(query, key) for query, key in unknown if is_undecided(key)]
     for query, key in undecided[:1]:
         raise OptionError(
-            f"{examples_file}: {len(undecided)} targets are undecided, first {quoted(key)} for "
+            f"{examples_file}: {_undecided(len(undecided))}, first {quoted(key)} for "
             f"{quoted(query)}; write the right key, without the question mark, or nothing if none "
             f"is right, or remove the line"
         )

@@ -32,8 +32,9 @@ from ._tables import (
 )
 
 _PROCESSES, _DASK = "processes", "dask"
-#: Options on which no answer depends.
-_OTHERS = {"output", "jobs", "engine", "scheduler", "review", "decisions", "sure"}
+#: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
+_OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding"}
+_OF_DICT |= {"vectors", "scorer", "cutoff"}
 
 
 @click.command(
@@ -184,10 +185,11 @@ def _map_parts(
             check_place(output)
     elif source.reading.format is not None:
         check_tables(source.reading.format, table, output, dict_file, "dict")
-    options = {name: value for name, value in ctx.params.items() if name not in _OTHERS}
     with dict_file.open("rb") as file:
         basis = {"the dict": file_digest(file, "blake2b").hexdigest()}
-    basis |= {f"the option {name}": value for name, value in options.items()}
+    for option in ctx.command.params:
+        if option.name in _OF_DICT:
+            basis[f"the option {option.opts[-1]}"] = ctx.params[option.name]
     with progress_bars() as progress:
         return map_parts(
             d,

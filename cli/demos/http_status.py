@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from fuzzydict import FuzzyDict
+from fuzzydict import Attention, FuzzyDict
 from fuzzydict.cli.demos._lesson import Picture, demo, echo
 
 CODES = {status.phrase: status.value for status in HTTPStatus}
@@ -35,7 +35,8 @@ def lesson() -> Picture:
 
     # 4. A key is found exactly, and only keys are "in" the dict.
     echo(f"d['OK'] is {d['OK']}, and 'okay' in d is {'okay' in d}")
-    return d.attend("gateway").plot
+    attention: Attention = d.attend("gateway")
+    return attention.plot
 
 
 main = demo(lesson)

@@ -41,6 +41,7 @@ from fuzzydict.io.columns import (
 from fuzzydict.io.review import Review
 from fuzzydict.io.tables import check_names, open_table, table_format
 from fuzzydict.results.answers import Match
+from fuzzydict.search.judge import weights_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -91,10 +92,10 @@ class Part(NamedTuple):
     source: Path
     target: Path
 
-    def state(self) -> tuple[int, int]:
+    def state(self) -> list[int]:
         """Return the size and the time of the table, by which a change can be told."""
         status = self.source.stat()
-        return status.st_size, status.st_mtime_ns
+        return [status.st_size, status.st_mtime_ns]
 
 
 def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part]:  # noqa: A002
@@ -193,8 +194,8 @@ def map_parts(
     if "parquet" in (source.reading.format, table_format(parts[0].source)):
         _keep_no_memory()
     decided = decided_in(d, deciding)
-    began = _basis(d, source, prefix, decided, basis or {}, parts)
-    with _Run(output, began, is_folder=folder.is_dir()) as run:
+    began = _basis(d, source, prefix, decided, basis or {})
+    with _Run(output, began, parts, is_folder=folder.is_dir()) as run:
         mapper = _Mapper(run, d, decided, source, prefix, deciding)
         counts = mapper.map(parts, workers, progress)
         if folder.is_dir():
@@ -210,18 +211,17 @@ def _basis(
     prefix: str | None,
     decided: Decided,
     basis: Mapping[str, Any],
-    parts: list[Part],
 ) -> dict[str, Any]:
-    """Return what the answers and the parts depend on, by names for messages."""
+    """Return what all answers depend on, by names for messages."""
     options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
     return {
         **{f"the option {name}": value for name, value in options.items()},
         **basis,
         "the embedding": as_embedding(d.embedding).fingerprint()["name"],
+        "the score of this release": weights_digest(),
         "the decisions": sorted(
             [one.text, one.key] for file in decided.files.values() for one in file.decisions
         ),
-        **{f"the table {part.source}": part.state() for part in parts},
     }
 
 
@@ -473,15 +473,18 @@ class _Run:
     """What a run does, noted beside the parts of a folder so that another run goes on with it.
 
     The file has a line of JSON for what the run depends on, by names for messages, and one for each
-    part that is written. Of a single table, nothing is noted.
+    part that is written, with the state of its table. Of a single table, nothing is noted.
 
     Attributes:
         copy: where the dict is saved for other processes, if need be.
         is_complete: is set when all is done.
     """
 
-    def __init__(self, output: Path, began: dict[str, Any], *, is_folder: bool) -> None:
+    def __init__(
+        self, output: Path, began: dict[str, Any], parts: list[Part], *, is_folder: bool
+    ) -> None:
         self.is_folder, self.is_complete = is_folder, False
+        self._states = {part.name: part.state() for part in parts}
         self._output, self._began = output, json.loads(json.dumps(began, default=str))
         hidden = f".{_STATE}" if is_folder else f".{output.name}.{_STATE}"
         self._folder = (output if is_folder else output.parent) / hidden
@@ -515,9 +518,13 @@ class _Run:
         log.truncate(log.tell() - len(torn))  # of a run that was killed as it wrote
         try:
             before, *parts = map(json.loads, lines or [b"{}"])
-            self._noted = {name: (sure, [*map(int, counts)]) for name, sure, counts in parts}
+            self._noted = {name: (sure, [*map(int, counts)]) for name, sure, counts, _ in parts}
             changed = [one for one in self._began if before.get(one, ...) != self._began[one]]
-            changed += before.keys() - self._began.keys()
+            changed += sorted(before.keys() - self._began.keys())
+            states = {name: state for name, *_, state in parts}
+            changed += [
+                f"the table {name}" for name in states if states[name] != self._states.get(name)
+            ]
         except (AttributeError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"{path} is damaged: {error}; remove {self._output} to begin again"
@@ -557,7 +564,7 @@ class _Run:
     def note(self, part: Part, sure: float, counts: Cleaned) -> None:
         """Note that a part is written."""
         self._noted[part.name] = sure, [*counts]
-        self._append([part.name, sure, counts])
+        self._append([part.name, sure, counts, self._states[part.name]])
 
     def _append(self, line: Any) -> None:
         if self._log:
@@ -567,7 +574,7 @@ class _Run:
 
     def require_same(self, part: Part) -> None:
         """Raise FileFormatError if a part changed since the run began."""
-        if list(part.state()) != self._began[f"the table {part.source}"]:
+        if part.state() != self._states[part.name]:
             again = f"remove {self._output} to begin again" if self.is_folder else "start again"
             raise FileFormatError(f"{part.source} has changed since it was read; {again}")
 

@@ -386,6 +386,14 @@ def shipped(kind: str) -> Judge:
     return from_json(json.loads(text)[kind])
 
 
+def weights_digest() -> str:
+    """Return a digest of the weights that ship: whether two releases give the same scores."""
+    from hashlib import blake2b
+
+    weights = (resources.files("fuzzydict.data") / "judge.json").read_bytes()
+    return blake2b(weights, digest_size=8).hexdigest()
+
+
 def from_json(content: dict[str, Any]) -> Judge:
     """Return a judge from its weights as JSON."""
     arrays = {name: _array(content[name]) for name in ("glance", "pair", "center", "scale", "rest")}
