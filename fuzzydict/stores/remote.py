@@ -354,7 +354,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         read: Callable[[list[Any], RemoteReader], list[T]],
         *,
         at_once: bool = False,  # noqa: ARG002
-        finds_equal: bool = False,  # noqa: ARG002
     ) -> list[T]:
         lookup, found = self._current_lookup(), list[T]()
         for some in slices(len(queries), lookup.at_once):
