@@ -70,6 +70,8 @@ def offered(folder: Path, *words: str, shell: str = "bash") -> list[str]:
         (["t.csv", "--column", "First\\ n"], [r"First\\ name"]),
         (["t.csv", "--column", "'First n"], ["First name"]),
         (["t.csv", "--column", '"First n'], ["First name"]),
+        (["t.csv", "--column", '"$U'], []),  # a shell would expand it
+        (["t.csv", "--column", "'it"], []),
         (["t.csv", "--column", "\\$"], [r"\\$USD"]),
         (["t.csv", "--column", "it"], [r"it\\'s"]),
         (["t.csv", "--column", "back"], [r"back\\\\slash"]),
@@ -106,6 +108,7 @@ def test_each_shell_gets_names_as_it_takes_them(tables: Path) -> None:
         assert first == ["First name", "First date"]
         assert offered(tables, *words, "--column=G", shell=shell) == ["--column=Größe"]
     assert offered(tables, *words, "--column", "x", shell="zsh") == ["x,y"]
+    assert "First name" in offered(tables, *words, "--column", "", shell="zsh")
     assert offered(tables, *words, "--column", "x", shell="fish") == []  # it would take "x"
 
 
