@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ def _table(name: str) -> dict[str, list[str]]:
     return {word: rest for word, *rest in word_list(name)}
 
 
-def _by_first(lines: Iterable[list[str]]) -> dict[str, set[str]]:
+def _by_first(lines: Iterable[Sequence[str]]) -> dict[str, set[str]]:
     """Return what follows each first word on all lines that begin with it."""
     found = defaultdict[str, set[str]](set)
     for word, *rest in lines:
@@ -138,8 +138,16 @@ def _classes() -> dict[str, tuple[int, str]]:
 
 @cache
 def _opposites() -> dict[str, set[str]]:
-    pairs = [*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")]
-    return _by_first([*pairs, *([other, one] for one, *others in pairs for other in others)])
+    """Return the opposites of words; of a short form, those of the one word it stands for."""
+    lines = [*word_list("opposites"), *word_list("opposite_terms"), *word_list("negated")]
+    pairs = [(one, other) for one, *others in lines for other in others]
+    pairs += [(other, one) for one, other in pairs]
+    shorts = defaultdict[str, list[str]](list)
+    for short, *words in word_list("abbreviations"):
+        if len(words) == 1:
+            shorts[words[0]].append(short)
+    short_pairs = [(short, other) for one, other in pairs for short in shorts.get(one, ())]
+    return _by_first([*pairs, *short_pairs, *((other, one) for one, other in short_pairs)])
 
 
 # ---- abbreviations ------------------------------------------------------------------------------
