@@ -478,7 +478,8 @@ class Additive(Scorer):
         W_k: ArrayLike | None = None,  # noqa: N803
         w: ArrayLike | None = None,
     ) -> None:
-        self._parameters = _checked(W_q=W_q, W_k=W_k, w=w)
+        given = {"W_q": W_q, "W_k": W_k, "w": w}
+        self._parameters = _checked(**{n: one for n, one in given.items() if one is not None})
 
     def _forward(self, query: Array, key: Array) -> tuple[Array, ScorerBackward]:
         p = {name: array.astype(query.dtype, copy=False) for name, array in self.parameters.items()}
@@ -550,10 +551,9 @@ class Concat(Scorer):
         return scores, backward
 
 
-def _checked(**given: ArrayLike | None) -> dict[str, Array]:
+def _checked(**given: ArrayLike) -> dict[str, Array]:
     """Return what was given as finite arrays: w a vector (A,), the others matrices (A, ...)."""
-    named = {name: array for name, array in given.items() if array is not None}
-    arrays = dict(zip(named, as_floats(**named), strict=True))
+    arrays = dict(zip(given, as_floats(**given), strict=True))
     for name, array in arrays.items():
         if array.ndim != (1 if name == "w" else 2):
             wanted = "a vector (A,)" if name == "w" else "a matrix (A, E)"

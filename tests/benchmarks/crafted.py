@@ -196,7 +196,7 @@ def _change(header: Header, arrays: Arrays, chance: random.Random) -> None:
             del arrays[name], header["arrays"][name]
         case 7:
             arrays[name] = _with_odd_numbers(data, chance) if data else b""
-        case _ if data[:1] in (b"[", b"{"):
+        case _ if data[:1] in (b"[", b"{") and data[:200] != b"[" * 200:  # changed before
             text = json.dumps(_changed_tree(json.loads(data), chance)).encode()
             deep = b"[" * 90_000 + b"]" * 90_000
             texts = [text] * 20 + [deep, text[:-1], text + b"]", b"\xff"]
