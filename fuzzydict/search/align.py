@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA, Indel, JaroWinkler
 from rapidfuzz.process import cdist, cpdist
 
 from fuzzydict.search.keys import MOST_WORDS, SHORT, Word, by_name, facts_of, shares_of
-from fuzzydict.text.lexicon import abbreviates, is_directed, look_up, stem_of
+from fuzzydict.text.lexicon import abbreviates, is_directed, is_one_text, numbers_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,12 +92,15 @@ FEATURES = (
     Feature("three initials or more", 1, "spelling"),
     Feature("conventional abbreviation", 1, "spelling"),
     Feature("abbreviation", 1, "spelling"),
+    Feature("the same numbers", 1, "words"),
     Feature("opposites", -1, "against"),
     Feature("other members of a class", -1, "against"),
     Feature("other numbers", -1, "against"),
     Feature("numbers left out", -1, "against"),
     Feature("turned round", -1, "against"),
     Feature("denied", -1, "against"),
+    Feature("another word of like letters", -1, "against"),
+    Feature("other small words", -1, "against"),
     Feature("left over, of the query", -1, "against"),
     Feature("left over, of the key", -1, "against"),
     Feature("what is left over is near", 1, "against"),
@@ -133,12 +136,15 @@ FEATURES = (
     LONG_INITIALS,
     CONVENTIONAL,
     ABBREVIATED,
+    SAME_NUMBERS,
     OPPOSED,
     SIBLINGS,
     OTHER_NUMBERS,
     NUMBERS_LEFT,
     TURNED,
     DENIED,
+    OTHER_WORD,
+    OTHER_SMALL,
     LEFT,
     LEFT_KEY,
     LEFT_NEAR,
@@ -290,8 +296,10 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
     phi[:, COSINE] = near * sure
     phi[:, COSINE_SQUARED] = phi[:, COSINE] ** 2
     phi[:, BY_SLIP] = near * ~sure
+    of_one_member = (x["member"] == y["member"]) & (y["member"] > 0) & ~same
+    phi[:, CONVENTION] = of_one_member
     may = x["first"] == y["first"]
-    may &= real & ~same & (x["length"] != y["length"])
+    may &= real & ~same & ~of_one_member & (x["length"] != y["length"])
     both = x["letters"] & y["letters"]
     may &= (both == x["letters"]) | (both == y["letters"]) | x["short_form"] | y["short_form"]
     for i in np.flatnonzero(may).tolist():
@@ -301,8 +309,12 @@ def pairs_of(asked: Asked, keys: Keys, a: NDArray[np.intp], b: NDArray[np.intp])
             if kind > 1:
                 lengths = len(left[i]), len(right[i])
                 phi[i, OF_LETTERS] = min(lengths) / max(lengths)
-    for i in np.flatnonzero(real & x["opposed"]).tolist():
-        phi[i, OPPOSITES] = is_opposite(asked.words[int(a[i]) - 1], right[i])
+    for number, word in enumerate(asked.words, 1):
+        if word.entry.opposites:
+            of_word = np.flatnonzero(a == number)
+            are = are_opposites(word, keys, b[of_word])
+            if are is not None:
+                phi[of_word, OPPOSITES] = are
     others = (x["group"] == y["group"]) & (x["member"] != y["member"]) & (y["member"] > 0)
     phi[:, OTHER_MEMBERS] = others
     phi[:, OTHER_DIGITS] = x["digit"] & y["digit"] & ~same
@@ -318,10 +330,18 @@ def _numbered(numbers: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], 
     return different, places[numbers]
 
 
-def is_opposite(word: Word, other: str) -> bool:
-    """Tell whether another word, or what it is a form of, is the opposite of a word."""
-    opposites = word.entry.opposites
-    return other in opposites or look_up(other).stem in opposites
+def are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+    """Return which words of keys, (P,), or what they are forms of, are opposites of a word.
+
+    It is None if no key has any.
+    """
+    stems, are = keys.facts_by_name["stem"], None
+    for opposite in word.entry.opposites:
+        stem, number = keys.words.stems.get(opposite, -2), keys.words.numbers.get(opposite, -2)
+        if max(stem, number) >= 0:
+            are = np.zeros(len(flat), np.bool_) if are is None else are
+            are |= (stems[flat] == stem) | (flat == number)
+    return are
 
 
 def strengths(
@@ -374,7 +394,7 @@ def align(
     X[..., NGRAMS] = found.likeness
     X[..., LETTERS : WRITTEN + 1] = of_strings(queries, keys, best)
     table = Table.of(asked, keys, theirs, weights)
-    match_several(table, queries, keys, best, theirs, weights)
+    match_several(X, table, queries, keys, best, theirs, weights)
     _cover(X, table, share[:, None], other, asked, keys, theirs)
     of_several(X, queries, keys, best, theirs, table)
     _contradict(X, queries, asked, keys, best, theirs, table)
@@ -444,6 +464,7 @@ class Table(NamedTuple):
     matched: NDArray[np.float32]
     spelled: NDArray[np.float32]
     meant: NDArray[np.float32]
+    unlike: NDArray[np.float32]
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -465,11 +486,14 @@ class Table(NamedTuple):
         def whole(one: NDArray[np.float32]) -> NDArray[np.float32]:
             return (one if back is None else one[back]).reshape(numbers.shape)
 
+        unlike = pairs.evidence[:, BOTH_KNOWN] * (pairs.evidence[:, ONE_STEM] == 0) * ~pairs.same
         against = [
             whole(pairs.evidence[:, i] * pairs.real) if pairs.evidence[:, i].any() else None
             for i in (OPPOSITES, OTHER_MEMBERS)
         ]
-        return cls(whole(matched), whole(spelled), whole(meant.astype(np.float32)), *against)
+        return cls(
+            whole(matched), whole(spelled), whole(meant.astype(np.float32)), whole(unlike), *against
+        )
 
 
 # ---- one word that stands for several ------------------------------------------------------------
@@ -479,6 +503,7 @@ _LEAST_JOINED = 5  # letters of a word that may be two
 
 
 def match_several(
+    X: NDArray[np.float32],
     table: Table,
     queries: Sequence[Query],
     keys: Keys,
@@ -486,7 +511,7 @@ def match_several(
     theirs: NDArray[np.int32],
     weights: NDArray[np.float32],
 ) -> None:
-    """Match words that stand for several of the other: initials, and two words written as one.
+    """Match words that stand for several of the other: initials, and words written as one.
 
     Initials count as much as a conventional abbreviation.
     """
@@ -497,6 +522,9 @@ def match_several(
             _raise_to(table, (i, abs(j) - 1, rows, columns), of_initials)
         for at in _joined_in(query, keys, theirs[i]):
             _raise_to(table, (i, *at), 1.0)
+        for j in (X[i, :, EDITS] == 1).nonzero()[0].tolist():
+            if is_one_text(query.text, keys.texts[best[i, j]]):
+                _raise_to(table, (i, j, slice(None), slice(None)), 1.0)
 
 
 def _raise_to(table: Table, at: tuple[Any, ...], strength: float) -> None:
@@ -563,6 +591,7 @@ def _cover(
         X[..., i] = (_highest(one, 3) * share).sum(2)
         X[..., i + 1] = (_highest(one, 2) * other).sum(2)
     of_query, of_key = _highest(table.matched, 3), _highest(table.matched, 2)
+    X[..., OTHER_WORD] = (_highest(table.unlike, 3) * share).sum(2)
     X[..., WORST] = np.where(share > 0, of_query, 1).min(2)
     X[..., WORST_KEY] = np.where(other > 0, of_key, 1).min(2)
     telling = share * ~asked.facts["filler"][asked.columns][:, None]
@@ -594,7 +623,7 @@ def of_several(
     joined = [query.text.replace(" ", "") for query in queries]
     facts, beginnings = keys.facts_by_name, theirs[:, :, 0]
     firsts, lengths = facts["first"][beginnings], facts["length"][beginnings]
-    may = (firsts == [[ord(one[0])] for one in joined]) & ((own > 1) | (counts > 1))
+    may = (firsts == [[ord(one[0])] for one in joined]) & ((own == 1) != (counts == 1))
     for i, j in np.argwhere(may).tolist():
         whole = keys.texts[best[i, j]].replace(" ", "")
         if joined[i] != whole:
@@ -629,12 +658,12 @@ def _initials_of(query: Query) -> set[str]:
     return {"".join(word.text[0] for word in several) for several in (query.words, some)}
 
 
-_SAME = 0.8  # how alike words are that both have
+SAME = 0.8  # how alike words are that both have
 
 
 def _is_turned(spelled: NDArray[np.float32]) -> bool:
     """Tell whether words that both have stand in another order."""
-    places = [int(row.argmax()) for row in spelled if row.max() > _SAME]
+    places = [int(row.argmax()) for row in spelled if row.max() > SAME]
     return len(places) > 1 and places != sorted(places)
 
 
@@ -651,6 +680,9 @@ def _contradict(
     oppose(X, table)
     denied = asked.facts["denies"][asked.columns].sum(1)[:, None]
     X[..., DENIED] = (denied + keys.facts_by_name["denies"][theirs].sum(2)) % 2
+    ours = asked.facts["function"][asked.columns][:, None] & (_highest(table.spelled, 3) < SAME)
+    others = keys.facts_by_name["function"][theirs] & (_highest(table.spelled, 2) < SAME)
+    X[..., OTHER_SMALL] = ours.any(2) & others.any(2)
     has_digit = keys.facts_by_name["digit"][theirs].any(2)
     compare_numbers(X, queries, keys, best, np.asarray(has_digit))
 
@@ -663,11 +695,17 @@ def compare_numbers(
     has_digit: NDArray[np.bool_],
 ) -> None:
     """Set whether query and candidate have other numbers, given which candidates have any."""
-    ours = [_numbers(query.text) for query in queries]
+    ours = [numbers_of(query.text) for query in queries]
     has_any = np.array([bool(one) for one in ours])[:, None]
-    for i, j in zip(*np.nonzero(has_digit | has_any), strict=True):
-        theirs = _numbers(keys.texts[int(best[i, j])])
-        X[i, j, OTHER_NUMBERS : NUMBERS_LEFT + 1] = _numbers_differ(ours[i], theirs)
+    for i, j in np.argwhere(has_digit | has_any).tolist():
+        text = keys.texts[best[i, j]]
+        theirs = numbers_of(text)
+        if ours[i] == theirs or (X[i, j, EDITS] == 1 and is_one_text(queries[i].text, text)):
+            X[i, j, SAME_NUMBERS] = 1
+        elif sorted(ours[i]) == sorted(theirs):
+            X[i, j, SAME_NUMBERS if _is_date(theirs) else OTHER_NUMBERS] = 1
+        else:
+            X[i, j, OTHER_NUMBERS : NUMBERS_LEFT + 1] = _numbers_differ(ours[i], theirs)
 
 
 def oppose(X: NDArray[np.float32], table: Table) -> None:
@@ -687,17 +725,14 @@ def _unmatched(matched: NDArray[np.float32], at: tuple[int, ...]) -> float:
     return float((1 - of_query) * (1 - of_key))
 
 
-def _numbers(text: str) -> Counter[str]:
-    """Return the numbers in a text, without zeros before them, and how often each is there."""
-    if not any(map(str.isdigit, text)):
-        return Counter()
-    parts = "".join(c if c.isdigit() else " " for c in text).split()
-    return Counter(part.lstrip("0") or "0" for part in parts)
+def _is_date(numbers: list[str]) -> bool:
+    """Tell whether numbers are a day, a month and a year."""
+    return len(numbers) == 3 and any(len(number) == 4 for number in numbers)
 
 
-def _numbers_differ(ours: Counter[str], theirs: Counter[str]) -> tuple[bool, bool]:
+def _numbers_differ(ours: list[str], theirs: list[str]) -> tuple[bool, bool]:
     """Return whether each of two has numbers that the other has not, and whether one has."""
-    more, less = bool(ours - theirs), bool(theirs - ours)
+    more, less = bool(Counter(ours) - Counter(theirs)), bool(Counter(theirs) - Counter(ours))
     return more and less, more != less
 
 

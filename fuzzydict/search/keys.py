@@ -223,6 +223,7 @@ _FACTS = np.dtype(
         ("known", np.bool_),
         ("sure", np.bool_),  # whether the vector is its own, or of what it is a form of
         ("filler", np.bool_),
+        ("function", np.bool_),
         ("digit", np.bool_),
         ("denies", np.bool_),
         ("opposed", np.bool_),
@@ -234,7 +235,8 @@ _FACTS = np.dtype(
 def facts_of(word: Word, stem: int, member: int) -> tuple[Any, ...]:
     """Return the facts of a word, as a row of an array."""
     entry, text = word.entry, word.text
-    flags = entry.is_filler, entry.has_digit, entry.denies, bool(entry.opposites)
+    is_function = entry.is_filler and not entry.is_legal
+    flags = entry.is_filler, is_function, entry.has_digit, entry.denies, bool(entry.opposites)
     return (
         *(stem, ord(text[0]), len(text), letters_of(text), entry.group, member, word.weight),
         *(word.trust, word.is_known, word.trust == 1, *flags, is_short_form(text)),

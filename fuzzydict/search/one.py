@@ -66,11 +66,13 @@ class _Compared(NamedTuple):
 
     Attributes:
         strengths: how far they mean one thing, are spelled alike, and match, (3, w, P).
+        unlike: how far other words are spelled alike, (w, P).
         opposed: whether they are opposites, (w, P); None if none are.
         siblings: whether they are other members of a class, (w, P); None if none are.
     """
 
     strengths: NDArray[np.float32]
+    unlike: NDArray[np.float32]
     opposed: NDArray[np.float32] | None
     siblings: NDArray[np.float32] | None
 
@@ -97,8 +99,9 @@ def best_of_one(
     compared = _compare(asked, keys, columns.ravel(), edits, judge.pair)
     other = None
     if is_single:
+        x[:, a.OTHER_WORD] = compared.unlike[0]
         x[:, a.SPELLED : a.TELLING_KEY + 1] = compared.strengths[:, 0].take(_OF_ONE_WORD, axis=0).T
-        for place, against in zip((a.OPPOSED, a.SIBLINGS), compared[1:], strict=True):
+        for place, against in zip((a.OPPOSED, a.SIBLINGS), compared[2:], strict=True):
             if against is not None:
                 x[:, place] = against[0]
     else:
@@ -214,18 +217,27 @@ def _compare(
     of = (-pair).tolist()  # odds against
     found = np.zeros((3, *edits.shape), np.float32)
     units = keys.word_units.take(flat, axis=0)
+    unlike = np.zeros_like(edits)
     against: dict[int, NDArray[np.float32]] = {}
     for i, word in enumerate(words):
         row = found[1, i]
         if keys.table.size:
             np.dot(units, word.unit, out=found[0, i])
         _weigh_spelling(row, edits[i], word, facts, flat, of)
+        if word.is_known:
+            np.multiply(edits[i] * edits[i], facts["is_known"][flat], out=unlike[i])
         stem = keys.words.stems.get(word.entry.stem)
         if stem is not None:
-            row += of[a.ONE_STEM] * (facts["stem"][flat] == stem)
-        _weigh_abbreviations(row, word.text, strings, facts, flat, of)
+            is_form = facts["stem"][flat] == stem
+            row += of[a.ONE_STEM] * is_form
+            unlike[i][is_form] = 0
+        is_member = None
+        if (member := keys.words.known_member(word)) > 0:
+            is_member = (facts["member"][flat] == member) & (edits[i] < 1)
+            row += of[a.CONVENTION] * is_member
+        _weigh_abbreviations(row, word.text, strings, facts, flat, of, is_member)
         for place, are in (
-            (a.OPPOSITES, _are_opposites(word, keys, flat) if word.entry.opposites else None),
+            (a.OPPOSITES, a.are_opposites(word, keys, flat) if word.entry.opposites else None),
             (a.OTHER_MEMBERS, _are_others(word, keys, flat) if word.entry.group >= 0 else None),
         ):
             if are is not None:
@@ -237,7 +249,8 @@ def _compare(
     same = edits == 1
     if np.count_nonzero(same):
         np.copyto(found, 1, where=same)
-    return _Compared(found, against.get(a.OPPOSITES), against.get(a.OTHER_MEMBERS))
+        np.copyto(unlike, 0, where=same)
+    return _Compared(found, unlike, against.get(a.OPPOSITES), against.get(a.OTHER_MEMBERS))
 
 
 def _weigh_spelling(
@@ -269,8 +282,12 @@ def _weigh_abbreviations(
     facts: dict[str, NDArray[Any]],
     flat: NDArray[np.intp],
     of: list[float],
+    is_member: NDArray[np.bool_] | None,
 ) -> None:
-    """Add to the odds against some words, (P,), of which one abbreviates the other."""
+    """Add to the odds against some words, (P,), of which one abbreviates the other.
+
+    Those of the same member of a class, (P,), are left out.
+    """
     some = (facts["first"][flat] == ord(text[0])).nonzero()[0]
     if not len(some):
         return
@@ -278,7 +295,10 @@ def _weigh_abbreviations(
     letters = facts["letters"][words]
     both = letters & own
     may = (both == letters) | (both == own) | facts["short_form"][words] | is_short_form(text)
-    for j in some[may & (facts["length"][words] != len(text))].tolist():
+    may &= facts["length"][words] != len(text)
+    if is_member is not None:
+        may &= ~is_member[some]
+    for j in some[may].tolist():
         if kind := abbreviates(text, strings[j]):
             row[j] += of[a.ONE_STEM + kind]
             if kind > 1:
@@ -313,17 +333,6 @@ def _set_strengths(
     np.reciprocal(odds, out=odds)
 
 
-def _are_opposites(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-    """Return which words, of some, (P,), are opposites of a word; None if no key has any."""
-    stems, are = keys.facts_by_name["stem"], None
-    for opposite in word.entry.opposites:
-        stem, number = keys.words.stems.get(opposite, -2), keys.words.numbers.get(opposite, -2)
-        if max(stem, number) >= 0:
-            are = np.zeros(len(flat), np.bool_) if are is None else are
-            are |= (stems[flat] == stem) | (flat == number)
-    return are
-
-
 def _are_others(word: Word, keys: Keys, flat: NDArray[np.intp]) -> NDArray[np.bool_] | None:
     """Return which words, of some, (P,), are other members of a word's class; None if none are."""
     groups, members = keys.facts_by_name["group"][flat], keys.facts_by_name["member"][flat]
@@ -352,11 +361,12 @@ def _compare_several(
 
     meant, spelled, matched = tables.swapaxes(1, 2)[:, None]  # (1, C, w, W) each, as a block has it
     against = [
-        None if one is None else one.reshape(shape).swapaxes(0, 1)[None] for one in compared[1:]
+        None if one is None else one.reshape(shape).swapaxes(0, 1)[None] for one in compared[2:]
     ]
-    table = a.Table(matched, spelled, meant, *against)
+    unlike = compared.unlike.reshape(shape).swapaxes(0, 1)[None] * (columns > 0)[None, :, None]
+    table = a.Table(matched, spelled, meant, unlike, *against)
     best, theirs = slots[None], columns.astype(np.int32)[None]
-    a.match_several(table, [query], keys, best, theirs, pair)
+    a.match_several(x[None], table, [query], keys, best, theirs, pair)
     a.of_several(x[None], [query], keys, best, theirs, table)
     a.oppose(x[None], table)
     of_query = np.maximum.reduce(tables, axis=3)  # (3, w, C)
@@ -364,17 +374,23 @@ def _compare_several(
     share = np.array(asked.share, np.float32)
     x[:, a.SPELLED : a.WORST : 2] = (share @ of_query)[_ORDER].T
     x[:, a.SPELLED_KEY : a.WORST : 2] = np.add.reduce(of_key * other, axis=2)[_ORDER].T
+    x[:, a.OTHER_WORD] = share @ np.maximum.reduce(unlike[0], axis=2).T
     x[:, a.WORST] = np.minimum.reduce(of_query[2], axis=0)
     x[:, a.WORST_KEY] = np.minimum.reduce(np.where(other > 0, of_key[2], 1), axis=1)
     x[:, a.TELLING : a.TELLING_KEY + 1] = x[:, a.MATCHED : a.MATCHED_KEY + 1]
-    if any([word.entry.is_filler for word in query.words]):
-        telling = share * [not word.entry.is_filler for word in query.words]
+    fillers, facts = [word.entry.is_filler for word in query.words], keys.facts_by_name
+    if any(fillers):
+        function = [w.entry.is_filler and not w.entry.is_legal for w in query.words]
+        ours = (of_query[1] < a.SAME)[function].any(axis=0)
+        others = facts["function"][columns] & (of_key[1] < a.SAME)
+        x[:, a.OTHER_SMALL] = ours & others.any(axis=1)
+        telling = share * ~np.array(fillers)
         total = float(telling.sum())
         if total:
             x[:, a.TELLING] = (telling / total) @ of_query[2]
-    fillers = keys.facts_by_name["filler"][columns]
-    if fillers.any():
-        telling = other * ~fillers
+    is_filler = facts["filler"][columns]
+    if is_filler.any():
+        telling = other * ~is_filler
         telling = np.where(telling.any(axis=1, keepdims=True), telling, other)
         sums = np.maximum(telling.sum(axis=1), np.float32(1e-9))
         x[:, a.TELLING_KEY] = np.einsum("cw,cw->c", of_key[2], telling) / sums

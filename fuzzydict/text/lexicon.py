@@ -45,11 +45,23 @@ def look_up(word: str) -> Entry:
     has_digit = not word.isalpha() and any(map(str.isdigit, word))
     flags = is_legal or "function" in kinds, is_legal, denies, form.isdigit(), has_digit
     opposites = [pairs[one] for one in (word, form, stem) if one in pairs]
-    all_of_them = frozenset().union(*opposites) - {stem} if opposites else _NONE
+    all_of_them = frozenset(_denials(word)).union(*opposites) - {stem}
     return Entry(word, form, stem, group, member, *flags, all_of_them)
 
 
-_NONE = frozenset[str]()
+_DENYING = ("un", "non")
+_DENIABLE = re.compile(r".{3,}(?:ed|able|ible|ing|al|ive|ful|ary|ent|ous|ic)")
+
+
+def _denials(word: str) -> list[str]:
+    """Return what a word denies by a prefix, or what denies it: "unpaid" and "nonpaid" of "paid".
+
+    Many of them are no words.
+    """
+    for prefix in _DENYING:
+        if word.startswith(prefix) and (prefix == "non" or _DENIABLE.fullmatch(word, len(prefix))):
+            return [word.removeprefix(prefix)]
+    return [prefix + word for prefix in _DENYING] if _DENIABLE.fullmatch(word) else []
 
 
 @cache
@@ -266,7 +278,11 @@ def is_directed(text: str) -> bool:
 def _written() -> tuple[dict[str, str], frozenset[str]]:
     """Return how signs and words are written, "in active" as "inactive", and the first words."""
     negated = [(word, other) for word, other in word_list("negated") if other.endswith(word)]
-    joined = ([other.removesuffix(word), word, "=", other] for word, other in negated)
+    joined = (
+        [first, word, "=", other]
+        for word, other in negated
+        for first in ("not", "non", other.removesuffix(word))
+    )
     lines = [" ".join(line).split(" = ") for line in (*joined, *word_list("written"))]
     return dict(lines), frozenset(("no", *(left.split()[0] for left, _ in lines)))
 
@@ -292,6 +308,53 @@ def _rewritten(words: list[str]) -> list[str]:
         after = look_up(found[1])
         found[0] = found[0] if after.has_digit or after.is_filler else "without"
     return found
+
+
+_APART = re.compile(r"(?<![0-9]) | (?![0-9])")  # but not between digits
+_LONG_NUMBER = re.compile(r"[0-9]{5}")
+
+
+def is_one_text(text: str, other: str) -> bool:
+    """Tell whether two plain texts differ at most in which of their words are written together.
+
+    Digits make another number, unless they are five or more.
+
+    >>> is_one_text("eu 38", "eu38"), is_one_text("1 5 kg", "15 kg"), is_one_text("10 000", "10000")
+    (True, False, True)
+    """
+    if text.replace(" ", "") != other.replace(" ", ""):
+        return False
+    is_long = _LONG_NUMBER.search(text) or _LONG_NUMBER.search(other)
+    return bool(is_long) or _APART.sub("", text) == _APART.sub("", other)
+
+
+_TIME = re.compile(r"\b([0-9]{1,2})(?: ([0-9]{2}))? ?([ap])m\b")
+
+
+def numbers_of(text: str) -> list[str]:
+    """Return the numbers in a plain text, without zeros before them.
+
+    If there are any, months are numbers, and "5 pm" is 17 and 0.
+
+    >>> numbers_of("5 jan 2024"), numbers_of("9 30 pm"), numbers_of("gate b07"), numbers_of("may")
+    (['5', '1', '2024'], ['21', '30'], ['7'], [])
+    """
+    if not any(map(str.isdigit, text)):
+        return []
+    words = [_months().get(word, word) for word in _TIME.sub(_of_24_hours, text).split()]
+    parts = "".join([c if c.isdigit() else " " for c in " ".join(words)]).split()
+    return [part.lstrip("0") or "0" for part in parts]
+
+
+def _of_24_hours(time: re.Match[str]) -> str:
+    hour, minute, half = time.groups()
+    return f"{int(hour) % 12 + 12 * (half == 'p')} {minute or '0'}"
+
+
+@cache
+def _months() -> dict[str, str]:
+    lines = [words for kind, *words in word_list("classes") if kind == "month"]
+    return {word: str(number) for number, words in enumerate(lines, 1) for word in words}
 
 
 def _parted(stuck: re.Match[str]) -> str:

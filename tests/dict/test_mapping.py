@@ -94,7 +94,7 @@ def test_a_copy_of_a_subclass_that_writes_other_keys() -> None:
     assert d["colour"] == "black"
     other = d.copy()
     assert list(other) == ["COLOR", "BRAND"]
-    assert other["brandt"] == "Porsche"
+    assert other["brands"] == "Porsche"
     other._check()
 
 

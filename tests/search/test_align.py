@@ -72,21 +72,32 @@ SPEAK = [
     ("pos", "point of sale", {"initials", "three initials or more"}),
     ("research and development", "R&D", {"initials"}),
     ("max temp", "min temp", {"opposites"}),
-    ("maximum", "minimum", {"opposites"}),
+    ("maximum", "minimum", {"opposites", "another word of like letters"}),
     ("usd", "eur", {"other members of a class"}),
     ("monday", "tue", {"other members of a class"}),
     ("price w/o tax", "price with tax", {"opposites", "denied"}),
-    ("not available", "available", {"denied"}),
+    ("not available", "available", {"opposites", "another word of like letters"}),
+    ("unencrypted", "encrypted", {"opposites"}),
+    ("not smoking", "smoking", {"denied"}),
+    ("created by", "created at", {"other small words"}),
+    ("created by", "created", set[str]()),
+    ("iraq", "iran", {"another word of like letters"}),
     ("USD/EUR", "EUR/USD", {"turned round"}),
     ("usd to eur", "eur to usd", {"turned round"}),
     ("host name", "name host", set[str]()),
     ("room 12", "room 14", {"other numbers"}),
     ("room 12", "room", {"numbers left out"}),
-    ("room 07", "room 7", set[str]()),
+    ("room 07", "room 7", {"the same numbers"}),
+    ("5 jan 2024", "2024-01-05", {"the same numbers"}),
+    ("9.30 pm", "21:30", {"the same numbers"}),
+    ("v1.2", "v2.1", {"other numbers"}),
+    ("1.5 kg", "15 kg", {"other numbers"}),
+    ("DE89 3704 0044", "DE8937040044", {"the same numbers"}),
     ("colour", "color", set[str]()),
 ]
 NAMED = {"initials", "three initials or more", "opposites", "other members of a class"}
-NAMED |= {"denied", "turned round", "other numbers", "numbers left out"}
+NAMED |= {"denied", "turned round", "other numbers", "numbers left out", "the same numbers"}
+NAMED |= {"another word of like letters", "other small words"}
 
 
 @pytest.mark.parametrize(("query", "key", "expected"), SPEAK)

@@ -14,10 +14,13 @@ from fuzzydict import FuzzyDict
 from fuzzydict.search.align import CONTEXT, FEATURES, PAIR
 from fuzzydict.search.judge import LEAD, WHICH, Net
 from fuzzydict.search.keys import Word, compared_words
-from fuzzydict.text.lexicon import abbreviates, is_directed, look_up
+from fuzzydict.text.lexicon import abbreviates, is_directed, is_one_text, look_up, numbers_of
 from fuzzydict.text.ngrams import ngrams
 
 __all__ = ["Reference", "assert_probabilities", "cosine_of"]
+
+
+_CONTRARY = ("opposites", "other members of a class")
 
 
 def cosine_of(a: Any, b: Any) -> float:
@@ -37,17 +40,14 @@ def initials_of(words: list[Word]) -> str:
     return "".join(word.text[0] for word in words)
 
 
-def numbers_in(text: str) -> Counter[int]:
-    """Return the numbers in a text, and how often each is there."""
-    return Counter(map(int, "".join(c if c.isdigit() else " " for c in text).split()))
-
-
 def evidence_of(a: Word, b: Word) -> dict[str, float]:
     """Return what is compared of a word of a query and another of a key."""
     edits, are_sure = OSA.normalized_similarity(a.text, b.text), a.trust == b.trust == 1
     cosine, ours, theirs = max(cosine_of(a.unit, b.unit), 0), a.entry, b.entry
+    is_of_class, is_member = ours.group == theirs.group >= 0, ours.member == theirs.member
     may = a.text[0] == b.text[0] and len(a.text) != len(b.text)
     kind = abbreviates(a.text, b.text) if may else 0
+    kind = 1 if is_of_class and is_member and a.text != b.text else kind
     found = dict.fromkeys(PAIR, 0.0) | {
         "bias": 1,
         "edits": edits,
@@ -59,8 +59,7 @@ def evidence_of(a: Word, b: Word) -> dict[str, float]:
         "cosine squared": (cosine * are_sure) ** 2,
         "cosine by a slip": cosine * (not are_sure),
         "opposites": not ours.opposites.isdisjoint({b.text, theirs.stem}),
-        "other members of a class": ours.group == theirs.group >= 0
-        and ours.member != theirs.member,
+        "other members of a class": is_of_class and not is_member,
         "other digits": ours.has_digit and theirs.has_digit and a.text != b.text,
     }
     if kind:
@@ -152,7 +151,7 @@ class Reference:
         weights = dict(zip(PAIR, self.judge.pair.tolist(), strict=True))
         table = {
             name: np.zeros((len(ours), len(theirs)))
-            for name in ("matched", "spelled", "meant", "opposites", "other members of a class")
+            for name in ("matched", "spelled", "meant", "unlike", *_CONTRARY)
         }
         for i, a in enumerate(ours):
             for j, b in enumerate(theirs):
@@ -162,7 +161,9 @@ class Reference:
                 table["matched"][i, j] = same or expit(sum(odds.values()))
                 table["spelled"][i, j] = same or expit(sum(odds.values()) - by_meaning)
                 table["meant"][i, j] = same or seen["cosine"]
-                for name in ("opposites", "other members of a class"):
+                is_another = not same and not seen["one stem"]
+                table["unlike"][i, j] = is_another and seen["edits squared, both known"]
+                for name in _CONTRARY:
                     table[name][i, j] = seen[name]
         by_convention = expit(weights["bias"] + weights["conventional abbreviation"])
         for rows, columns, strength in self.several(ours, theirs, by_convention):
@@ -173,6 +174,8 @@ class Reference:
 
     def several(self, ours: list[Word], theirs: list[Word], by_convention: float) -> Any:
         """Yield where one word stands for several of the other: initials, and words in one."""
+        if is_one_text(*(" ".join(word.text for word in words) for words in (ours, theirs))):
+            yield slice(None), slice(None), 1
         for i, word in enumerate(ours):
             first = initials_of(theirs).find(word.text)
             if 2 <= len(word.text) <= 5 and first >= 0:
@@ -211,7 +214,8 @@ class Reference:
         a, b = ("".join(word.text for word in words) for words in (ours, theirs))
         if len(ours) == len(theirs) == 1:
             return {}
-        kind = abbreviates(a, b) if a[0] == b[0] and a != b else 0
+        may = a[0] == b[0] and a != b and 1 in (len(ours), len(theirs))
+        kind = abbreviates(a, b) if may else 0
         found: dict[str, float] = {"conventional abbreviation": kind == 1, "abbreviation": kind > 1}
         if len(ours) == 1 or len(theirs) == 1:
             short, words = (a, theirs) if len(ours) == 1 else (b, ours)
@@ -226,19 +230,38 @@ class Reference:
     def against(self, ours: list[Word], theirs: list[Word], table: Any) -> dict[str, float]:
         """Return what speaks against a key."""
         found = {}
-        for name in ("opposites", "other members of a class"):
+        for name in _CONTRARY:
             free = [
                 (1 - max([0, *np.delete(table["matched"][i], j)]))
                 * (1 - max([0, *np.delete(table["matched"][:, j], i)]))
                 for i, j in zip(*np.nonzero(table[name]), strict=True)
             ]
             found[name] = max([0.0, *free])
-        words = [*ours, *theirs]
-        a, b = (numbers_in(" ".join(word.text for word in some)) for some in (ours, theirs))
-        return found | {
-            "denied": sum(word.entry.denies for word in words) % 2,
-            "other numbers": bool(a - b) and bool(b - a),
-            "numbers left out": bool(a - b) != bool(b - a),
+        found["denied"] = sum(word.entry.denies for word in [*ours, *theirs]) % 2
+        small = [
+            any(
+                word.entry.is_filler and not word.entry.is_legal and strength < 0.8
+                for word, strength in zip(words, table["spelled"].max(axis), strict=True)
+            )
+            for words, axis in ((ours, 1), (theirs, 0))
+        ]
+        unlike = float(table["unlike"].max(1) @ self.shares(ours))
+        found |= {"other small words": all(small), "another word of like letters": unlike}
+        return found | self.of_numbers(ours, theirs)
+
+    def of_numbers(self, ours: list[Word], theirs: list[Word]) -> dict[str, float]:
+        """Return how the numbers of query and key compare."""
+        texts = [" ".join(word.text for word in words) for words in (ours, theirs)]
+        a, b = map(numbers_of, texts)
+        if not a and not b:
+            return {}
+        is_date = sorted(a) == sorted(b) and len(a) == 3 and "4" in {str(len(one)) for one in a}
+        if a == b or is_one_text(*texts) or is_date:
+            return {"the same numbers": 1}
+        more, less = Counter(a) - Counter(b), Counter(b) - Counter(a)
+        return {
+            "other numbers": bool(more) == bool(less),
+            "numbers left out": bool(more) != bool(less),
         }
 
     def left_over(self, ours: list[Word], theirs: list[Word], table: Any) -> dict[str, float]:
