@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.fuzz import WRatio
+from rapidfuzz.process import extractOne
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
@@ -301,10 +303,10 @@ _OF_LEARNED = 0.05  # how much such a question counts
 # Kinds of dicts in which a query without a key looks much like one.
 _ALIKE = {
     *("nested", "shared words", "options", "negated", "order"),
-    *("firms", "titles", "codes", "closed"),
+    *("firms", "titles", "codes", "closed", "look-alikes"),
 }
-_OF_ALIKE = 1.3  # how much such a query counts
-_OF_OTHERS = 0.4  # and another without a key, which is refused easily
+_OF_ALIKE = 1.0  # how much such a query counts
+_OF_OTHERS = 0.3  # and another without a key, which is refused easily
 
 
 def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
@@ -318,7 +320,7 @@ def _weight_of(field: str, asked: Asking, kind: Kind) -> float:
 
 _FOREIGN = 50  # what is added to the seed for dicts whose words only the encoder knows
 # The share of dicts of which a few keys are asked as well, as a dict of their own; of those alike.
-_SMALL, _SMALL_ALIKE = 0.08, 0.5
+_SMALL, _SMALL_ALIKE = 0.2, 0.5
 _FEW_KEYS, _FEW_ASKED = 3, 6  # keys of such a dict, and queries with and without a key, at most
 
 
@@ -332,7 +334,16 @@ def with_small(some: Iterable[Questions]) -> Iterator[Questions]:
             asked = random.sample(one.asked, len(one.asked))
             here = [a._replace(right=a.right & {*keys}) for a in asked if a.right & {*keys}]
             others = [a._replace(right=frozenset()) for a in asked if not a.right & {*keys}]
+            others = [*left_out(keys, one, random), *others]
             yield Questions(keys, here[:_FEW_ASKED] + others[:_FEW_ASKED], one.kind)
+
+
+def left_out(keys: Sequence[str], one: Questions, random: Random) -> list[Asking]:
+    """Return the keys of a dict that are most alike some of its keys, as questions without one."""
+    others = sorted({*one.keys} - {*keys})
+    near = [extractOne(key, others, scorer=WRatio) for key in keys] if others else []
+    names = {name for name, *_ in near} | {*random.sample(others, min(len(others), 1))}
+    return [Asking(name, frozenset(), "misleading") for name in sorted(names)]
 
 
 def prepared(some: Iterable[Questions], kind: Kind) -> Iterator[Prepared]:
@@ -434,7 +445,7 @@ def _absent(keys: int) -> float:
 
     Of few keys people ask mostly for what is there, of a thousand as often for what is not.
     """
-    return min(max(keys / 200, 0.15), 1.0)
+    return min(max(keys / 200, 0.1), 1.0)
 
 
 def lists_of(

@@ -18,6 +18,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
+from fuzzydict.text.lexicon import stem_of
 from fuzzydict.text.words import plain
 
 from . import codes, things
@@ -28,18 +32,19 @@ __all__ = ["SHARES", "Asked", "Questions", "excluded", "questions"]
 
 #: The share of the dicts that each kind has.
 SHARES: Mapping[str, float] = {
-    "terms": 32,
-    "everyday": 30,
-    "singles": 9,
+    "terms": 16,
+    "everyday": 70,
+    "singles": 20,
+    "look-alikes": 5,
     "spellings": 2,
     "nested": 5,
     "shared words": 9,
-    "negated": 6,
-    "codes": 7,
+    "negated": 10,
+    "codes": 10,
     "order": 5,
     "closed": 5,
     "firms": 5,
-    "titles": 7,
+    "titles": 8,
     "noise": 2,
     "options": 5,
 }
@@ -152,7 +157,37 @@ def _rewritten(text: str, rng: Random, ways: Sequence[float] = (3, 3, 3)) -> tup
     kind, way = rng.choices([("slip", slip), ("form", form), ("abbreviation", abbreviation)], ways)[
         0
     ]
+    if way is slip and " " in text and rng.random() < _MISTAKEN:
+        return _mistaken(text, rng), kind
     return way(text, rng), kind
+
+
+_MISTAKEN = 0.2  # the share of slips in names of several words that make another word
+
+
+def _mistaken(text: str, rng: Random) -> str:
+    """Return a text in which one word is another of nearly the same letters, if there is one."""
+    words = text.split()
+    for place in rng.sample(range(len(words)), len(words)):
+        near = _alike(words[place].lower(), False) if words[place].isalpha() else []
+        if near:
+            other = rng.choice(near[:3])
+            words[place] = other.title() if words[place].istitle() else other
+            return " ".join(words)
+    return slip(text, rng)
+
+
+@cache
+def frequent_words() -> list[str]:
+    """Return the words of WordNet's frequent terms, in lower case."""
+    names = {name.lower() for term in terms().frequent() for name in term.names}
+    return sorted(name for name in names if name.isalpha() and len(name) > 3)
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Return the words and places that no slip is taken for."""
+    return frozenset([*frequent_words(), *map(str.lower, things.places())])
 
 
 def _absent(queries: Iterable[str], kind: str = "absent") -> list[Asked]:
@@ -275,7 +310,7 @@ def _misleading(by_name: Mapping[str, Term], lower: AbstractSet[str], rng: Rando
 def _singles(rng: Random) -> _Made:
     """Make a dict of 200 to 1,000 words that have nothing to do with each other."""
     count = _size(rng, 200, 1000)
-    frequent = terms().frequent()
+    frequent = terms().frequent() if rng.random() < 0.6 else terms().all()
     keys, asked = dict[str, Term](), []
     for term in rng.sample(frequent, count):
         keys.setdefault(rng.choice(term.names).lower(), term)
@@ -296,6 +331,29 @@ def _singles(rng: Random) -> _Made:
 def terms_named(text: str) -> set[str]:
     """Return the names of all terms that a text names, in lower case."""
     return {name.lower() for term in terms().of(text) for name in term.names}
+
+
+def _look_alikes(rng: Random) -> _Made:
+    """Make a dict of names or words, asked for others of nearly the same letters."""
+    pool = things.places() if rng.random() < 0.5 else frequent_words()
+    keys = rng.sample(pool, _size(rng, 2, 60))
+    style = _style(rng)
+    lower, asked = {key.lower() for key in keys}, []
+    for key in rng.sample(keys, min(len(keys), 8)):
+        near = [one for one in _alike(key, pool is things.places()) if _is_another(one, lower)]
+        asked += _absent(rng.sample(near, min(len(near), 2)), "another word")
+        query, kind = _rewritten(key, rng, (3, 1, 0))
+        if query.lower() not in _known():
+            asked.append(Asked(query, frozenset([style(key)]), kind))
+    return [style(key) for key in keys], asked
+
+
+@cache
+def _alike(word: str, is_place: bool) -> list[str]:
+    """Return other words of most of the same letters that are no forms of a word."""
+    pool = things.places() if is_place else frequent_words()
+    found = extract(word, pool, scorer=OSA.normalized_similarity, score_cutoff=0.6, limit=12)
+    return [one for one, *_ in found if stem_of(one.lower()) != stem_of(word.lower())]
 
 
 def _spellings(rng: Random) -> _Made:
@@ -347,6 +405,8 @@ def _everyday(rng: Random) -> _Made:
     for key in rng.sample(keys, min(len(keys), 6)):
         query, kind = _rewritten(key, rng)
         asked.append(Asked(query, frozenset([key]), kind))
+    gone = sorted({*every} - here)
+    asked += _absent(rng.sample(gone, min(len(gone), 2)), "misleading")
     asked += _of_other_fields(keys, rng)
     if rng.random() < 0.3:
         keys += _beside(keys, rng)
@@ -528,6 +588,7 @@ _MAKERS: Mapping[str, Callable[[Random], _Made]] = {
     "terms": _terms,
     "everyday": _everyday,
     "singles": _singles,
+    "look-alikes": _look_alikes,
     "spellings": _spellings,
     "nested": _nested,
     "shared words": _made_of(things.sharing_words, 60),

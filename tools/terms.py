@@ -102,9 +102,14 @@ class Terms:
         return found
 
     @cache  # noqa: B019, there is one
+    def all(self) -> list[Term]:
+        """Return all terms, in a fixed order."""
+        return [term for _, term in sorted(self.by_id.items())]
+
+    @cache  # noqa: B019, there is one
     def frequent(self) -> list[Term]:
         """Return the terms that were met in texts."""
-        return [term for _, term in sorted(self.by_id.items()) if term.is_frequent]
+        return [term for term in self.all() if term.is_frequent]
 
     @cache  # noqa: B019, there is one
     def compounds(self) -> dict[str, list[str]]:
