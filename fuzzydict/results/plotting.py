@@ -71,12 +71,7 @@ def plot_map(
     weights are named, unless a name would cover another. ``query`` (E,) is the vector of the query,
     ``keys`` (S, E) are those of the keys, and ``note`` is a line below.
     """
-    mean = keys.mean(0, dtype=np.float64)
-    _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
-    plane = np.zeros((2, len(mean)))
-    plane[: len(directions)] = directions[:2]
-    shares = np.zeros(2)
-    shares[: len(lengths)] = lengths[:2] ** 2 / max((lengths**2).sum(), 1e-300)
+    mean, plane, shares = principal_axes(keys)
     points, star = (keys - mean) @ plane.T, (query - mean) @ plane.T
 
     axes = load_pyplot().figure(figsize=(6.8, 5.2), layout="constrained").add_subplot()
@@ -95,6 +90,19 @@ def plot_map(
     labels = [_label(text), *(_label(names[i]) for i in best)]
     _name_points(axes, np.vstack([star, points[best]]), points, labels)
     return axes
+
+
+def principal_axes(keys: Array) -> tuple[Array, Array, Array]:
+    """Return the mean of keys (S, E), their first two principal axes (2, E), and the shares (2,).
+
+    The shares are those of the variance of the keys. An axis that is lacking is zeros.
+    """
+    mean = keys.mean(0, dtype=np.float64)
+    _, lengths, directions = np.linalg.svd(keys - mean, full_matrices=False)
+    axes, shares = np.zeros((2, len(mean))), np.zeros(2)
+    axes[: len(directions)] = directions[:2]
+    shares[: len(lengths)] = lengths[:2] ** 2 / max((lengths**2).sum(), 1e-300)
+    return mean, axes, shares
 
 
 def _name_points(axes: Any, points: Array, dots: Array, names: Sequence[str]) -> None:

@@ -40,6 +40,13 @@ def line_of(page: Page, text: str) -> Any:
     return next(row for row in rows if row.text.startswith(text))
 
 
+def choose(page: Page, text: str, key: str) -> None:
+    """Choose what a text is decided to be."""
+    from selenium.webdriver.support.ui import Select
+
+    Select(line_of(page, text).find_element("css selector", "select")).select_by_visible_text(key)
+
+
 def decisions(page: Page) -> dict[str, str]:
     file = page.driver.downloads / "decisions.csv"
     file.unlink(missing_ok=True)
@@ -72,18 +79,12 @@ def test_a_column_of_a_file_is_matched_decided_downloaded_and_taught(
     select = line_of(page, "qwzzt").find_element("css selector", "select")
     assert select.accessible_name == "Key of qwzzt"
     line_of(page, "qwzzt").find_element("css selector", "[type=checkbox]").click()
-    page.script(
-        "arguments[0].value = 'other'; arguments[0].dispatchEvent(new Event('change'))",
-        line_of(page, "Holland").find_element("css selector", "select"),
-    )
+    choose(page, "Holland", "another key …")
     assert page.focused() == "Another key for Holland"
     page.press("x", "ESCAPE", "ESCAPE", "ESCAPE")
     assert page.focused() == "Key of Holland"
     assert not page.visible(".cells .chooser")
-    page.script(
-        "arguments[0].value = 'other'; arguments[0].dispatchEvent(new Event('change'))",
-        line_of(page, "Holland").find_element("css selector", "select"),
-    )
+    choose(page, "Holland", "another key …")
     page.press("nether")
     page.wait(lambda: page.visible(".cells .options"))
     page.press("ARROW_DOWN", "ENTER")
@@ -136,10 +137,7 @@ def test_texts_of_equal_words_that_are_decided_differently_are_refused(opened: O
     page.click_button("Decide all shown")
     assert set(decisions(page).values()) == {"Germany"}
     assert status(page).startswith("2 texts decided. decisions.csv has them.")
-    page.script(
-        "arguments[0].value = 'none'; arguments[0].dispatchEvent(new Event('change'))",
-        line_of(page, "GERMNY").find_element("css selector", "select"),
-    )
+    choose(page, "GERMNY", "no key")
     for button in ("Download decisions", "Teach these"):
         page.click_button(button)
         page.wait(lambda: "'GERMNY'" in alert(page) and "'germny'" in alert(page))

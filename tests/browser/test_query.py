@@ -149,7 +149,7 @@ def test_numbers_are_summed_and_drawn(opened: Opened) -> None:
     assert f"{attention.weights.max():.3f} \u00d7 90" in page.text(".sum")
     page.wait(lambda: len(page.texts(".plot .row-name")) == 3)
     assert page.texts(".plot .row-name")[0] == "parking space"
-    assert "Pooled value" in page.find(".plot svg").get_attribute("aria-label")
+    assert "Pooled value" in page.find(".plot").get_attribute("aria-label")
     page.ask("unicorn")
     assert "so this says little" in page.text(".unsure")
 

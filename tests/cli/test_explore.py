@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -56,7 +57,7 @@ def exploring(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[str], s
             process.kill()
 
 
-def post(address: str, name: str, **content: object) -> object:
+def post(address: str, name: str, **content: object) -> Any:
     headers = {"Content-Type": "application/json", "Origin": address.rsplit("/", 2)[0]}
     asked = Request(f"{address}{name}", json.dumps(content).encode(), headers)
     with urlopen(asked, timeout=20) as response:
@@ -69,8 +70,8 @@ def test_the_page_is_served_and_teaches_until_ctrl_c(car: Path, ending: str | No
     output = None if ending is None else car.with_suffix(f".{ending}")
     saving = () if output is None else ("-o", output)
     with exploring(car, *saving) as (process, address):
-        with urlopen(f"{address}about", timeout=20) as response:
-            assert json.load(response)["title"] == "car"
+        about = post(address, "about")
+        assert (about["title"], "non-commercial" in about["licence"]) == ("car", True)
         told = post(address, "teach", query="varnish", key="color")
         assert told == {"taught": 1, "saved": None if output is None else output.name}
         process.send_signal(signal.SIGINT)

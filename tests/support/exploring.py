@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from fuzzydict import FuzzyDict
 from fuzzydict.io.explore.server import ExploreServer
 
-__all__ = ["BYTES", "JSON", "asked", "posted", "request", "sent", "serving", "upload"]
+__all__ = ["BYTES", "JSON", "answered", "asked", "posted", "request", "serving", "upload"]
 
 JSON, BYTES = "application/json", "application/octet-stream"
 
@@ -48,13 +48,6 @@ def request(
     return response, text
 
 
-def asked(server: ExploreServer, path: str, **parameters: Any) -> Any:
-    """Get what must be answered."""
-    response, body = request(server, f"{path}?{urlencode(parameters)}")
-    assert response.status == 200, body
-    return json.loads(body)
-
-
 def posted(
     server: ExploreServer, path: str, body: bytes, kind: str = JSON, **headers: str
 ) -> tuple[HTTPResponse, str]:
@@ -63,11 +56,16 @@ def posted(
     return request(server, path, "POST", {"Content-Type": kind, "Origin": origin, **headers}, body)
 
 
-def sent(server: ExploreServer, path: str, **content: Any) -> Any:
-    """Post an object that must be taken."""
-    response, body = posted(server, path, json.dumps(content).encode())
+def asked(server: ExploreServer, name: str, **content: Any) -> Any:
+    """Post an object that must be answered."""
+    response, body = posted(server, name, json.dumps(content).encode())
     assert response.status == 200, body
     return json.loads(body)
+
+
+def answered(server: ExploreServer, query: str, temperature: float | None = None) -> Any:
+    """Return the answer to a query."""
+    return asked(server, "answer", query=query, temperature=temperature)
 
 
 def upload(server: ExploreServer, path: str, data: bytes, **parameters: str) -> Any:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzydict._arrays import positive
-from fuzzydict.embedding.encoder import as_embedding, name_of
-from fuzzydict.embedding.word_vectors import ENGLISH
+from fuzzydict.embedding.encoder import as_embedding
+from fuzzydict.embedding.word_vectors import BROWN, ENGLISH
 from fuzzydict.errors import ArgumentTypeError, FuzzyDictError, NoMatchError, OptionError, quoted
 from fuzzydict.io.columns import SURE
 from fuzzydict.io.records import as_line
 from fuzzydict.mapping import FuzzyDict
 from fuzzydict.nn.softmax import softmax
 from fuzzydict.options import OPTIONS
+from fuzzydict.results.plotting import principal_axes
 from fuzzydict.search.score import as_score, is_spelling
 from fuzzydict.text.words import plain, shortened
 
@@ -46,11 +47,18 @@ _MOST_QUERIES, _MOST_COLUMNS = 20, 24  # of a heat map
 _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("matches", "doubtful", "pools", "taught"), False),
     **dict.fromkeys(("none", "pooled", "not_pooled", "at")),
-    "why": "",
+    "why": [],
     "keys": [],
     "others": 0,
 }
+_LICENCES = {
+    BROWN: "Word vectors: trained on the Brown corpus, which is licensed for non-commercial use; "
+    'embedding="english" is free for commercial use.',
+    ENGLISH: "Word vectors: made from WordNet, under its licence; free for commercial use.",
+}
 _COLOR = re.compile("#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
+_NO_VECTORS = "the keys are compared by spelling alone, so that they have no vectors"
+_NO_NAMES = "no key is a text with letters or digits"
 
 
 class Answers:
@@ -71,19 +79,23 @@ class Answers:
         self, d: FuzzyDict[Any], changing: AbstractContextManager[Any] | None = None
     ) -> None:
         self.dict, self._changing, self._map_lock = d, changing or Lock(), Lock()
-        self.kind = kind_of(dict.values(d))
+        values = list(dict.values(d))
+        self._are_numbers = all(map(_is_number, values))
+        self._are_colors = all(color_of(value) is not None for value in values)
 
     def about(self) -> dict[str, Any]:
         """Return what the page shows before the first query."""
         d, scorer = self.dict, self.dict.scorer
         named = scorer if isinstance(scorer, str) else shortened(quoted(scorer), _WIDTH)
+        embedding, licence = vectors_of(d)
         return {
             "keys": len(d),
             "temperature": d.temperature or as_score(scorer).temperature,
             "cutoff": self._cutoff,
             "mode": d.mode,
             "scorer": "spelling and meaning" if scorer is None else named,
-            "embedding": _embedding(d),
+            "embedding": embedding,
+            "licence": licence,
             "sample": _spread(self._names, _SAMPLE),
         }
 
@@ -101,19 +113,20 @@ class Answers:
 
     # ---- one query ------------------------------------------------------------------------
 
-    def answer(self, query: str, temperature: float | None = None) -> dict[str, Any]:
+    def answer(self, query: Any, temperature: Any = None) -> dict[str, Any]:
         """Return the nearest keys, why, the weights and the pooled value.
 
         Scores are divided by the temperature before the softmax; None is that of the dict.
 
         Raises:
+            ArgumentTypeError: the query is no text, or the temperature no number.
             OptionError: the query is too long, or the temperature is not above 0.
         """
         check_query(query)
         with self._changing:
             return {"query": query, **_NOTHING, **self._answer(query, temperature)}
 
-    def _answer(self, query: str, temperature: float | None) -> dict[str, Any]:
+    def _answer(self, query: str, temperature: Any) -> dict[str, Any]:
         try:
             explanation = self.dict.explain(query)
             nearest = self.dict.most_similar(query, topn=_SHOWN)
@@ -121,7 +134,7 @@ class Answers:
             return {"verdict": error.message}
         told: dict[str, Any] = {
             "verdict": str(explanation).partition("\n")[0],
-            "why": "\n".join(reasons(explanation)),
+            "why": reasons(explanation),
             "matches": explanation.matches,
             "taught": explanation.taught,
             "doubtful": not explanation.taught and is_doubtful(explanation.best),
@@ -170,7 +183,7 @@ class Answers:
             "score": match.score,
             "weight": weight,
             "color": self._color(match.value),
-            "number": float(match.value) if self.kind == "numbers" else None,
+            "number": float(match.value) if self._are_numbers else None,
             "at": None if vector is None else self._place(vector),
         }
 
@@ -184,30 +197,24 @@ class Answers:
             reason = f"the values are texts, whose vectors are pooled: {len(output)} numbers"
             return {"not_pooled": reason}
         value = np.asarray(output)
-        # V may have made another size of what was a color.
-        color = self._color(np.clip(value.round(), 0, 255)) if value.shape == (3,) else None
+        color = self._color(np.clip(value.round(), 0, 255))
         number = float(value) if value.ndim == 0 else None
         return {"pooled": {"text": shown(rounded(value)), "color": color, "number": number}}
 
     def _color(self, value: Any) -> str | None:
         """Return a value as "#rrggbb", if all values are colors."""
-        if self.kind != "colors" or not _is_color(value):
-            return None
-        if not isinstance(value, str):
-            return "#" + "".join(f"{int(part):02x}" for part in value)
-        digits = value[1:].lower()
-        return "#" + (digits if len(digits) == 6 else "".join(one * 2 for one in digits))
+        return color_of(value) if self._are_colors else None
 
     # ---- keys to choose from, several queries ---------------------------------------------
 
-    def keys_like(self, text: str) -> dict[str, Any]:
+    def keys_like(self, like: Any) -> dict[str, Any]:
         """Return keys that begin with a text, then those that contain it, then similar ones."""
-        check_query(text)
-        folded, names = text.casefold(), self._names
+        check_query(like)
+        folded, names = like.casefold(), self._names
 
         def similar() -> Iterator[str]:
             try:
-                yield from (one.key for one in self.dict.most_similar(text, topn=_LISTED))
+                yield from (one.key for one in self.dict.most_similar(like, topn=_LISTED))
             except NoMatchError:
                 return
 
@@ -218,7 +225,7 @@ class Answers:
         )
         return {"keys": list(islice(_different(found), _LISTED))}
 
-    def heat(self, queries: Any, temperature: float | None = None) -> dict[str, Any]:
+    def heat(self, queries: Any, temperature: Any = None) -> dict[str, Any]:
         """Return the weights of several queries for the best keys of each; zeros without words.
 
         Raises:
@@ -244,15 +251,16 @@ class Answers:
     # ---- the map --------------------------------------------------------------------------
 
     def map(self) -> dict[str, Any]:
-        """Return where the keys lie, or some of them: the first two principal components."""
+        """Return where the keys lie, or some of them: the first two principal components.
+
+        Places are in the square from 0 to 1, which the keys fill.
+        """
         plane = self._plane
         if plane is None:
-            no_vectors = "the keys are compared by spelling alone, so that they have no vectors"
-            no_names = "no key is a text with letters or digits"
-            return {"points": [], "why": no_vectors if self._names else no_names}
+            return {"points": [], "why": _NO_VECTORS if self._names else _NO_NAMES}
         points = [
-            {"key": name, "x": x, "y": y, "color": self._color(dict.get(self.dict, name))}
-            for name, (x, y) in zip(plane.names, plane.points, strict=True)
+            {"key": name, "at": place, "color": self._color(dict.get(self.dict, name))}
+            for name, place in plane.places.items()
         ]
         return {"points": points, "total": len(self._names)}
 
@@ -269,21 +277,19 @@ class Answers:
 
     def _place(self, vector: NDArray[Any]) -> list[float] | None:
         plane = self._plane
-        return None if plane is None else plane.places(vector[None])[0]
+        return None if plane is None else plane.place(vector)
 
 
 class Plane(NamedTuple):
-    """The plane of the first two principal components of the vectors of n keys.
+    """The first two principal components of the vectors of keys, which fill a square.
 
     Attributes:
-        names: the keys, n.
-        points: their places in the square from 0 to 1, (n, 2).
-        axes: what leads from vectors to places, (E, 2).
+        places: of the keys, from 0 to 1.
+        axes: what leads from vectors to places, (2, E).
         origin: the place of the vector of zeros, (2,).
     """
 
-    names: list[str]
-    points: list[list[float]]
+    places: dict[str, list[float]]
     axes: NDArray[np.float64]
     origin: NDArray[np.float64]
 
@@ -292,23 +298,19 @@ class Plane(NamedTuple):
         """Return the plane of some keys of a dict, by its own vectors of keys."""
         options = {name: getattr(d, name) for name in OPTIONS if name not in ("index", "mode")}
         attention = FuzzyDict(dict.fromkeys(names), **options).attend(names[0])
-        vectors = attention.keys.astype(np.float64)
-        mean = vectors.mean(axis=0)
-        _, _, directions = np.linalg.svd(vectors - mean, full_matrices=False)
-        axes = np.zeros((len(mean), 2))
-        axes[:, : len(directions)] = directions[:2].T
-        points = (vectors - mean) @ axes
+        _, axes, _ = principal_axes(attention.keys)
+        points = attention.keys @ axes.T
         low, high = points.min(axis=0), points.max(axis=0)
-        width = float((high - low).max()) or 1.0
-        corner = (low + high - width) / 2
-        plane = cls(attention.names, [], axes / width, -(mean @ axes + corner) / width)
-        return plane._replace(points=plane.places(vectors))
+        widths = np.where(high - low > 1e-9 * np.abs(points).max(), high - low, np.inf)
+        middle = np.where(np.isinf(widths), 0.5, 0.0)
+        plane = cls({}, axes / widths[:, None], middle - low / widths)
+        places = map(plane.place, attention.keys)
+        return plane._replace(places=dict(zip(attention.names, places, strict=True)))
 
-    def places(self, vectors: NDArray[Any]) -> list[list[float]]:
-        """Return the places of vectors in the square; one outside is on its edge."""
-        places: list[list[float]]
-        places = np.clip(vectors @ self.axes + self.origin, 0, 1).round(4).tolist()
-        return places
+    def place(self, vector: NDArray[Any]) -> list[float]:
+        """Return the place of a vector (E,); one outside the square is on its edge."""
+        place: list[float] = np.clip(self.axes @ vector + self.origin, 0, 1).round(4).tolist()
+        return place
 
 
 # ---- what is asked, and what is shown -----------------------------------------------------
@@ -342,25 +344,28 @@ def rounded(values: NDArray[Any]) -> Any:
 
     >>> rounded(np.array([1.23456, 2e-6])), rounded(np.array([1e-6, 2.34567e-6]))
     ([1.2346, 0.0], [1e-06, 2.346e-06])
-    >>> rounded(np.array(1e308))  # `np.round` makes it infinite
-    1e+308
     """
-    most = float(np.abs(values).max(initial=0.0))
-    digits = _DIGITS - 1 - math.floor(math.log10(most)) if 0 < most < 1 else _DIGITS
+    most = float(np.abs(values).max(initial=0.0)) or 1.0
+    digits = max(_DIGITS, _DIGITS - 1 - math.floor(math.log10(most)))
     parts = [round(float(part), digits) for part in values.ravel()]
     return np.reshape(parts, values.shape).tolist()
 
 
-def kind_of(values: Iterable[Any]) -> str:
-    """Return what values are shown as: "colors", "numbers", "texts", or "other".
+def color_of(value: Any) -> str | None:
+    """Return "#rgb", "#rrggbb", or three whole numbers from 0 to 255, as "#rrggbb"; else None.
 
-    >>> kind_of([(255, 0, 0), "#00f"]), kind_of([1, 2.5]), kind_of(["black"]), kind_of([])
-    ('colors', 'numbers', 'texts', 'other')
+    >>> color_of((255, 0, 16)), color_of("#F01"), color_of((255, 0, 256))
+    ('#ff0010', '#ff0011', None)
     """
-    several = list(values)
-    kinds = {"colors": _is_color, "numbers": _is_number, "texts": lambda one: type(one) is str}
-    found = (kind for kind, is_one in kinds.items() if several and all(map(is_one, several)))
-    return next(found, "other")
+    if isinstance(value, str) and _COLOR.fullmatch(value):
+        digits = value[1:].lower()
+        return "#" + (digits if len(digits) == 6 else "".join(one * 2 for one in digits))
+    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if not is_list or len(value) != 3:
+        return None
+    if not all(_is_number(part) and 0 <= part <= 255 and part == int(part) for part in value):
+        return None
+    return "#" + "".join(f"{int(part):02x}" for part in value)
 
 
 def _is_number(value: Any) -> bool:
@@ -371,19 +376,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _is_color(value: Any) -> bool:
-    """Tell whether a value is "#rgb", "#rrggbb", or three whole numbers from 0 to 255."""
-    if isinstance(value, str):
-        return bool(_COLOR.fullmatch(value))
-    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    return (
-        bool(is_list)
-        and len(value) == 3
-        and all(_is_number(part) and 0 <= part <= 255 and part == int(part) for part in value)
-    )
-
-
-def _at_temperature(attention: Attention, temperature: float | None) -> Attention:
+def _at_temperature(attention: Attention, temperature: Any) -> Attention:
     """Return an attention with its weights at another temperature, unless it is None."""
     if temperature is None:
         return attention
@@ -392,14 +385,14 @@ def _at_temperature(attention: Attention, temperature: float | None) -> Attentio
     return replace(attention, weights=weights.astype(np.float64, copy=False))
 
 
-def _embedding(d: FuzzyDict[Any]) -> str:
+def vectors_of(d: FuzzyDict[Any]) -> tuple[str, str]:
+    """Return the name of the vectors that a dict compares by, and their licence as it is shown."""
     if is_spelling(d.scorer):
-        return "none"
-    if d.embedding is None:
-        return "Brown"
-    if name_of(d.embedding) == ENGLISH:
-        return ENGLISH
-    return str(as_embedding(d.embedding).fingerprint()["name"])
+        return "none", ""
+    vectors = as_embedding(d.embedding)
+    if ships_as := getattr(vectors, "ships_as", None):
+        return ships_as.capitalize(), _LICENCES[ships_as]
+    return str(vectors.fingerprint()["name"]), ""
 
 
 def _spread(names: Sequence[str], most: int) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -40,10 +41,34 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _FEW, _SOME, _MANY = 2**11, 2**16, 2**22  # bytes of a body
-_PARAMETERS = 10  # of an address
+_PARAMETERS = 10  # of the address of a file
 _CONNECTIONS = 64  # at a time, whose requests have not shown the token
 _PATIENCE = 30  # seconds for which a silent client is kept
 _DISCARDED, _LAST_WAIT = 2**26, 2  # bytes of a refused body, and the seconds they may take
+
+
+class Route(NamedTuple):
+    """What answers a name.
+
+    Attributes:
+        answer: takes the fields by their names; and before them, if it takes a file, its bytes and
+            a function that raises once nobody waits for the answer.
+        fields: what must be given: in the JSON that is posted, or with a file in the address.
+        most: bytes that may be posted.
+        takes_file: whether a file is posted.
+    """
+
+    answer: Callable[..., dict[str, Any] | bytes]
+    fields: tuple[str, ...] = ()
+    most: int = _SOME
+    takes_file: bool = False
+
+    def given(self, content: Any) -> dict[str, Any]:
+        """Return the fields of what is given, which must have all of them."""
+        if not isinstance(content, dict) or not set(self.fields) <= content.keys():
+            expected = f"an object with {' and '.join(self.fields)}"
+            raise OptionError(f"the request: expected {expected}, got {quoted(content)}")
+        return {name: content[name] for name in self.fields}
 
 
 class ExploreServer(ThreadingHTTPServer):
@@ -79,11 +104,38 @@ class ExploreServer(ThreadingHTTPServer):
         self.dict, self.title, self.token = d, title, secrets.token_urlsafe(16)
         self.teaching = Teaching(d, output)
         self.answers = Answers(d, self.teaching.changing)
+        self.routes = self._routes()
         self.uploading = Lock()
         self._open, self._lock = dict[Any, None](), Lock()
         self._for_once, self._used = secrets.token_urlsafe(16), 0
         super().__init__((_HOST, port), _Handler)
         self.url = f"http://{_HOST}:{self.server_port}/{self.token}/"
+
+    def _routes(self) -> dict[str, Route]:
+        answers, teaching = self.answers, self.teaching
+        return {
+            "about": Route(self._about),
+            "map": Route(answers.map),
+            "answer": Route(self._answer, ("query", "temperature")),
+            "keys": Route(answers.keys_like, ("like",)),
+            "heat": Route(answers.heat, ("queries", "temperature")),
+            "taught": Route(teaching.taught),
+            "teach": Route(teaching.teach, ("query", "key"), _FEW),
+            "forget": Route(teaching.forget, ("query",), _FEW),
+            "decisions": Route(partial(decisions_table, self.dict), ("decisions",), _MANY),
+            "table": Route(uploads.table, ("name",), _MANY, takes_file=True),
+            "column": Route(
+                partial(uploads.column, self.dict), ("name", "column"), _MANY, takes_file=True
+            ),
+        }
+
+    def _about(self) -> dict[str, Any]:
+        saving = {"saves_to": self.teaching.saves_to, "taught": len(self.teaching)}
+        return {"title": self.title, **self.answers.about(), **saving}
+
+    def _answer(self, query: Any, temperature: Any) -> dict[str, Any]:
+        told = self.answers.answer(query, temperature)
+        return told | {"forget": self.teaching.taught_as(query)}
 
     def address_for_once(self) -> str:
         """Return an address that leads to the page a single time.
@@ -155,25 +207,22 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
-        self._respond()
+        """Give a file of the page."""
+        self._respond(self._file)
 
     def do_POST(self) -> None:
-        self._respond()
+        """Answer a question of the page."""
+        self._respond(self._answer)
 
-    def _respond(self) -> None:
-        """Answer a request, or tell why not as JSON."""
+    def _respond(self, answer: Callable[[str], tuple[bytes, str]]) -> None:
+        """Send what a name gets, or tell why not as JSON."""
         try:
-            name, given = self._name(), self._parameters()
-            told = self._told(name, given)
-            if isinstance(told, bytes):
-                self._send(told, _KINDS.get(Path(name or "page.html").suffix, _CSV))
-            else:
-                self._send_json(told)
+            self._send(*answer(self._name()))
         except _RefusedError as error:
             self._send_error(error.code, str(error), **error.headers)
         except NotSavedError as error:
             told = {"error": str(error), "taught": len(self.server.teaching), "saved": None}
-            self._send_json(told, HTTPStatus.INTERNAL_SERVER_ERROR)
+            self._send(*_as_json(told), HTTPStatus.INTERNAL_SERVER_ERROR)
         except FuzzyDictError as error:
             self._send_error(HTTPStatus.BAD_REQUEST, str(error))
         except (ConnectionError, TimeoutError):  # nobody waits for the answer
@@ -210,54 +259,54 @@ class _Handler(BaseHTTPRequestHandler):
         )
         return _RefusedError(HTTPStatus.FORBIDDEN, message)
 
-    def check_awaited(self) -> None:
-        """Raise `ConnectionAbortedError` if the client is gone, and nobody waits for an answer."""
-        self.connection.settimeout(0)
-        try:
-            if not self.connection.recv(1, socket.MSG_PEEK):
-                raise ConnectionAbortedError("the client is gone")
-        except BlockingIOError:  # it waits in silence
-            pass
-        finally:
-            self.connection.settimeout(self.timeout)
-
-    # ---- what is asked --------------------------------------------------------------------
-
-    def _told(self, name: str, given: dict[str, str]) -> dict[str, Any] | bytes:
-        """Return what a request gets: an object, or the bytes of a file."""
-        route = _ROUTES.get(name)
-        if self.command == "GET" and route is None:
-            files = {path.name: path for path in _PAGE.iterdir() if path.suffix in _KINDS}
-            if path := files.get(name or "page.html"):
-                return path.read_bytes()
-        if route is None:
-            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
-        method = "POST" if route.most else "GET"
-        if self.command != method:
-            message = f"{name} is asked for by {method}"
-            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, Allow=method)
-        return route.answer(Asked(self, given, self._body(route) if route.most else b""))
-
-    def _parameters(self) -> dict[str, str]:
-        text = self.path.partition("?")[2]
-        try:
-            given = parse_qsl(text, keep_blank_values=True, max_num_fields=_PARAMETERS)
-        except ValueError:
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
-        if len(dict(given)) < len(given):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "a parameter comes twice")
-        return dict(given)
-
     def _header(self, name: str) -> str | None:
         """Return a header that came once, or None."""
         found = self.headers.get_all(name, [])
         return found[0] if len(found) == 1 else None
 
+    # ---- what is asked --------------------------------------------------------------------
+
+    def _file(self, name: str) -> tuple[bytes, str]:
+        """Return a file of the page, and its type."""
+        if name in self.server.routes:
+            message = f"{name} is asked for by POST"
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, Allow="POST")
+        files = {path.name: path for path in _PAGE.iterdir() if path.suffix in _KINDS}
+        path = files.get(name or "page.html")
+        if path is None:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
+        return path.read_bytes(), _KINDS[path.suffix]
+
+    def _answer(self, name: str) -> tuple[bytes, str]:
+        """Return what is answered, and its type."""
+        route = self.server.routes.get(name)
+        if route is None:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page")
+        body = self._body(route)
+        if route.takes_file:
+            fields = route.given(self._parameters())
+            with self.server.uploading:
+                self._check_awaited()
+                told = route.answer(body, self._check_awaited, **fields)
+        else:
+            content = parse_json(decoded(body, "the request"), "the request", "an object")
+            told = route.answer(**route.given(content))
+        return (told, _CSV) if isinstance(told, bytes) else _as_json(told)
+
+    def _parameters(self) -> dict[str, str]:
+        """Return what the address of a file says of it."""
+        text = self.path.partition("?")[2]
+        try:
+            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_PARAMETERS))
+        except ValueError:
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "too many parameters") from None
+
     def _body(self, route: Route) -> bytes:
         """Return the body, once its headers say that it is what it should be."""
         kind = (self._header("Content-Type") or "").partition(";")[0].strip().lower()
-        if kind != route.kind:
-            message = f"expected the Content-Type {route.kind}"
+        wanted = _BYTES if route.takes_file else _JSON
+        if kind != wanted:
+            message = f"expected the Content-Type {wanted}"
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
         length = self._header("Content-Length") or ""
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdecimal()):
@@ -270,6 +319,17 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "the body ends before its Content-Length")
         return body
 
+    def _check_awaited(self) -> None:
+        """Raise `ConnectionAbortedError` if the client is gone, and nobody waits for an answer."""
+        self.connection.settimeout(0)
+        try:
+            if not self.connection.recv(1, socket.MSG_PEEK):
+                raise ConnectionAbortedError("the client is gone")
+        except BlockingIOError:  # it waits in silence
+            pass
+        finally:
+            self.connection.settimeout(self.timeout)
+
     # ---- what is sent ---------------------------------------------------------------------
 
     def send_error(self, code: int, message: str | None = None, _: str | None = None) -> None:
@@ -278,17 +338,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_error(self, code: int, message: str, **headers: str) -> None:
         with suppress(OSError):
-            self._send_json({"error": message}, code, **headers)
+            body, kind = _as_json({"error": message})
+            self._send(body, kind, code, **headers)
             # Who is still sending a refused body would not read why before it is read.
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(_LAST_WAIT)
             left, end = _DISCARDED, monotonic() + _LAST_WAIT
             while left > 0 and monotonic() < end and (data := self.rfile.read1(_SOME)):
                 left -= len(data)
-
-    def _send_json(self, told: dict[str, Any], code: int = HTTPStatus.OK, **headers: str) -> None:
-        # A lone surrogate, which a key may hold, has no UTF-8.
-        self._send(f"{as_json(told)}\n".encode("utf-8", "replace"), _JSON, code, **headers)
 
     def _send(self, body: bytes, kind: str, code: int = HTTPStatus.OK, **headers: str) -> None:
         self.send_response(code)
@@ -303,102 +360,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing: the terminal is the command's."""
 
 
-# ---- what is answered ---------------------------------------------------------------------
-
-
-class Asked(NamedTuple):
-    """A request that was let in: its parameters, and its body."""
-
-    request: _Handler
-    given: Mapping[str, str]
-    body: bytes
-
-    @property
-    def server(self) -> ExploreServer:
-        """What is asked."""
-        return self.request.server
-
-    def text(self, name: str) -> str:
-        """Return a parameter that must be there."""
-        if name not in self.given:
-            raise OptionError(f"{name}: expected a text, got none")
-        return self.given[name]
-
-    def fields(self, *names: str) -> dict[str, Any]:
-        """Return the object that the body is, which must have some fields."""
-        expected = f"an object with {' and '.join(names)}"
-        content = parse_json(decoded(self.body, "the body"), "the body", expected)
-        if not isinstance(content, dict) or not set(names) <= content.keys():
-            raise OptionError(f"the body: expected {expected}, got {quoted(content)}")
-        return content
-
-
-class Route(NamedTuple):
-    """What answers a name; and of which type a body is, and of how many bytes, if it is posted."""
-
-    answer: Callable[[Asked], dict[str, Any] | bytes]
-    kind: str = ""
-    most: int = 0
-
-
-def _about(asked: Asked) -> dict[str, Any]:
-    server, teaching = asked.server, asked.server.teaching
-    saving = {"saves_to": teaching.saves_to, "taught": len(teaching)}
-    return {"title": server.title, **server.answers.about(), **saving}
-
-
-def _answer(asked: Asked) -> dict[str, Any]:
-    query, text = asked.text("query"), asked.given.get("temperature")
-    try:
-        temperature = None if text is None else float(text)
-    except ValueError:
-        raise OptionError(f"temperature: expected a number, got {quoted(text)}") from None
-    told = asked.server.answers.answer(query, temperature)
-    return told | {"forget": asked.server.teaching.taught_as(query)}
-
-
-def _heat(asked: Asked) -> dict[str, Any]:
-    fields = asked.fields("queries")
-    temperature = fields.get("temperature")
-    if isinstance(temperature, bool) or not isinstance(temperature, int | float | None):
-        raise OptionError(f"temperature: expected a number or null, got {quoted(temperature)}")
-    return asked.server.answers.heat(fields["queries"], temperature)
-
-
-def _teach(asked: Asked) -> dict[str, Any]:
-    fields = asked.fields("query", "key")
-    return asked.server.teaching.teach(fields["query"], fields["key"])
-
-
-def _table(asked: Asked) -> dict[str, Any]:
-    with asked.server.uploading:
-        asked.request.check_awaited()
-        return uploads.table(asked.text("name"), asked.body)
-
-
-def _column(asked: Asked) -> dict[str, Any]:
-    with asked.server.uploading:
-        name, wanted = asked.text("name"), asked.given.get("column")
-        check = asked.request.check_awaited
-        return uploads.column(asked.server.dict, name, asked.body, wanted, check)
-
-
-_ROUTES = {
-    "about": Route(_about),
-    "answer": Route(_answer),
-    "keys": Route(lambda asked: asked.server.answers.keys_like(asked.given.get("like", ""))),
-    "map": Route(lambda asked: asked.server.answers.map()),
-    "taught": Route(lambda asked: asked.server.teaching.taught()),
-    "heat": Route(_heat, _JSON, _SOME),
-    "teach": Route(_teach, _JSON, _FEW),
-    "forget": Route(
-        lambda asked: asked.server.teaching.forget(asked.fields("query")["query"]), _JSON, _FEW
-    ),
-    "table": Route(_table, _BYTES, _MANY),
-    "column": Route(_column, _BYTES, _MANY),
-    "decisions": Route(
-        lambda asked: decisions_table(asked.server.dict, asked.fields("decisions")["decisions"]),
-        _JSON,
-        _MANY,
-    ),
-}
+def _as_json(told: dict[str, Any]) -> tuple[bytes, str]:
+    # A lone surrogate, which a key may hold, has no UTF-8.
+    return f"{as_json(told)}\n".encode("utf-8", "replace"), _JSON

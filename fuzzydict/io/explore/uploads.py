@@ -6,9 +6,11 @@ import warnings
 from collections import Counter
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fuzzydict._arrays import slices
 from fuzzydict._files import decoded
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError, printable, quoted
 from fuzzydict.io.columns import BlankCells
@@ -72,7 +74,7 @@ class Upload(BytesIO):
         """Return how many rows there are, by the first of the columns that can be matched."""
         for column in columns[:_TRIED]:
             try:
-                return sum(sum(rows) for _, rows in self._blocks(column))
+                return sum(rows for _, rows in self._cells(column))
             except FileFormatError as error:  # it may hold something else than texts
                 problem = error
         raise problem
@@ -80,31 +82,34 @@ class Upload(BytesIO):
     def count(self, column: str) -> Counter[str | None]:
         """Return how many rows have each text of a column; None stands for an empty cell."""
         count: Counter[str | None] = Counter()
-        for cells, rows in self._blocks(column):
-            for cell, number in zip(cells, rows, strict=True):
-                count[cell] += number
-            if max(map(len, filter(None, cells)), default=0) > _LONGEST:
-                raise self._too_much(f"a text of more than {_LONGEST:,} characters", column)
+        for cell, rows in self._cells(column):
+            count[cell] += rows
             if len(count) > _MOST_TEXTS:
                 raise self._too_much(f"more than {_MOST_TEXTS:,} different texts", column)
+            if cell is not None and len(cell) > _LONGEST:
+                raise self._too_much(f"a text of more than {_LONGEST:,} characters", column)
         return count
 
-    def _blocks(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int]]]:
-        """Yield the cells of a column, some at a time, and how many rows have each."""
+    def _cells(self, column: str) -> Iterator[tuple[str | None, int]]:
+        """Yield the cells of a column, each with how many rows have it."""
         total = 0
-        for cells, counts in self._cells(column):
-            rows = [1] * len(cells) if counts is None else counts
-            total += sum(rows)
-            if total > _MOST_ROWS:
-                raise self._too_much(f"more than {_MOST_ROWS:,} rows")
-            yield cells, rows
+        for cells, counts in self._lines() if self.is_lines else self._table_cells(column):
+            for cell, rows in zip(cells, counts or repeat(1, len(cells)), strict=True):
+                total += rows
+                if total > _MOST_ROWS:
+                    raise self._too_much(f"more than {_MOST_ROWS:,} rows")
+                yield cell, rows
 
-    def _cells(self, column: str) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
-        if self.is_lines:
-            text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
-            lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-            yield lines if text else [], None
-            return
+    def _lines(self) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
+        text = decoded(self.getvalue(), self.name).removeprefix(BYTE_ORDER_MARK)
+        lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+        yield lines if text else [], None
+
+    def _table_cells(
+        self, column: str
+    ) -> Iterator[tuple[Sequence[str | None], Sequence[int] | None]]:
+        if not column:
+            raise OptionError("column: expected the name of a column")
         self.seek(0)
         with open_table(self, Reading(format=self.format, side=None)) as table:
             for block in table.blocks(column):
@@ -120,8 +125,9 @@ class Upload(BytesIO):
 # ---- what is answered -----------------------------------------------------------------------
 
 
-def table(name: str, data: bytes) -> dict[str, Any]:
-    """Return the names of the columns of a table, and how many rows it has; errors as below."""
+def table(data: bytes, check: Callable[[], None], name: str) -> dict[str, Any]:
+    """Return the names of the columns of a table, and how many rows it has; see `column`."""
+    check()
     upload = Upload(name, data)
     with _notes() as notes:
         columns = upload.columns()
@@ -132,30 +138,23 @@ def table(name: str, data: bytes) -> dict[str, Any]:
 
 
 def column(
-    d: FuzzyDict[Any],
-    name: str,
-    data: bytes,
-    wanted: str | None,
-    check: Callable[[], None] = lambda: None,
+    d: FuzzyDict[Any], data: bytes, check: Callable[[], None], name: str, column: str
 ) -> dict[str, Any]:
     """Return what matches the different texts of a column, the doubtful first, then the unmatched.
 
     Args:
         d: the dict.
-        name: of the file.
-        data: its bytes.
-        wanted: the name of the column; it may be None for a file of lines.
+        data: the bytes of a file.
         check: is called before some texts are matched, and may raise.
+        name: of the file.
+        column: the name of the column; of a file of lines, "" will do.
 
     Raises:
         FileFormatError, OptionError: there is no such column; and as for an `Upload`.
     """
-    check()
     upload = Upload(name, data)
-    if wanted is None and not upload.is_lines:
-        raise OptionError("column: expected the name of a column")
     with _notes() as notes:
-        count, blank = upload.count(wanted or _LINES), BlankCells(d)
+        count, blank = upload.count(column), BlankCells(d)
     texts = {
         text: rows
         for text, rows in count.items()
@@ -191,9 +190,9 @@ def _best(
     """Return the best matches of each text; none of one that cannot be compared."""
     found: dict[str, Sequence[Match]] = dict.fromkeys(texts, ())
     comparable = [text for text in texts if plain(text) or dict.__contains__(d, text)]
-    for start in range(0, len(comparable), _TOGETHER):
+    for block in slices(len(comparable), _TOGETHER):
         check()
-        some = comparable[start : start + _TOGETHER]
+        some = comparable[block]
         try:
             found.update(zip(some, d.most_similar(some, topn=_BEST), strict=True))
         except NoMatchError:  # no key has letters or digits
@@ -202,16 +201,15 @@ def _best(
 
 
 def _cell(text: str, rows: int, best: Sequence[Match], is_taught: bool) -> dict[str, Any]:
-    match = best[0] if best else None
+    keys = [{"key": key_text(one.key), "score": one.score} for one in best]
+    matches = bool(best) and best[0].matches
     return {
         "query": text,
         "count": rows,
-        "key": match and key_text(match.key),
-        "score": match and match.score,
-        "matches": match is not None and match.matches,
-        "doubtful": match is not None and not is_taught and is_doubtful(match),
+        "keys": keys,
+        "matches": matches,
+        "doubtful": matches and not is_taught and is_doubtful(best[0]),
         "taught": is_taught,
-        "others": [{"key": key_text(one.key), "score": one.score} for one in best[1:]],
     }
 
 

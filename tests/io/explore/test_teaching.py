@@ -20,7 +20,7 @@ from fuzzydict.io.explore.answers import Answers
 from fuzzydict.io.explore.teaching import NotSavedError, Teaching, decisions_table
 from fuzzydict.io.review import Decided, read_examples, read_table
 from fuzzydict.text.words import same_text
-from tests.support.exploring import asked, posted, sent, serving
+from tests.support.exploring import answered, asked, posted, serving
 
 KEYS = {"brand": "Porsche", "color": "black", "top speed": 260, "=price": 109000}
 
@@ -42,16 +42,16 @@ def cleaned(d: FuzzyDict[Any], texts: list[str], decisions: Path) -> list[str]:
 
 def test_what_is_taught_is_answered_at_once_and_can_be_forgotten() -> None:
     with serving(car()) as server:
-        before = asked(server, "answer", query="swiftness")
-        assert sent(server, "teach", query="swiftness", key="top speed")["taught"] == 1
-        answer = asked(server, "answer", query="Swiftness!")
+        before = answered(server, "swiftness")
+        assert asked(server, "teach", query="swiftness", key="top speed")["taught"] == 1
+        answer = answered(server, "Swiftness!")
         assert (answer["keys"][0]["key"], answer["taught"]) == ("top speed", True)
         assert server.dict["swiftness"] == 260
-        assert sent(server, "teach", query="SWIFTNESS", key=None)["taught"] == 1
-        assert not asked(server, "answer", query="swiftness")["matches"]
+        assert asked(server, "teach", query="SWIFTNESS", key=None)["taught"] == 1
+        assert not answered(server, "swiftness")["matches"]
         assert asked(server, "taught") == {"taught": [{"query": "SWIFTNESS", "key": None}]}
-        assert sent(server, "forget", query="swiftness") == {"taught": 0, "saved": None}
-        assert asked(server, "answer", query="swiftness") == before
+        assert asked(server, "forget", query="swiftness") == {"taught": 0, "saved": None}
+        assert answered(server, "swiftness") == before
         assert not server.dict.aliases
 
 
@@ -102,11 +102,11 @@ def test_a_dict_is_saved_at_once(tmp_path: Path) -> None:
     with serving(car(), output=path) as server:
         assert asked(server, "about")["saves_to"] == "car.fuzzydict"
         assert not path.exists()
-        told = sent(server, "teach", query="swiftness", key="top speed")
+        told = asked(server, "teach", query="swiftness", key="top speed")
         assert told == {"taught": 1, "saved": "car.fuzzydict"}
         assert FuzzyDict.load(path)["swiftness"] == 260
-        sent(server, "teach", query="seats", key=None)
-        sent(server, "forget", query="swiftness")
+        asked(server, "teach", query="seats", key=None)
+        asked(server, "forget", query="swiftness")
         assert dict(FuzzyDict.load(path).aliases) == {"seats": None}
     assert [one.name for one in tmp_path.iterdir()] == ["car.fuzzydict"]
 
@@ -251,7 +251,7 @@ def test_what_cannot_be_saved_is_told_and_holds(
     path = tmp_path / "folder" / f"taught.{ending}"
     path.parent.mkdir()
     with serving(car(), output=path) as server:
-        sent(server, "teach", query="swiftness", key="top speed")
+        asked(server, "teach", query="swiftness", key="top speed")
         change(path)
         content = path.read_bytes() if path.exists() else None
         body = json.dumps({"query": "hue", "key": "color"}).encode()
@@ -260,7 +260,7 @@ def test_what_cannot_be_saved_is_told_and_holds(
         assert (response.status, told["taught"], told["saved"]) == (500, 2, None)
         assert f"taught.{ending} was not saved" in told["error"]
         assert "what was taught holds until fuzzydict ends" in told["error"]
-        assert asked(server, "answer", query="hue")["taught"]
+        assert answered(server, "hue")["taught"]
         assert (path.read_bytes() if path.exists() else None) == content
 
 
@@ -286,10 +286,10 @@ def test_several_pages_teach_in_turn(tmp_path: Path, ending: str) -> None:
     with serving(car(), output=path) as server, ThreadPoolExecutor(8) as pool:
 
         def teach(place: int) -> Any:
-            sent(server, "teach", query=f"name {place}", key=("color", "brand", None)[place % 3])
+            asked(server, "teach", query=f"name {place}", key=("color", "brand", None)[place % 3])
             if place % 4 == 0:
-                sent(server, "forget", query=f"name {place}")
-            return asked(server, "answer", query=f"name {place}")["taught"]
+                asked(server, "forget", query=f"name {place}")
+            return answered(server, f"name {place}")["taught"]
 
         assert list(pool.map(teach, range(24))) == [place % 4 != 0 for place in range(24)]
         taught = {one["query"]: one["key"] for one in asked(server, "taught")["taught"]}

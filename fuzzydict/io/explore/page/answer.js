@@ -1,8 +1,7 @@
-// The answer to one query: the verdict, the nearest keys with scores and weights, and why.
+// The answer to one query: the verdict, the nearest keys, why, and the pooled value.
 
-import { byId, element, percent, score, swatch, written } from "./elements.js";
+import { byId, element, number, percent, quiet, row, score, swatch, written } from "./elements.js";
 import { showMapOf } from "./map.js";
-import { showPooled } from "./pooled.js";
 
 const SAY = {
   probability:
@@ -12,6 +11,8 @@ const SAY = {
     "A score tells how well the key matches, on a scale of the scorer. " +
     "The weights are the softmax of the scores.",
 };
+const ROWS = 8; // of the values that are drawn
+const TERMS = 3; // of the sum that is written
 
 export function showAnswer(answer) {
   const [kind, word] = verdict(answer);
@@ -19,10 +20,9 @@ export function showAnswer(answer) {
   byId("badge").textContent = word;
   byId("verdict").textContent = answer.verdict;
   byId("scores-say").textContent = SAY[answer.none === null ? "any" : "probability"];
+  byId("why").replaceChildren(...answer.why.map((line) => written(line, "p")));
+  byId("pooled").replaceChildren(...pooledValue(answer));
   showKeys(answer);
-  showPooled(answer);
-  const why = answer.why.split("\n").filter((line) => line !== "");
-  byId("why").replaceChildren(...why.map((line) => written(line, "p")));
   showMapOf(answer);
 }
 
@@ -36,34 +36,100 @@ function verdict({ matches, doubtful, pools, taught }) {
   return doubtful ? ["doubtful", "Doubtful"] : ["match", "Match"];
 }
 
+// ---- the keys ------------------------------------------------------------------------------
+
+const restOf = (keys) => Math.max(keys.reduce((share, { weight }) => share - weight, 1), 0);
+
 function showKeys({ keys, others }) {
   // Scores that are no probabilities have a scale of their own, which bars cannot show.
   const shares = keys.every(({ score: own }) => own !== null && own >= 0 && own <= 1);
-  byId("keys").replaceChildren(...keys.map((key) => row(key, shares)));
-  const rest = Math.max(keys.reduce((share, { weight }) => share - weight, 1), 0);
-  const more = `and ${others} other ${others === 1 ? "key" : "keys"} with ${percent(rest)}`;
+  byId("keys").replaceChildren(...keys.map((key) => keyRow(key, shares)));
+  const more = `and ${others} other ${others === 1 ? "key" : "keys"} with ${percent(restOf(keys))}`;
   byId("others").textContent = others > 0 ? more : "";
 }
 
-function row({ key, value, score: own, weight, color }, shares) {
-  const shown = element("td", { className: "value" }, written(value, "bdi", { title: value }));
+function keyRow({ key, value, score: own, weight, color }, shares) {
+  const shown = element("td", { class: "value" }, written(value, "bdi", { title: value }));
   if (color) shown.prepend(swatch(color), " ");
-  return element(
-    "tr",
-    {},
-    element("th", { scope: "row" }, written(key, "bdi", { title: key })),
-    shown,
-    measure(score(own), shares ? own : null, "score"),
-    measure(percent(weight), weight, "weight"),
-  );
+  const [name, bar] = [written(key, "bdi", { title: key }), shares ? own : null];
+  const measures = [measure(score(own), bar, "score"), measure(percent(weight), weight, "weight")];
+  return row(name, shown, ...measures);
 }
 
 // A number above a bar, if the number is a share.
 function measure(text, share, kind) {
-  const cell = element("td", { className: `measure ${kind}` }, element("span", {}, text));
+  const cell = element("td", { class: `measure ${kind}` }, element("span", {}, text));
   if (share === null) return cell;
-  const filled = element("i");
-  filled.style.width = `${100 * share}%`;
-  cell.append(element("span", { className: "bar", "aria-hidden": "true" }, filled));
+  const filled = element("i", { style: { width: `${100 * share}%` } });
+  cell.append(element("span", { class: "bar", "aria-hidden": "true" }, filled));
   return cell;
+}
+
+// ---- the pooled value ----------------------------------------------------------------------
+
+function pooledValue(answer) {
+  const { pooled, not_pooled: reason, none, keys } = answer;
+  const parts = [];
+  if (pooled?.color) parts.push(mixture(keys));
+  if (pooled) parts.push(result(pooled));
+  else if (reason) parts.push(written(`There is none: ${reason}`, "p"));
+  if (pooled && pooled.number !== null) parts.push(sum(answer), plot(answer));
+  if (none !== null && keys.length > 0) {
+    const so = none > 0.5 ? ", so this says little" : "";
+    const text = `Probability that no key is right: ${percent(none)}${so}.`;
+    parts.push(element("p", { class: none > 0.5 ? "unsure" : "quiet" }, text));
+  }
+  return parts;
+}
+
+function result({ text, color, number: own }) {
+  const shown = color ?? (own === null ? text : number(own));
+  const line = element("p", { class: "result" }, written(shown));
+  if (color) line.prepend(swatch(color, "swatch big"), " ");
+  if (color && text !== color) line.append(" ", quiet(text));
+  return line;
+}
+
+// The colours side by side, each as wide as its weight: what the pooled colour is mixed of.
+function mixture(keys) {
+  const shares = [...keys.filter(({ color }) => color), { key: "others", weight: restOf(keys) }];
+  const shown = shares.filter(({ weight }) => weight >= 0.002);
+  const parts = shown.map(({ weight, color = "" }) =>
+    swatch(color, color ? "part" : "part rest", { "flex-grow": weight }),
+  );
+  const named = shown.map(({ key, weight }) => `${key} ${percent(weight)}`).join(", ");
+  const told = { class: "mixture", role: "img", "aria-label": `Mixed of ${named}` };
+  return element("div", told, ...parts);
+}
+
+// = 0.956 × 650 + 0.044 × 1,900 + 6 more
+function sum({ keys, others }) {
+  const weighty = keys.filter((key) => key.number !== null && key.weight >= 0.0005).slice(0, TERMS);
+  const terms = weighty.map((key) => `${key.weight.toFixed(3)} × ${number(key.number)}`);
+  const more = keys.length + others - terms.length;
+  if (more > 0) terms.push(`${more} more`);
+  return element("p", { class: "sum quiet" }, `= ${terms.join(" + ")}`);
+}
+
+// A row for each key: its value on a common axis, as large as its weight; a line for the mean.
+function plot({ keys, pooled: { number: mean } }) {
+  const rows = keys.filter((key) => key.number !== null).slice(0, ROWS);
+  const values = [...rows.map((key) => key.number), mean];
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const at = (value) => `${(100 * (value - least)) / (most - least || 1)}%`;
+  const on = (kind, value, text = "", style = {}) =>
+    element("span", { class: kind, style: { left: at(value), ...style } }, text);
+  const drawn = rows.flatMap(({ key, number: value, weight }) => {
+    const dot = on("dot", value, "", { width: `${5 + 17 * Math.sqrt(weight)}px` });
+    const name = written(key, "span", { class: "row-name" });
+    return [name, element("span", { class: "track" }, on("mean", mean), dot)];
+  });
+  const ends = [...new Set([least, most])].map((value) => on("end", value, number(value)));
+  const pooled = on("pooled-label", mean, `pooled ${number(mean)}`);
+  const foot = element("span", { class: "foot" }, on("mean", mean), ...ends, pooled);
+  const named = rows.map(
+    ({ key, number: value, weight }) => `${key} ${number(value)}, weight ${percent(weight)}`,
+  );
+  const told = `Values of the keys: ${named.join("; ")}. Pooled value: ${number(mean)}.`;
+  return element("div", { class: "plot", role: "img", "aria-label": told }, ...drawn, foot);
 }

@@ -1,7 +1,8 @@
-// Ask the dict on this machine, so that no stale answer is shown.
+// Ask the dict on this machine, and show errors where they belong.
+
+import { byId } from "./elements.js";
 
 const GONE = "The dict does not answer. Is fuzzydict explore still running?";
-export const LARGEST = 4 * 1024 * 1024; // bytes of a file
 
 // An error that a person can read. `gone`: it came from no server. `unsaved`: the dict did what was
 // asked, and only could not save it.
@@ -12,85 +13,58 @@ export class Trouble extends Error {
   }
 }
 
-export const get = (name, parameters, signal) => request(name, parameters, { signal });
-
-export const post = (name, told) =>
-  request(name, {}, sending("application/json", JSON.stringify(told)));
-
-export const upload = (name, parameters, file, signal) =>
-  request(name, parameters, { ...sending("application/octet-stream", file), signal });
-
-const sending = (type, body) => ({ method: "POST", headers: { "Content-Type": type }, body });
-
-// Return what the dict tells: an object, or a file.
-async function request(name, parameters, options) {
-  let response;
-  try {
-    response = await fetch(`${name}?${new URLSearchParams(parameters)}`, options);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Trouble(GONE, { gone: true });
-  }
+// Return what the dict answers: an object, or a file.
+export async function ask(name, given = {}, { signal, file } = {}) {
+  const [address, type, body] = file
+    ? [`${name}?${new URLSearchParams(given)}`, "application/octet-stream", file]
+    : [name, "application/json", JSON.stringify(given)];
+  const options = { method: "POST", headers: { "Content-Type": type }, body, signal };
+  const response = await fetch(address, options).catch((error) => {
+    throw error.name === "AbortError" ? error : new Trouble(GONE, { gone: true });
+  });
   const isFile = response.headers.get("Content-Type").startsWith("text/csv");
   if (response.ok) return isFile ? response.blob() : response.json();
-  const told = await response.json().catch(() => ({}));
-  const message = told.error ?? `The dict refused this (${response.status}).`;
-  throw new Trouble(message, { unsaved: told.saved === null });
+  const { error, saved } = await response.json().catch(() => ({}));
+  const message = error ?? `The dict refused this (${response.status}).`;
+  throw new Trouble(message, { unsaved: saved === null });
 }
 
-// act(signal, ...) for the latest call alone: the call before it is ended, and does nothing more.
-// What goes wrong is told by show(error); show(null) says that nothing does.
-export function latest(act, show) {
-  let running = new AbortController();
+// Return what calls act(signal, ...) once at a time; of the calls that come meanwhile, the last one
+// follows. act returns what shows its answer. What goes wrong is shown by tell(error), and
+// tell(null) says that nothing does. stop() ends what runs, and shows nothing of it.
+export function task(act, tell) {
+  let [running, waiting] = [null, null];
   const run = async (...given) => {
-    running.abort();
-    const { signal } = (running = new AbortController());
-    try {
-      const after = await act(signal, ...given);
-      if (signal.aborted) return;
-      show(null);
-      after?.();
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof Trouble)) throw error;
-      show(error);
-    }
-  };
-  run.stop = () => running.abort();
-  return run;
-}
-
-// Call act once at a time. Of the calls that come meanwhile, the last one follows.
-export function inTurn(act) {
-  let [busy, again] = [false, false];
-  return async () => {
-    again = true;
-    if (busy) return;
-    busy = true;
-    try {
-      while (again) {
-        again = false;
-        await act();
+    waiting = given;
+    while (waiting && !running) {
+      const [now, { signal }] = [waiting, (running = new AbortController())];
+      waiting = null;
+      try {
+        const show = await act(signal, ...now);
+        if (signal.aborted) continue;
+        tell(null);
+        show?.();
+      } catch (error) {
+        if (signal.aborted) continue;
+        if (!(error instanceof Trouble)) throw error;
+        tell(error);
+      } finally {
+        running = null;
       }
-    } finally {
-      busy = false;
     }
   };
-}
-
-// Call act when nothing came for so many milliseconds.
-export function later(wait, act) {
-  let timer = 0;
-  const run = (...given) => {
-    clearTimeout(timer);
-    timer = setTimeout(act, wait, ...given);
+  run.stop = () => {
+    waiting = null;
+    running?.abort();
   };
-  run.stop = () => clearTimeout(timer);
   return run;
 }
 
 // Show errors in an element, as text.
-export const errorsIn = (place) => (error) => {
-  const text = error?.message ?? "";
-  if (place.textContent !== text) place.textContent = text;
-};
+export const errorsIn = (place) => (error) => show(place, error?.message ?? "");
+
+// Set a text, if it is another: a screen reader says again what is set again.
+export function show(place, text) {
+  const node = typeof place === "string" ? byId(place) : place;
+  if (node.textContent !== text) node.textContent = text;
+}

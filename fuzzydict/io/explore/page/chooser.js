@@ -1,120 +1,101 @@
 // A field to choose a key: type, and the keys that are meant are listed.
 // The pattern is that of the ARIA Authoring Practices, "editable combobox with list autocomplete".
 
-import { errorsIn, get, later, latest } from "./asking.js";
+import { ask, errorsIn, task } from "./asking.js";
 import { element, newId, written } from "./elements.js";
 
-const WAIT = 60; // milliseconds after a keystroke
+// label: the accessible name; first(): keys to list while nothing is typed; chosen(key): what to do
+// with what is chosen. Returns the element, the field in it, key() and clear().
+export function keyChooser({ label, first = () => [], chosen = () => {} }) {
+  let keys = []; // that are listed
+  let marked = -1; // the place of the one that the arrow keys lead to
+  let taken = null; // the key that was chosen; typing forgets it
 
-export class KeyChooser {
-  #keys = []; // that are listed
-  #marked = -1; // the place of the one that the arrow keys lead to
-  #chosen = null; // typing forgets it
-  #first;
-  #whenChosen;
-  #errors;
-  #find;
-  #soon;
+  const error = element("span", { class: "error", role: "alert", id: newId() });
+  const errors = errorsIn(error);
+  const list = element("ul", {
+    id: newId(), role: "listbox", class: "options", hidden: true, "aria-label": "Keys",
+    onpointerdown: (event) => event.preventDefault(), // the field keeps the focus
+    onclick: ({ target }) => choose([...list.children].indexOf(target.closest("li"))),
+  });
+  const input = element("input", {
+    type: "text", role: "combobox", dir: "auto", placeholder: "the right key", maxlength: 500,
+    autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": label,
+    "aria-autocomplete": "list", "aria-controls": list.id, "aria-describedby": error.id,
+    "aria-expanded": "false",
+    oninput: () => {
+      taken = null;
+      find();
+    },
+    onclick: () => {
+      if (list.hidden) find();
+    },
+    onblur: stop,
+    onkeydown: press,
+  });
 
-  // label: the accessible name; first(): keys to list while nothing is typed; chosen(key): what
-  // to do with what is chosen.
-  constructor({ label, first = () => [], chosen = () => {} }) {
-    const error = element("span", { className: "error", role: "alert", id: newId() });
-    this.list = element("ul", {
-      id: newId(), role: "listbox", className: "options", hidden: true, "aria-label": "Keys",
-      onpointerdown: (event) => event.preventDefault(), // the field keeps the focus
-      onclick: ({ target }) => this.#choose([...this.list.children].indexOf(target.closest("li"))),
-    });
-    this.input = element("input", {
-      type: "text", role: "combobox", dir: "auto", placeholder: "the right key", maxLength: 500,
-      autocomplete: "off", autocapitalize: "off", spellcheck: false, "aria-label": label,
-      "aria-autocomplete": "list", "aria-controls": this.list.id, "aria-describedby": error.id,
-      "aria-expanded": "false",
-      oninput: () => {
-        this.#chosen = null;
-        this.#soon();
-      },
-      onclick: () => {
-        if (this.list.hidden) this.#find();
-      },
-      onblur: () => this.#stop(),
-      onkeydown: (event) => this.#press(event),
-    });
-    this.node = element("span", { className: "chooser" }, this.input, this.list, error);
-    [this.#first, this.#whenChosen, this.#errors] = [first, chosen, errorsIn(error)];
-    this.#find = latest(async (signal) => {
-      const like = this.input.value;
-      const given = like.trim() === "" ? this.#first() : [];
-      const keys = given.length > 0 ? given : (await get("keys", { like }, signal)).keys;
-      return () => this.#show(keys);
-    }, this.#errors);
-    this.#soon = later(WAIT, this.#find);
-  }
-
-  // What was chosen, or only typed; the dict tells whether it is a key.
-  get key() {
-    return this.#chosen ?? this.input.value;
-  }
-
-  clear() {
-    this.#stop();
-    this.#chosen = null;
-    this.input.value = "";
-    this.#errors(null);
-  }
+  const find = task(async (signal) => {
+    const like = input.value;
+    const given = like.trim() === "" ? first() : [];
+    const found = given.length > 0 ? given : (await ask("keys", { like }, { signal })).keys;
+    return () => {
+      keys = found;
+      const options = keys.map((key) => written(key, "li", { role: "option", id: newId() }));
+      list.replaceChildren(...options);
+      open(keys.length > 0 && document.activeElement === input);
+      mark(keys.indexOf(like));
+    };
+  }, errors);
 
   // Escape closes the list, then empties the field; after that it is left to what is around.
-  #press(event) {
+  function press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const isOpen = !this.list.hidden;
-    if (step) isOpen ? this.#move(step) : this.#find();
-    else if (event.key === "Enter" && isOpen && this.#marked >= 0) this.#choose(this.#marked);
-    else if (event.key === "Escape" && isOpen) this.#open(false);
-    else if (event.key === "Escape" && this.input.value !== "") this.clear();
+    if (step && list.hidden) find();
+    else if (step) mark((Math.max(marked, step > 0 ? -1 : 0) + step + keys.length) % keys.length);
+    else if (event.key === "Enter" && marked >= 0) choose(marked);
+    else if (event.key === "Escape" && !list.hidden) open(false);
+    else if (event.key === "Escape" && input.value !== "") clear();
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  #choose(place) {
+  function choose(place) {
     if (place < 0) return;
-    this.#stop();
-    this.#chosen = this.input.value = this.#keys[place];
-    this.#whenChosen(this.#chosen);
+    stop();
+    taken = input.value = keys[place];
+    chosen(taken);
   }
 
-  #stop() {
-    this.#soon.stop();
-    this.#find.stop();
-    this.#open(false);
+  function stop() {
+    find.stop();
+    open(false);
   }
 
-  #show(keys) {
-    const option = (name) => written(name, "li", { role: "option", id: newId() });
-    this.#keys = keys;
-    this.list.replaceChildren(...keys.map(option));
-    this.#open(keys.length > 0 && document.activeElement === this.input);
-    this.#mark(keys.indexOf(this.input.value));
+  function clear() {
+    stop();
+    taken = null;
+    input.value = "";
+    errors(null);
   }
 
-  #open(isOpen) {
-    this.list.hidden = !isOpen;
-    this.input.setAttribute("aria-expanded", String(isOpen));
-    if (!isOpen) this.#mark(-1);
+  function open(isOpen) {
+    list.hidden = !isOpen;
+    input.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) mark(-1);
   }
 
-  #move(step) {
-    const from = Math.max(this.#marked, step > 0 ? -1 : 0);
-    this.#mark((from + step + this.#keys.length) % this.#keys.length);
-  }
-
-  #mark(place) {
-    this.list.children[this.#marked]?.removeAttribute("aria-selected");
-    this.#marked = place;
-    const option = this.list.children[place];
-    if (!option) return this.input.removeAttribute("aria-activedescendant");
+  function mark(place) {
+    list.children[marked]?.removeAttribute("aria-selected");
+    const option = list.children[place];
+    marked = option ? place : -1;
+    if (!option) return input.removeAttribute("aria-activedescendant");
     option.setAttribute("aria-selected", "true");
     option.scrollIntoView({ block: "nearest" });
-    this.input.setAttribute("aria-activedescendant", option.id);
+    input.setAttribute("aria-activedescendant", option.id);
   }
+
+  const node = element("span", { class: "chooser" }, input, list, error);
+  // What was chosen, or only typed; the dict tells whether it is a key.
+  return { node, input, clear, key: () => taken ?? input.value };
 }

@@ -1,23 +1,40 @@
-// A column of texts: given as a file or as lines, and matched. What it is decided to be is next.
+// A column of texts, given as a file or as lines: matched, decided on, and what is done with that.
 
-import { errorsIn, LARGEST, latest, upload } from "./asking.js";
-import { showCells } from "./decisions.js";
-import { byId, count } from "./elements.js";
+import { ask, errorsIn, show, task, Trouble } from "./asking.js";
+import { keyChooser } from "./chooser.js";
+import { byId, count, element, number, quiet, row, score, shortened, written } from "./elements.js";
+import { afterTeaching } from "./teach.js";
 
-const errors = errorsIn(byId("column-error"));
-let source = null; // { name, body, columns }; no columns: each line is a text
+const LARGEST = 4 * 1024 * 1024; // bytes of a file
+const USE_MAP = "4 MB. Use fuzzydict map for it.";
+const PAGE = 50; // texts
+const SHOWN = 200; // characters of a text
+const NAMED = 40; // characters of a text that an error names
+
+let source = null; // { name, file, columns }; no columns: each line is a text
+let cells = []; // what was matched
+let decided = new Map(); // query -> key, or null for none
+let first = 0; // the place of the first text on the page
+
+// ---- what is matched -----------------------------------------------------------------------
+
+const busy = (text) => show("column-busy", text);
+const refuse = (message) => failed(new Error(message));
+
+function failed(error) {
+  errorsIn("column-error")(error);
+  if (error) busy("");
+}
 
 // Read the columns of a chosen file. A list, one text a line, has none.
-const open = latest(async (signal, file) => {
-  clear();
-  byId("lines").value = "";
+const open = task(async (signal, file) => {
   const { name } = file;
-  if (file.size > LARGEST) return () => refuseLarge(`${name} has more`);
-  if (/\.txt$/i.test(name)) return () => (source = { name, body: file });
+  if (file.size > LARGEST) throw new Trouble(`${name} has more than ${USE_MAP}`);
+  if (/\.txt$/i.test(name)) return () => (source = { name, file });
   busy("Reading …");
-  const { columns, rows, notes } = await upload("table", { name }, file, signal);
+  const { columns, rows, notes } = await ask("table", { name }, { file, signal });
   return () => {
-    source = { name, body: file, columns };
+    source = { name, file, columns };
     byId("which-column").replaceChildren(...columns.map((column) => new Option(column, column)));
     byId("which").hidden = false;
     const told = [count(rows, "row"), ...notes].map((note) => `${note}.`);
@@ -25,59 +42,239 @@ const open = latest(async (signal, file) => {
   };
 }, failed);
 
-const match = latest(async (signal) => {
-  const { name, body, columns } = source;
+const match = task(async (signal) => {
+  const { name, file, columns } = source;
   busy("Matching …");
-  const asked = columns ? { name, column: byId("which-column").value } : { name };
-  const told = await upload("column", asked, body, signal);
+  const column = columns ? byId("which-column").value : "";
+  const told = await ask("column", { name, column }, { file, signal });
   return () => {
     busy("");
     showCells(told);
-    byId("cells").hidden = false;
     byId("cells-title").focus();
   };
 }, failed);
 
-export function setUpColumn() {
-  byId("file").onchange = () => {
-    const [file] = byId("file").files;
-    if (file) open(file);
-    else forget();
-  };
-  byId("lines").oninput = () => {
-    if (byId("file").value === "" && source === null) return;
-    byId("file").value = ""; // lines take the place of a file
-    forget();
-  };
-  byId("column-form").onsubmit = (event) => {
-    event.preventDefault();
-    const lines = byId("lines").value;
-    if (lines.trim() !== "") source = { name: "pasted.txt", body: new Blob([lines]) };
-    if (source === null) return refuse("Choose a file, or paste texts, one a line.");
-    if (source.body.size > LARGEST) return refuseLarge("More");
-    match();
-  };
-}
-
 function forget() {
   open.stop();
-  clear();
-}
-
-function clear() {
   match.stop();
   source = null;
-  byId("which").hidden = true;
-  byId("cells").hidden = true;
+  byId("which").hidden = byId("cells").hidden = true;
   failed(null);
   busy("");
 }
 
-const refuse = (message) => errors(new Error(message));
-const refuseLarge = (what) => refuse(`${what} than 4 MB. Use fuzzydict map for it.`);
-const busy = (text) => (byId("column-busy").textContent = text);
+function submit(event) {
+  event.preventDefault();
+  const lines = byId("lines").value;
+  if (lines.trim() !== "") source = { name: "pasted.txt", file: new Blob([lines]) };
+  if (source === null) refuse("Choose a file, or paste texts, one a line.");
+  else if (source.file.size > LARGEST) refuse(`More than ${USE_MAP}`);
+  else match();
+}
 
-function failed(error) {
-  errors(error);
-  if (error) busy("");
+export function setUpColumn() {
+  byId("column-form").onsubmit = submit;
+  byId("file").onchange = () => {
+    forget();
+    const [file] = byId("file").files;
+    if (!file) return;
+    byId("lines").value = ""; // a file takes the place of lines,
+    open(file);
+  };
+  byId("lines").oninput = () => {
+    if (byId("file").value === "" && source === null) return;
+    byId("file").value = ""; // and lines that of a file
+    forget();
+  };
+  byId("kind").onchange = () => turn(0);
+  byId("back").onclick = () => turn(first - PAGE);
+  byId("on").onclick = () => turn(first + PAGE);
+  byId("decide-all").onclick = () => {
+    for (const cell of shown()) if (!isKey(cell)) decided.set(cell.query, choiceOf(cell));
+    showPage();
+  };
+  byId("save").onclick = () => carefully(save);
+  byId("learn").onclick = () => carefully(learn);
+}
+
+// ---- the table -----------------------------------------------------------------------------
+
+const say = (text) => show("cells-status", text);
+const errors = errorsIn("cells-error");
+const isOf = {
+  all: () => true,
+  doubtful: (cell) => cell.doubtful,
+  unmatched: (cell) => !cell.matches,
+  decided: (cell) => decided.has(cell.query),
+};
+const chosen = () => cells.filter(isOf[byId("kind").value]);
+const shown = () => chosen().slice(first, first + PAGE);
+// A text that is a key itself always finds itself: there is nothing to decide.
+const isKey = ({ query, keys }) => keys[0]?.key === query;
+
+function choiceOf({ query, matches, keys }) {
+  if (decided.has(query)) return decided.get(query);
+  return matches ? keys[0].key : null;
+}
+
+function showCells({ rows, matched, unmatched, blank, cells: given }) {
+  const texts = new Set(given.map(({ query }) => query));
+  const kept = new Map([...decided].filter(([query]) => texts.has(query)));
+  const dropped = decided.size - kept.size;
+  [cells, decided, first] = [given, kept, 0];
+  byId("kind").value = "all";
+  const told = [count(rows, "row"), `${number(matched)} matched`];
+  told.push(`${number(unmatched)} not matched`, ...(blank > 0 ? [`${number(blank)} blank`] : []));
+  const doubtful = `${number(given.filter((cell) => cell.doubtful).length)} doubtful`;
+  byId("counts").textContent = `${told.join(", ")}. ${count(given.length, "text")}, ${doubtful}.`;
+  byId("cells").hidden = false;
+  errors(null);
+  showPage();
+  const gone = `${count(dropped, "decision")} dropped, on texts that are not here.`;
+  if (dropped > 0) say(`${count(decided.size, "text")} decided. ${gone}`);
+}
+
+function turn(to) {
+  first = to;
+  showPage();
+  byId("cells-table").scrollIntoView({ block: "nearest" });
+}
+
+function showPage() {
+  const [rows, many] = [shown(), chosen().length];
+  byId("cells-rows").replaceChildren(...rows.map(cellRow));
+  byId("cells-table").hidden = byId("decide-all").hidden = many === 0;
+  const span = `${number(first + 1)}–${number(first + rows.length)} of ${count(many, "text")}`;
+  byId("where").textContent = many === 0 ? "No such texts." : span;
+  byId("back").hidden = byId("on").hidden = many <= PAGE;
+  byId("back").disabled = first === 0;
+  byId("on").disabled = first + PAGE >= many;
+  showDecided();
+}
+
+function showDecided() {
+  byId("save").disabled = byId("learn").disabled = decided.size === 0;
+  say(`${count(decided.size, "text")} decided.`);
+}
+
+function cellRow(cell) {
+  const name = [written(shortened(cell.query, SHOWN))];
+  if (cell.count > 1) name.push(quiet(` × ${number(cell.count)}`));
+  if (isKey(cell)) return row(name, element("td", { class: "quiet" }, "is a key"), element("td"));
+  const [select, check] = decision(cell);
+  const [kind, said] = verdict(cell);
+  const best = score(cell.keys[0]?.score ?? null);
+  const choice = element("td", {}, select, quiet(`${said} ${best}`, kind));
+  return row(name, choice, element("td", {}, check));
+}
+
+function verdict({ matches, doubtful }) {
+  if (!matches) return ["none", "not matched, the best has"];
+  return doubtful ? ["doubtful", "doubtful with"] : ["match", "matched with"];
+}
+
+// What a text is decided to be: one of its best keys, none, or another key, which a field asks for.
+function decision(cell) {
+  const { query } = cell;
+  const check = element("input", { type: "checkbox", "aria-label": `Decided: ${query}` });
+  const select = element("select", { dir: "auto", "aria-label": `Key of ${query}` });
+  let chooser = null;
+
+  function reset() {
+    chooser?.node.remove();
+    const keys = keysFor(cell); // of the options, by their place; one is null, for none
+    const names = [...keys.map(([, text]) => text), "another key …"];
+    select.replaceChildren(...names.map((text) => new Option(text)));
+    select.selectedIndex = keys.findIndex(([key]) => key === choiceOf(cell));
+    select.onchange = () => {
+      const option = keys[select.selectedIndex];
+      option ? take(option[0]) : askForAnother();
+    };
+    check.checked = decided.has(query);
+    showDecided();
+  }
+
+  function take(key) {
+    decided.set(query, key);
+    reset();
+  }
+
+  function askForAnother() {
+    const end = (done) => {
+      done();
+      select.focus();
+    };
+    const label = `Another key for ${query}`;
+    chooser?.node.remove();
+    chooser = keyChooser({ label, chosen: (key) => end(() => take(key)) });
+    chooser.node.addEventListener("keydown", ({ key }) => key === "Escape" && end(reset));
+    select.after(chooser.node);
+    chooser.input.focus();
+  }
+
+  check.onchange = () => {
+    if (check.checked) return take(choiceOf(cell));
+    decided.delete(query);
+    reset();
+  };
+  reset();
+  return [select, check];
+}
+
+// The keys to choose from, and how they are shown: the best ones, what is chosen, and none.
+function keysFor(cell) {
+  const keys = new Map(cell.keys.map(({ key, score: own }) => [key, `${key} (${score(own)})`]));
+  const now = choiceOf(cell);
+  if (now !== null && !keys.has(now)) keys.set(now, now);
+  return [...keys, [null, "no key"]];
+}
+
+// ---- what is done with the decisions -------------------------------------------------------
+
+// Act on the decisions, once the dict has checked them: those that contradict each other are
+// refused, for if they were taught, the last one would hold.
+async function carefully(act) {
+  errors(null);
+  byId("save").disabled = byId("learn").disabled = true;
+  try {
+    const table = [...decided].map(([query, target]) => ({ query, target }));
+    await act(await ask("decisions", { decisions: table }));
+  } catch (problem) {
+    if (!(problem instanceof Trouble)) throw problem;
+    errors(problem);
+  } finally {
+    byId("save").disabled = byId("learn").disabled = decided.size === 0;
+  }
+}
+
+function save(file) {
+  const link = element("a", { href: URL.createObjectURL(file), download: "decisions.csv" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  const apply = "decisions.csv has them. Apply it: fuzzydict map --decisions decisions.csv.";
+  say(`${count(decided.size, "text")} decided. ${apply}`);
+}
+
+// Teach each text. What is not saved is saved with the next that can be.
+async function learn() {
+  let [learned, unsaved] = [0, []];
+  const refused = [];
+  for (const [query, key] of decided) {
+    const problem = await ask("teach", { query, key }).then(() => null, (error) => error);
+    if (problem && !(problem instanceof Trouble)) throw problem;
+    if (problem && !problem.unsaved) refused.push(`${shortened(query, NAMED)}: ${problem.message}`);
+    else {
+      learned += 1;
+      unsaved = problem ? [...unsaved, problem.message] : [];
+    }
+    say(`Taught ${learned} of ${decided.size} …`);
+    if (problem?.gone) break;
+  }
+  say(`Taught ${count(learned, "text")}. They are listed below.`);
+  await afterTeaching();
+  const problems = [];
+  const tell = (many, problem) => problems.push(`${count(many, "text")} ${problem}.`);
+  if (unsaved.length > 0) tell(unsaved.length, `taught, but not saved: ${unsaved.at(-1)}`);
+  if (refused.length > 0) tell(decided.size - learned, `not taught, first ${refused[0]}`);
+  if (problems.length > 0) throw new Trouble(problems.join(" "));
 }

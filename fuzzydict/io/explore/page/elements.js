@@ -1,5 +1,6 @@
 // Make what is shown. Texts go in as text, never as HTML.
 
+const SHAPES = new Set(["svg", "g", "line", "text", "circle", "polygon"]);
 let made = 0;
 
 export const byId = (id) => document.getElementById(id);
@@ -7,36 +8,36 @@ export const byId = (id) => document.getElementById(id);
 // An id that no other element has, for what refers to another by id.
 export const newId = () => `made-${(made += 1)}`;
 
-// element("td", { className: "number" }, "0.98"): properties where there are such, else attributes.
-export function element(name, properties = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [property, value] of Object.entries(properties)) {
-    if (property in node) node[property] = value;
-    else node.setAttribute(property, value);
+// element("td", { class: "number" }, "0.98"): an element with attributes, listeners and styles.
+export function element(name, attributes = {}, ...children) {
+  const space = SHAPES.has(name) ? "http://www.w3.org/2000/svg" : "http://www.w3.org/1999/xhtml";
+  const node = document.createElementNS(space, name);
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (attribute === "style") {
+      for (const [property, part] of Object.entries(value)) node.style.setProperty(property, part);
+    } else if (typeof value === "function") node[attribute] = value;
+    else if (typeof value === "boolean") node.toggleAttribute(attribute, value);
+    else node.setAttribute(attribute, value);
   }
   node.append(...children);
   return node;
 }
 
-export function svg(name, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [attribute, value] of Object.entries(attributes)) node.setAttribute(attribute, value);
-  node.append(...children);
-  return node;
-}
-
 // A text of the dict or of a person, in its own direction.
-export const written = (text, name = "bdi", properties = {}) =>
-  element(name, { dir: "auto", ...properties }, text);
+export const written = (text, name = "bdi", attributes = {}) =>
+  element(name, { dir: "auto", ...attributes }, text);
 
-export const button = (text, onclick, properties = {}) =>
-  element("button", { type: "button", onclick, ...properties }, text);
+export const quiet = (text, kind = "") => element("span", { class: `quiet ${kind}` }, text);
 
-export function swatch(color, className = "swatch") {
-  const node = element("span", { className, "aria-hidden": "true" });
-  node.style.backgroundColor = color;
-  return node;
-}
+export const button = (text, onclick, attributes = {}) =>
+  element("button", { type: "button", onclick, ...attributes }, text);
+
+export const swatch = (color, kind = "swatch", style = {}) =>
+  element("span", { class: kind, "aria-hidden": "true", style: { background: color, ...style } });
+
+// A row of a table, named by its first cell.
+export const row = (name, ...cells) =>
+  element("tr", {}, element("th", { scope: "row" }, ...[name].flat()), ...cells);
 
 // 12.3 %; very small shares are not told to the last digit.
 export function percent(share) {
@@ -44,9 +45,9 @@ export function percent(share) {
   return `${few ? "<0.1" : (100 * share).toFixed(share === 0 || share >= 0.9995 ? 0 : 1)}\u202f%`;
 }
 
-const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
-export const number = (value) => plain.format(value);
+export const number = (value) => digits.format(value);
 
 export const count = (many, name) => `${number(many)} ${name}${many === 1 ? "" : "s"}`;
 
@@ -59,11 +60,4 @@ export function score(value) {
 export function shortened(text, length) {
   const characters = [...text];
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : text;
-}
-
-// Call draw with the width of a box, now and whenever the width changes.
-export function drawnTo(box, draw) {
-  new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.width > 0) draw(Math.round(contentRect.width));
-  }).observe(box);
 }

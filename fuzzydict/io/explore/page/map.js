@@ -1,24 +1,21 @@
 // The keys on a map, the query among them: lines from it to the keys, as thick as their weights.
 
-import { byId, drawnTo, element, percent, shortened, svg, written } from "./elements.js";
+import { byId, element, percent, quiet, shortened, written } from "./elements.js";
 
 const EDGE = 26; // pixels around the points
-const OUTSIDE = 0.02; // how far the query may lie beyond the keys
 const REACH = 28; // pixels from a point at which it is named
 const LABELS = 6; // keys that are named without being pointed at
 const LONGEST = 22; // characters of a label
 
-const picture = svg("svg", {
-  role: "listbox",
-  tabindex: -1,
+const picture = element("svg", {
+  role: "listbox", tabindex: -1,
   "aria-label": "Keys on the map. Arrow keys go from key to key.",
 });
-let listed = []; // the keys that the dict gave for the map: { key, x, y, color }
+let listed = []; // the keys that the dict gave for the map: { key, at, color }
 let points = []; // these, and the nearest keys where the map has only some
-let frame = { left: 0, right: 1, bottom: 0, top: 1 }; // the part of the plane that has keys
-let answer = null;
+let answer = { keys: [], at: null };
 let weights = new Map();
-let size = { width: 0, height: 0 };
+let [width, height] = [0, 0];
 let current = 0; // the point that Tab comes to
 
 export function setUpMap({ points: given, total, why }) {
@@ -28,122 +25,105 @@ export function setUpMap({ points: given, total, why }) {
   byId("map-say").textContent = given.length === 0 ? `There is none: ${why}.` : some + near;
   byId("map").hidden = byId("named").hidden = given.length === 0;
   if (given.length === 0) return;
-  const [across, up] = [given.map(({ x }) => x), given.map(({ y }) => y)];
-  frame = {
-    left: Math.min(...across), right: Math.max(...across),
-    bottom: Math.min(...up), top: Math.max(...up),
-  };
   byId("map").append(picture);
-  if (answer) showMapOf(answer); // it came first
-  drawnTo(byId("map"), (width) => {
-    size = { width, height: Math.round(Math.min(Math.max(width * 0.7, 220), 420)) };
+  showMapOf(answer); // which may have come first
+  new ResizeObserver(([{ contentRect }]) => {
+    width = Math.round(contentRect.width);
+    height = Math.round(Math.min(Math.max(width * 0.7, 220), 420));
     draw();
-  });
+  }).observe(byId("map"));
 }
 
 export function showMapOf(given) {
   answer = given;
   weights = new Map(given.keys.map(({ key, weight }) => [key, weight]));
   const known = new Set(listed.map(({ key }) => key));
-  const more = given.keys.filter(({ key, at }) => at && !known.has(key));
-  points = [...listed, ...more.map(({ key, at: [x, y], color }) => ({ key, x, y, color }))];
+  points = [...listed, ...given.keys.filter(({ key, at }) => at && !known.has(key))];
   current = Math.max(points.findIndex(({ key }) => key === given.keys[0]?.key), 0);
   name(null);
-  if (size.width > 0) draw();
+  draw();
 }
 
 // ---- drawing -------------------------------------------------------------------------------
 
-// Where a place of the plane is in the picture; what lies outside the frame is at its edge.
-function place({ x, y }) {
-  const right = between(x, frame.left, frame.right);
-  const down = 1 - between(y, frame.bottom, frame.top);
-  return { x: EDGE + right * (size.width - 2 * EDGE), y: EDGE + down * (size.height - 2 * EDGE) };
-}
-
-function between(value, least, most) {
-  if (most === least) return 0.5;
-  return Math.min(Math.max((value - least) / (most - least), -OUTSIDE), 1 + OUTSIDE);
-}
-
-const weightOf = (point) => weights.get(point.key) ?? 0;
+// Where a place in the square from 0 to 1 is in the picture.
+const place = ([right, up]) => ({
+  x: EDGE + right * (width - 2 * EDGE),
+  y: EDGE + (1 - up) * (height - 2 * EDGE),
+});
+const weightOf = ({ key }) => weights.get(key) ?? 0;
+const radius = (point) => 3.5 + 7 * Math.sqrt(weightOf(point));
+const share = ({ key }) => (weights.has(key) ? `weight ${percent(weights.get(key))}` : "");
 
 function draw() {
+  if (width === 0) return;
   const hadFocus = picture.contains(document.activeElement);
-  for (const [attribute, value] of Object.entries(size)) picture.setAttribute(attribute, value);
-  const query = answer?.at ? place({ x: answer.at[0], y: answer.at[1] }) : null;
+  picture.setAttribute("width", width);
+  picture.setAttribute("height", height);
   const heavy = points
     .filter((point) => weightOf(point) >= 0.005)
     .sort((a, b) => weightOf(b) - weightOf(a));
-  picture.replaceChildren(
-    ...(query ? heavy.map((point) => line(query, point)) : []),
-    ...points.map(dot),
-    ...(query ? [diamond(query)] : []),
-  );
-  addLabels(query, heavy.slice(0, LABELS));
-  if (hadFocus) dotAt(current).focus();
+  picture.replaceChildren(...points.map(dot));
+  if (answer.at) {
+    const query = place(answer.at);
+    picture.prepend(...heavy.map((point) => line(query, point)));
+    picture.append(diamond(query));
+  }
+  addLabels(heavy.slice(0, LABELS));
+  if (hadFocus) dots()[current].focus();
 }
 
 function line(from, point) {
-  const to = place(point);
-  const width = 0.5 + 5 * weightOf(point);
+  const to = place(point.at);
   const ends = { x1: from.x, y1: from.y, x2: to.x, y2: to.y };
-  return svg("line", { ...ends, class: "attention", "stroke-width": width });
+  const width = 0.5 + 5 * weightOf(point);
+  return element("line", { ...ends, class: "attention", "stroke-width": width });
 }
 
-const radius = (point, least) => least + 7 * Math.sqrt(weightOf(point));
-
-const share = (point) => (weights.has(point.key) ? `weight ${percent(weightOf(point))}` : "");
-
 function dot(point, index) {
-  const { x, y } = place(point);
-  const circle = svg("circle", {
-    cx: x, cy: y, r: radius(point, 3.5), class: point.color ? "key own" : "key", role: "option",
+  const { x, y } = place(point.at);
+  return element("circle", {
+    cx: x, cy: y, r: radius(point), class: point.color ? "key own" : "key", role: "option",
     "aria-label": [point.key, share(point)].filter(Boolean).join(", "), "aria-selected": "false",
-    tabindex: index === current ? 0 : -1,
+    tabindex: index === current ? 0 : -1, style: point.color ? { fill: point.color } : {},
   });
-  if (point.color) circle.style.fill = point.color;
-  return circle;
 }
 
 function diamond({ x, y }) {
   const corners = `${x},${y - 8} ${x + 8},${y} ${x},${y + 8} ${x - 8},${y}`;
-  return svg("polygon", { points: corners, class: "query", "aria-hidden": "true" });
+  return element("polygon", { points: corners, class: "query", "aria-hidden": "true" });
 }
 
-function addLabels(query, heavy) {
+// Label the query and some keys: right or left of a place, above or below it, where nothing is.
+function addLabels(heavy) {
+  const named = heavy.map(({ key, at }) => ({ text: key, at, kind: "label" }));
+  if (answer.at) named.unshift({ text: answer.query, at: answer.at, kind: "label query-label" });
   const around = ({ x, y }, by) => ({ left: x - by, right: x + by, top: y - by, bottom: y + by });
-  const taken = heavy.map((point) => around(place(point), radius(point, 3)));
-  if (query) {
-    taken.push(around(query, 9));
-    addLabel(answer.query, query, "label query-label", taken);
+  const taken = heavy.map((point) => around(place(point.at), radius(point)));
+  if (answer.at) taken.push(around(place(answer.at), 9));
+  const isFree = (box) =>
+    box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height &&
+    !taken.some((other) => overlap(box, other));
+
+  for (const { text, at, kind } of named) {
+    const { x, y } = place(at);
+    const shown = shortened(text, LONGEST);
+    const label = element("text", { class: kind, "aria-hidden": "true" }, shown);
+    picture.append(label);
+    const length = label.getComputedTextLength();
+    const middle = x - length / 2;
+    const tries = [[x + 13, y + 4], [x - 13 - length, y + 4], [middle, y - 14], [middle, y + 22]];
+    const boxes = tries.map(([left, base]) => ({
+      left, right: left + length, top: base - 12, bottom: base + 4,
+    }));
+    const box = boxes.find(isFree);
+    if (box) {
+      taken.push(box);
+      label.setAttribute("x", box.left);
+      label.setAttribute("y", box.bottom - 4);
+    } else label.remove();
   }
-  for (const point of heavy) addLabel(point.key, place(point), "label", taken);
 }
-
-// Add a label to the right or left of a place, or above or below it, where no other label is.
-function addLabel(text, { x, y }, className, taken) {
-  const label = svg("text", { class: className, "aria-hidden": "true" }, shortened(text, LONGEST));
-  picture.append(label);
-  const length = label.getComputedTextLength();
-  const tries = [
-    [x + 13, y + 4],
-    [x - 13 - length, y + 4],
-    [x - length / 2, y - 14],
-    [x - length / 2, y + 22],
-  ];
-  const boxes = tries.map(([left, base]) => ({
-    left, right: left + length, top: base - 12, bottom: base + 4, base,
-  }));
-  const box = boxes.find((one) => isInside(one) && !taken.some((other) => overlap(one, other)));
-  if (!box) return label.remove();
-  taken.push(box);
-  label.setAttribute("x", box.left);
-  label.setAttribute("y", box.base);
-}
-
-const isInside = ({ left, right, top, bottom }) =>
-  left >= 0 && right <= size.width && top >= 0 && bottom <= size.height;
 
 const overlap = (a, b) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
@@ -151,58 +131,55 @@ const overlap = (a, b) =>
 // ---- naming a key: by pointing, by a tap, by focus -----------------------------------------
 
 const dots = () => [...picture.querySelectorAll("circle")];
-const dotAt = (index) => dots()[index];
 
 function name(index) {
-  for (const circle of picture.querySelectorAll(".named")) circle.classList.remove("named");
+  picture.querySelector(".named")?.classList.remove("named");
   const point = points[index];
   if (!point) return byId("named").replaceChildren("\u00a0");
-  dotAt(index).classList.add("named");
-  const quiet = element("span", { className: "quiet" }, ` ${share(point)}`);
-  byId("named").replaceChildren(written(point.key), quiet);
+  dots()[index].classList.add("named");
+  byId("named").replaceChildren(written(point.key), quiet(` ${share(point)}`));
 }
 
 // The point of the least distance, by a function of its place; null if none is below a limit.
 function nearest(away, limit = Infinity) {
-  const distances = points.map((point, index) => away(place(point), index));
+  const distances = points.map(({ at }) => away(place(at)));
   const least = Math.min(...distances);
   return least < limit ? distances.indexOf(least) : null;
 }
 
-function point(event) {
+function point({ clientX, clientY }) {
   const box = picture.getBoundingClientRect();
-  const [left, down] = [event.clientX - box.left, event.clientY - box.top];
-  name(nearest(({ x, y }) => Math.hypot(x - left, y - down), REACH));
+  name(nearest(({ x, y }) => Math.hypot(x + box.left - clientX, y + box.top - clientY), REACH));
 }
 
-// The nearest point in a direction; what lies aside counts as twice as far.
-function towards(right, down) {
-  const from = place(points[current]);
-  return nearest(({ x, y }) => {
+const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+
+// Focus the nearest point in a direction; what lies aside counts as twice as far.
+function move(event) {
+  if (!DIRECTIONS[event.key]) return;
+  event.preventDefault();
+  const [right, down] = DIRECTIONS[event.key];
+  const from = place(points[current].at);
+  const next = nearest(({ x, y }) => {
     const ahead = (x - from.x) * right + (y - from.y) * down;
     const aside = Math.abs((x - from.x) * down) + Math.abs((y - from.y) * right);
     return ahead > 0 ? ahead + 2 * aside : Infinity;
   });
+  if (next !== null) dots()[next].focus();
 }
 
-const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+function focus({ target }) {
+  const index = dots().indexOf(target);
+  if (index < 0) return;
+  dots()[current].setAttribute("tabindex", -1);
+  current = index;
+  target.setAttribute("tabindex", 0);
+  name(index);
+}
 
 picture.addEventListener("pointermove", point);
 picture.addEventListener("pointerdown", point);
 picture.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && name(null));
 picture.addEventListener("focusout", () => name(null));
-picture.addEventListener("focusin", ({ target }) => {
-  const index = dots().indexOf(target);
-  if (index < 0) return;
-  dotAt(current)?.setAttribute("tabindex", -1);
-  current = index;
-  target.setAttribute("tabindex", 0);
-  name(index);
-});
-picture.addEventListener("keydown", (event) => {
-  const direction = DIRECTIONS[event.key];
-  if (!direction) return;
-  event.preventDefault();
-  const next = towards(...direction);
-  if (next !== null) dotAt(next).focus();
-});
+picture.addEventListener("focusin", focus);
+picture.addEventListener("keydown", move);

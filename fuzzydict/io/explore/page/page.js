@@ -1,51 +1,52 @@
-// The page: its tabs, and the query that is typed.
+// The page: its tabs, the query that is typed, and the temperature.
 
 import { showAnswer, spoken } from "./answer.js";
-import { errorsIn, get, inTurn, later, latest, Trouble } from "./asking.js";
+import { ask, errorsIn, show, task, Trouble } from "./asking.js";
 import { setUpColumn } from "./column.js";
 import { button, byId, count, element, number } from "./elements.js";
 import { setUpMap } from "./map.js";
-import { offerQuery, showSeveral } from "./several.js";
+import { showSeveral } from "./several.js";
 import { setUpTeaching, showTeaching } from "./teach.js";
-import { setOwnTemperature, setUpTemperature, temperature } from "./temperature.js";
 
-const WAIT = 60; // milliseconds after a keystroke in a list of queries
-const REST = 700; // milliseconds after which an answer is said aloud
+const REST = 700; // milliseconds without typing, after which an answer is said aloud
 const VIEWS = ["one", "several", "column"];
+const temperature = { own: 1, chosen: null }; // that of the dict; what was chosen instead
 
 // ---- one query -----------------------------------------------------------------------------
 
-const errors = errorsIn(byId("ask-error"));
-const say = later(REST, (answer) => (byId("said").textContent = spoken(answer)));
-// Browsers refuse to change the address too often.
-const keepInAddress = later(REST, (query) => {
-  history.replaceState(null, "", query === "" ? "#" : `#${new URLSearchParams({ query })}`);
-});
+const errors = errorsIn("ask-error");
+let resting = 0; // a timer
 
-const ask = latest(async (signal) => {
+const askOne = task(async () => {
   const query = byId("query").value;
-  keepInAddress(query);
-  if (query.trim() === "") return () => show(null);
-  const chosen = temperature() === null ? {} : { temperature: temperature() };
-  const answer = await get("answer", { query, ...chosen }, signal);
-  return () => show(answer);
+  const asked = { query, temperature: temperature.chosen };
+  const answer = query.trim() === "" ? null : await ask("answer", asked);
+  return () => showOne(query, answer);
 }, (error) => {
   errors(error);
-  if (error) show(null, true);
+  if (error) showOne(byId("query").value, null, true);
 });
 
 // Ask what is shown: the query, the temperature, or what was taught, is another.
-const askAgain = inTurn(() => Promise.all([ask(), byId("several").hidden || showSeveral()]));
+function askAgain() {
+  askOne();
+  if (!byId("several").hidden) showSeveral(temperature.chosen);
+}
 
-function show(answer, failed = false) {
+function showOne(query, answer, failed = false) {
   byId("answer").hidden = answer === null;
   byId("answer").classList.toggle("bare", answer?.keys.length === 0);
   byId("nothing").hidden = answer !== null || failed;
-  say.stop();
-  if (answer === null) return;
-  showTeaching(answer);
-  showAnswer(answer);
-  say(answer);
+  if (answer) {
+    showTeaching(answer);
+    showAnswer(answer);
+  }
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    if (answer) byId("said").textContent = spoken(answer);
+    // Browsers refuse to change the address too often.
+    history.replaceState(null, "", query === "" ? "#" : `#${new URLSearchParams({ query })}`);
+  }, REST);
 }
 
 // ---- tabs ----------------------------------------------------------------------------------
@@ -56,7 +57,11 @@ function open(view) {
     byId(`tab-${name}`).setAttribute("aria-selected", String(name === view));
     byId(`tab-${name}`).tabIndex = name === view ? 0 : -1;
   }
-  if (view === "several") offerQuery(byId("query").value);
+  if (view !== "several") return byId("one-temperature").append(byId("temperature"));
+  byId("several-temperature").append(byId("temperature"));
+  const [{ value: query }, given] = [byId("query"), byId("queries")];
+  if (given.value.trim() === "" && query.trim() !== "") given.value = `${query}\n`;
+  showSeveral(temperature.chosen);
 }
 
 VIEWS.forEach((name, place) => {
@@ -70,14 +75,35 @@ VIEWS.forEach((name, place) => {
   };
 });
 
+// ---- the temperature: one slider, in the tab that is open ----------------------------------
+
+function choose(chosen) {
+  temperature.chosen = chosen;
+  showTemperature();
+  askAgain();
+}
+
+function showTemperature() {
+  const { own, chosen } = temperature;
+  const text = number(Number((chosen ?? own).toPrecision(3)));
+  byId("slider").value = Math.log10((chosen ?? own) / own);
+  byId("slider").setAttribute("aria-valuetext", text);
+  byId("degrees").textContent = text;
+  byId("reset").disabled = chosen === null;
+}
+
+byId("slider").oninput = () => choose(temperature.own * 10 ** Number(byId("slider").value));
+byId("reset").onclick = () => choose(null);
+
 // ---- the beginning -------------------------------------------------------------------------
 
-function describe({ title, keys, scorer, embedding, cutoff, mode, sample }) {
+function describe({ title, keys, scorer, embedding, cutoff, mode, licence, sample }) {
   document.title = `${title} – fuzzydict`;
   byId("title").textContent = title;
   const least = cutoff === null ? "no cutoff" : `cutoff ${number(cutoff)}`;
   const told = [count(keys, "key"), `scorer: ${scorer}`, `embedding: ${embedding}`, least];
   byId("about").textContent = [...told, `mode: ${mode}`].join(" · ");
+  byId("licence").textContent = licence;
   const empty = "This dict has no keys, so nothing can match.";
   byId("nothing-text").textContent = keys === 0 ? empty : "Type a text, or try one of its keys:";
   byId("sample").replaceChildren(...sample.map(chip));
@@ -101,19 +127,19 @@ async function begin() {
     event.preventDefault();
     askAgain();
   };
-  byId("queries").oninput = later(WAIT, showSeveral);
-  setUpTemperature([byId("temperature"), byId("several-temperature")], askAgain);
+  byId("queries").oninput = () => showSeveral(temperature.chosen);
   setUpColumn();
   try {
-    const about = await get("about");
+    const about = await ask("about");
     describe(about);
-    setOwnTemperature(about.temperature);
+    temperature.own = about.temperature;
+    showTemperature();
     setUpTeaching(about.saves_to, askAgain);
     askAgain();
-    setUpMap(await get("map"));
+    setUpMap(await ask("map"));
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
-    errorsIn(byId("gone"))(error);
+    show("gone", error.message);
   }
 }
 

@@ -1,19 +1,20 @@
 // The attention of several queries as a table: queries by rows, keys by columns.
 
-import { errorsIn, latest, post } from "./asking.js";
-import { byId, element, percent, written } from "./elements.js";
-import { temperature } from "./temperature.js";
+import { ask, errorsIn, task } from "./asking.js";
+import { byId, element, percent, row, written } from "./elements.js";
 
+const WAIT = 60; // milliseconds after a keystroke: a line of "<" alone is no query yet
 const MOST = 20; // queries
+const LEAST = 0.0005; // of a weight that is not shown as 0
 
-const errors = errorsIn(byId("several-error"));
+const errors = errorsIn("several-error");
 
-export const showSeveral = latest(async () => {
+export const showSeveral = task(async (_signal, temperature) => {
+  await new Promise((resolve) => setTimeout(resolve, WAIT));
   const lines = byId("queries").value.split("\n").map((line) => line.trim());
   const queries = lines.filter((line) => line !== "");
   if (queries.length === 0) return () => (byId("heat").hidden = true);
-  const asked = { queries: queries.slice(0, MOST), temperature: temperature() };
-  const told = await post("heat", asked);
+  const told = await ask("heat", { queries: queries.slice(0, MOST), temperature });
   return () => {
     byId("heat").hidden = false;
     byId("heat-table").replaceChildren(table(told));
@@ -23,37 +24,28 @@ export const showSeveral = latest(async () => {
   };
 }, errors);
 
-// Begin with a query, where none was written yet.
-export function offerQuery(query) {
-  const given = byId("queries");
-  if (given.value.trim() === "" && query.trim() !== "") given.value = `${query}\n`;
-  showSeveral();
-}
-
 function table({ queries, keys, weights, others }) {
-  const hasOthers = others.some((share) => share >= 0.0005);
+  const hasOthers = others.some((share) => share >= LEAST);
   const names = keys.map((key) => written(key, "span"));
   if (hasOthers) names.push(element("i", {}, "other keys"));
   const heads = names.map((name) => element("th", { scope: "col" }, name));
   const rows = queries.map((query, place) => {
     const most = Math.max(...weights[place]);
-    const kind = (weight) => (weight === most ? "most" : weight < 0.0005 ? "nil" : "");
+    const kind = (weight) => (weight === most ? "most" : weight < LEAST ? "nil" : "");
     const cells = weights[place].map((weight) => cell(weight, kind(weight)));
     if (hasOthers) cells.push(cell(others[place], "rest-share"));
-    return element("tr", {}, element("th", { scope: "row" }, written(query, "span")), ...cells);
+    return row(written(query, "span"), ...cells);
   });
   return element(
     "table",
-    { className: "heat" },
-    element("caption", { className: "unseen" }, "Weights in percent"),
+    { class: "heat" },
+    element("caption", { class: "unseen" }, "Weights in percent"),
     element("thead", {}, element("tr", {}, element("td"), ...heads)),
     element("tbody", {}, ...rows),
   );
 }
 
-function cell(weight, className) {
-  const text = weight < 0.0005 ? "0" : percent(weight).replace("\u202f%", "");
-  const node = element("td", { className }, text);
-  node.style.setProperty("--share", weight);
-  return node;
+function cell(weight, kind) {
+  const text = weight < LEAST ? "0" : percent(weight).replace("\u202f%", "");
+  return element("td", { class: kind, style: { "--share": weight } }, text);
 }
