@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,50 @@ def test_hostile_keys_values_titles_and_queries_are_text(opened: Opened) -> None
     page.type("#queries", "\n".join(ATTACKS))
     page.wait(lambda: len(page.rows(".heat")) == len(ATTACKS))
     nothing_ran(page)
+
+
+def test_hostile_aliases_and_decisions_are_text(opened: Opened, tmp_path: Path) -> None:
+    keys = [*ATTACKS, "=1+1", "none", "another key …", "a\nb", "__proto__"]
+    d, output = FuzzyDict(dict.fromkeys(keys, IMAGE)), tmp_path / "taught.fuzzydict"
+    page = opened(d, output=output)
+    page.click("#tab-column")
+    texts = [f"{attack} x{place}" for place, attack in enumerate([*ATTACKS, "=2+2", "a b", "lone"])]
+    page.script("arguments[0].value = arguments[1]", page.find("#lines"), "\n".join(texts))
+    page.click_button("Match")
+    page.wait(lambda: len(page.rows(".cells")) == len(texts))
+    for place, key in enumerate(keys[-len(texts) :]):  # each text means another of the keys
+        select = page.driver.find_elements("css selector", ".cells select")[place]
+        page.script(
+            "arguments[0].selectedIndex = arguments[0].length - 1;"
+            "arguments[0].dispatchEvent(new Event('change'))",
+            select,
+        )
+        page.script(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+            page.find(".cells .chooser input"),
+            key.replace("\n", " "),
+        )
+        page.wait(lambda key=key: key in page.texts(".cells .options li"), key)  # type: ignore[misc]
+        page.script("arguments[0].click()", option_of(page, key))
+        page.wait(lambda: page.texts(".cells .chooser") == [])
+    page.click_button("Teach these")
+    page.wait(lambda: len(page.texts("#taught-list li")) == len(texts))
+    assert page.text("#cells-error") == ""
+    rows = page.script(
+        "return [...document.querySelectorAll('.cells th bdi')].map(e => e.innerHTML)"
+    )
+    assert not any("<" in row for row in rows)
+    assert sorted(dict(FuzzyDict.load(output).aliases).values()) == sorted(keys[-len(texts) :])
+    nothing_ran(page)
+
+
+def option_of(page: Page, key: str) -> Any:
+    """Return the option of a key in the list of the field that is open."""
+    body = (
+        "return [...document.querySelectorAll('.cells .options li')]"
+        ".find((e) => e.textContent === arguments[0])"
+    )
+    return page.script(body, key)
 
 
 def test_hostile_queries_in_the_address_are_text(opened: Opened) -> None:

@@ -361,5 +361,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _as_json(told: dict[str, Any]) -> tuple[bytes, str]:
-    # A lone surrogate, which a key may hold, has no UTF-8.
-    return f"{as_json(told)}\n".encode("utf-8", "replace"), _JSON
+    # A lone surrogate, which a key may hold, has no UTF-8, but an escape of JSON.
+    return f"{as_json(told)}\n".encode("utf-8", "backslashreplace"), _JSON

@@ -315,12 +315,11 @@ def test_what_an_encoder_raises_is_told(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @given(
-    query=st.text(max_size=60) | st.just("é" * LONGEST_QUERY),
+    query=st.text(max_size=60) | st.sampled_from(["é" * LONGEST_QUERY, "\ud800 red"]),
     key=st.one_of(st.none(), st.text(max_size=20), st.just("navy")),
 )
 def test_any_text_is_answered_as_json(server: ExploreServer, query: str, key: str | None) -> None:
-    shown = query.encode("utf-8", "replace").decode()
-    assert answered(server, query)["query"] == shown
+    assert answered(server, query)["query"] == query
     assert set(asked(server, "keys", like=query)["keys"]) <= set(COLORS)
     response, body = posted(server, "teach", json.dumps({"query": query, "key": key}).encode())
     if response.status == 200:
