@@ -16,7 +16,7 @@ from itertools import chain, count, cycle, islice
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -217,7 +217,10 @@ def page(keys: Counts) -> Iterator[Case]:
 
 def _ask(server: Any, query: str) -> None:
     connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-    connection.request("GET", f"{urlsplit(server.url).path}answer?query={quote(query)}")
+    origin = f"http://127.0.0.1:{server.server_port}"
+    headers = {"Content-Type": "application/json", "Origin": origin}
+    body = json.dumps({"query": query, "temperature": None})
+    connection.request("POST", f"{urlsplit(server.url).path}answer", body, headers)
     answer = json.load(connection.getresponse())
     connection.close()
     if answer["query"] != query:
