@@ -37,36 +37,36 @@ def cleaned(d: FuzzyDict[Any], texts: list[str], decisions: Path) -> list[str]:
     return [json.loads(line)["cell_key"] for line in output.read_text("utf-8").splitlines()]
 
 
+def saved(path: Path) -> dict[str, Any]:
+    """Return what was saved as taught."""
+    if path.suffix == ".fuzzydict":
+        return dict(FuzzyDict.load(path).aliases)
+    return dict(read_examples(path))
+
+
 # ---- what is taught ---------------------------------------------------------------------------
 
 
 def test_what_is_taught_is_answered_at_once_and_can_be_forgotten() -> None:
-    with serving(car()) as server:
-        before = answered(server, "swiftness")
-        assert asked(server, "teach", query="swiftness", key="top speed")["taught"] == 1
-        answer = answered(server, "Swiftness!")
-        assert (answer["keys"][0]["key"], answer["taught"]) == ("top speed", True)
-        assert server.dict["swiftness"] == 260
-        assert asked(server, "teach", query="SWIFTNESS", key=None)["taught"] == 1
-        assert not answered(server, "swiftness")["matches"]
-        assert asked(server, "taught") == {"taught": [{"query": "SWIFTNESS", "key": None}]}
-        assert asked(server, "forget", query="swiftness") == {"taught": 0, "saved": None}
-        assert answered(server, "swiftness") == before
-        assert not server.dict.aliases
-
-
-def test_to_forget_is_to_make_it_what_it_was_before() -> None:
     d = car()
-    d.aliases["Swiftness"] = "brand"
-    d.aliases["zip"] = None
-    teaching = Teaching(d)
-    for query in ("swiftness", "zip"):
-        teaching.teach(query, "color")
-        teaching.teach(query, "top speed")
-        teaching.forget(query)
-    assert dict(d.aliases) == {"Swiftness": "brand", "zip": None}
-    with pytest.raises(OptionError, match="was not taught on this page"):
-        teaching.forget("zip")
+    d.aliases = {"Maker": "color", "zip": None}
+    with serving(d) as server:
+        for query in ("swiftness", "maker", "zip"):
+            before = answered(server, query)
+            told = asked(server, "teach", query=query, key="top speed")
+            assert told == {"taught": 1, "saved": None}
+            answer = answered(server, f"{query.title()}!")
+            assert (answer["keys"][0]["key"], answer["taught"]) == ("top speed", True)
+            assert answer["forget"] == query
+            assert d[query] == 260
+            assert asked(server, "teach", query=query.upper(), key=None)["taught"] == 1
+            assert not answered(server, query)["matches"]
+            assert asked(server, "taught") == {"taught": [{"query": query.upper(), "key": None}]}
+            assert asked(server, "forget", query=query) == {"taught": 0, "saved": None}
+            assert answered(server, query) == before
+        assert dict(d.aliases) == {"Maker": "color", "zip": None}
+        response, _ = posted(server, "forget", b'{"query": "zip"}')
+        assert response.status == 400
 
 
 @pytest.mark.parametrize(
@@ -97,32 +97,23 @@ def test_what_cannot_be_taught_is_refused(query: Any, key: Any, why: str) -> Non
 # ---- the file ---------------------------------------------------------------------------------
 
 
-def test_a_dict_is_saved_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "car.fuzzydict"
-    with serving(car(), output=path) as server:
-        assert asked(server, "about")["saves_to"] == "car.fuzzydict"
-        assert not path.exists()
-        told = asked(server, "teach", query="swiftness", key="top speed")
-        assert told == {"taught": 1, "saved": "car.fuzzydict"}
-        assert FuzzyDict.load(path)["swiftness"] == 260
-        asked(server, "teach", query="seats", key=None)
-        asked(server, "forget", query="swiftness")
-        assert dict(FuzzyDict.load(path).aliases) == {"seats": None}
-    assert [one.name for one in tmp_path.iterdir()] == ["car.fuzzydict"]
-
-
-@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
-def test_decisions_are_saved_at_once_as_map_reads_them(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"decisions.{ending}"
-    teaching = Teaching(car(), path)
+@pytest.mark.parametrize("ending", ["fuzzydict", "csv", "tsv", "jsonl"])
+def test_what_is_taught_is_saved_at_once(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"taught.{ending}"
     queries = {"swiftness": "top speed", "=1+1": None, 'a "b",\tc': "=price", "hue\nor so": "color"}
-    for query, key in queries.items():
-        assert teaching.teach(query, key)["saved"] == path.name
-    assert dict(read_examples(path)) == queries
-    assert cleaned(car(), list(queries), path) == list(queries.values())
-    teaching.forget("=1+1")
-    assert "=1+1" not in dict(read_examples(path))
-    assert ending == "jsonl" or "\n=" not in path.read_text("utf-8")
+    with serving(car(), output=path) as server:
+        assert asked(server, "about")["saves_to"] == path.name
+        assert not path.exists()
+        for number, (query, key) in enumerate(queries.items(), 1):
+            told = asked(server, "teach", query=query, key=key)
+            assert told == {"taught": number, "saved": path.name}
+        assert saved(path) == queries
+        if ending != "fuzzydict":
+            assert cleaned(car(), list(queries), path) == list(queries.values())
+        asked(server, "forget", query="=1+1")
+    assert saved(path) == {query: key for query, key in queries.items() if key is not None}
+    if ending in ("csv", "tsv"):
+        assert "\n=" not in path.read_text("utf-8")  # no cell is a formula
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -138,9 +129,8 @@ def test_what_was_decided_in_a_file_holds_and_stays(tmp_path: Path, end: str) ->
     assert (d["hue"], len(teaching)) == ("black", 0)
     teaching.teach("swiftness", "top speed")
     teaching.teach("Maker", "color")
-    saved = path.read_bytes().decode()
     lines[2:4] = "swiftness,,2,brand,0.1,top speed", "maker,,1,brand,0.9,color"
-    assert saved.split(end) == lines
+    assert path.read_bytes().decode().split(end) == lines
     lines[2:4] = "swiftness,,2,brand,0.1,? brand", "maker,,1,brand,0.9,brand"
     teaching.forget("maker")
     assert d["maker"] == "Porsche"
@@ -296,8 +286,7 @@ def test_several_pages_teach_in_turn(tmp_path: Path, ending: str) -> None:
     assert taught == {
         f"name {place}": ("color", "brand", None)[place % 3] for place in range(24) if place % 4
     }
-    saved = FuzzyDict.load(path).aliases if ending == "fuzzydict" else dict(read_examples(path))
-    assert dict(saved) == taught
+    assert saved(path) == taught
 
 
 def test_an_answer_is_of_before_or_after_a_lesson() -> None:
@@ -338,19 +327,16 @@ def test_nothing_is_taught_after_the_end() -> None:
 
 
 def test_decisions_are_downloaded_as_map_reads_them(tmp_path: Path) -> None:
-    decisions = [
-        *({"query": "swiftness", "target": "top speed"}, {"query": "@home", "target": None}),
-        *({"query": "cost", "target": "=price"}, {"query": "color", "target": "color"}),
-    ]
+    targets = {"swiftness": "top speed", "@home": None, "cost": "=price", "color": "color"}
+    table = [{"query": query, "target": target} for query, target in targets.items()]
     path = tmp_path / "decisions.csv"
     with serving(car()) as server:
-        response, text = posted(server, "decisions", json.dumps({"decisions": decisions}).encode())
+        response, text = posted(server, "decisions", json.dumps({"decisions": table}).encode())
         assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
         assert not server.dict.aliases
     path.write_text(text, "utf-8", newline="")
     assert "\n@" not in text
-    asked_again = ["swiftness", "@home", "cost", "color"]
-    assert cleaned(car(), asked_again, path) == ["top speed", None, "=price", "color"]
+    assert cleaned(car(), list(targets), path) == list(targets.values())
 
 
 @pytest.mark.parametrize(
