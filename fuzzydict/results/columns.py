@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -293,19 +293,17 @@ def _of_any_type(name: str, values: list[Any], like: nw.Series[Any]) -> nw.Serie
         made = new_series(values)
         return made
     values = [v.tolist() if isinstance(v, np.ndarray | np.bool_) else v for v in values]
-    are_bools = {isinstance(value, bool) for value in values if value is not None}
-    if len(are_bools) > 1 or not _have_same_fields(values):  # True would become 1, or 2.5 True
-        values = list(map(_as_text, values))
-    try:
+    with suppress(Exception):  # each library has errors of its own
         made = new_series(values)
-    except Exception:  # each library has errors of its own
-        are_numbers = all(
-            isinstance(value, int | float) and not isinstance(value, bool) and not is_large(value)
-            for value in values
-            if value is not None
-        )
-        convert = float if are_numbers else _as_text
-        made = new_series([None if value is None else convert(value) for value in values])
+        if all(map(_is_held, made.to_list(), values)):
+            return made
+    are_numbers = all(
+        isinstance(value, int | float) and not isinstance(value, bool) and not is_large(value)
+        for value in values
+        if value is not None
+    )
+    convert = float if are_numbers else _as_text
+    made = new_series([None if value is None else convert(value) for value in values])
     return made
 
 
@@ -314,25 +312,14 @@ def is_large(value: Any) -> bool:
     return isinstance(value, int | np.integer) and abs(int(value)) > _EXACT_IN_FLOATS
 
 
-def _have_same_fields(values: list[Any]) -> bool:
-    """Tell whether mappings have the same keys; a library may leave out those of only some."""
-    fields_at: dict[tuple[Any, ...], frozenset[Any]] = {}
-    return all(
-        fields_at.setdefault(place, fields) == fields
-        for value in values
-        for place, fields in _fields(value, ())
-    )
-
-
-def _fields(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], frozenset[Any]]]:
-    """Yield the place and the keys of each mapping in a value."""
-    if isinstance(value, dict):
-        yield place, frozenset(value)
-        for key, part in value.items():
-            yield from _fields(part, (*place, key))
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _fields(part, (*place, list))
+def _is_held(held: Any, value: Any) -> bool:
+    """Tell whether a column holds a value as it is: not 1 for True, nor a mapping without a key."""
+    if isinstance(value, list | tuple):
+        return len(held) == len(value) and all(map(_is_held, held, value))
+    own = value.tolist() if isinstance(value, np.generic) else value
+    are_numbers = all(type(one) in (int, float) for one in (held, own))
+    is_of_type = type(held) is bool if type(own) is bool else isinstance(own, type(held))
+    return (are_numbers or is_of_type) and bool(held == own)
 
 
 def _as_text(value: Any) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from types import ModuleType
 from typing import Any
@@ -179,6 +179,8 @@ def test_values_of_one_type_come_back(library: str, first: Any, second: Any) -> 
         (260, "Porsche", ["260", "Porsche"]),
         (1, 2.5, [1.0, 2.5]),
         (True, 1, ["true", "1"]),
+        ([1, 2], [1.5], ["[1, 2]", "[1.5]"]),
+        ([1], [True], ["[1]", "[true]"]),
         ({"a": 1}, {"b": 2}, ['{"a": 1}', '{"b": 2}']),
         ([{"a": "é"}], [{"b": 2}], ['[{"a": "é"}]', '[{"b": 2}]']),
         (date(2024, 2, 29), "later", ["2024-02-29", "later"]),
@@ -190,6 +192,12 @@ def test_values_that_polars_cannot_hold_together_become_texts(
 ) -> None:
     column = pl.Series(["one", None, "two"])
     assert valued(first, second, column).to_list() == [expected[0], None, expected[1]]
+
+
+def test_a_time_beside_a_day_is_not_cut_to_a_day() -> None:
+    pa = pytest.importorskip("pyarrow")
+    found = valued(date(2024, 2, 29), datetime(2024, 3, 1, 12), pa.array(["one", "two"]))
+    assert found.to_pylist() == ["2024-02-29", "2024-03-01 12:00:00"]
 
 
 # ---- one to one ---------------------------------------------------------------------------------
