@@ -67,8 +67,11 @@ def test_every_text_has_contrast(opened: Opened, scheme: str, values: dict[str, 
 
 
 @pytest.mark.parametrize("width", [320, 768, 1400])
-def test_no_view_is_wider_than_the_window(opened: Opened, width: int) -> None:
-    page = opened(FuzzyDict(COLORS), width=width)
+@pytest.mark.parametrize("values", [COLORS, {"red": 1e6, "a very long key " * 9: -5, "navy": 1}])
+def test_no_view_is_wider_than_the_window(
+    opened: Opened, values: dict[str, Any], width: int
+) -> None:
+    page = opened(FuzzyDict(values), width=width)
     wide = (
         "return [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility()"
         " && !e.closest('#heat-table > *, .unseen, .keys thead, .cells thead')"

@@ -124,8 +124,10 @@ function plot({ keys, pooled: { number: mean } }) {
     const name = written(key, "span", { class: "row-name" });
     return [name, element("span", { class: "track" }, on("mean", mean), dot)];
   });
-  const ends = [...new Set([least, most])].map((value) => on("end", value, number(value)));
-  const pooled = on("pooled-label", mean, `pooled ${number(mean)}`);
+  // At the left end a label begins at its value, at the right end it ends there.
+  const label = (kind, value, text) => on(kind, value, text, { translate: `-${at(value)}` });
+  const ends = [...new Set([least, most])].map((value) => label("end", value, number(value)));
+  const pooled = label("pooled-label", mean, `pooled ${number(mean)}`);
   const foot = element("span", { class: "foot" }, on("mean", mean), ...ends, pooled);
   const named = rows.map(
     ({ key, number: value, weight }) => `${key} ${number(value)}, weight ${percent(weight)}`,
