@@ -67,6 +67,8 @@ def command(
         ) from None
     with server:
         echo(f"{len(d)} keys: {server.url} (Ctrl-C ends it)")
+        if licence := server.answers.about()["licence"]:
+            echo(licence)
         if not no_browser:
             click.launch(server.address_for_once())
         try:
