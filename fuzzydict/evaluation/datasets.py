@@ -67,42 +67,51 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
 
 def _dictionary(where: str, content: Any) -> Dictionary:
-    keys = _list(where, content, "keys", of_texts=True)
+    keys = _texts(where, content, "keys")
+    if not keys:
+        raise FileFormatError(f'{where}: its "keys" is an empty list; name a key')
     known = Counter(keys)
     twice, times = known.most_common(1)[0]
     if times > 1:
         raise FileFormatError(f"{where}: the key {quoted(twice)} comes twice; keep one")
-    queries = enumerate(_list(where, content, "queries"))
-    return Dictionary(keys, [_query(f"{where}, query {i}", query, known) for i, query in queries])
+    queries = _list(where, content, "queries")
+    if not queries:
+        raise FileFormatError(f'{where}: its "queries" is an empty list; name a query')
+    return Dictionary(
+        keys, [_query(f"{where}, query {i}", query, known) for i, query in enumerate(queries)]
+    )
 
 
 def _query(where: str, content: Any, keys: Collection[str]) -> Query:
-    accept = _list(where, content, "accept", of_texts=True, or_empty=True)
+    accept = _texts(where, content, "accept")
     text = content.get("query")
     if not isinstance(text, str):
         raise FileFormatError(f'{where}: its "query" must be a string, got {quoted(text)}')
-    odd = next((key for key in accept if key not in keys), None)
-    if odd is not None:
-        raise FileFormatError(
-            f"{where}: {quoted(text)} accepts {quoted(odd)}, which is not among the keys; "
-            f"add it to them, or leave it out"
-        )
+    for key in accept:
+        if key not in keys:
+            raise FileFormatError(
+                f"{where}: {quoted(text)} accepts {quoted(key)}, which is not among the keys; "
+                f"add it to them, or leave it out"
+            )
     return Query(text, frozenset(accept))
 
 
-def _list(
-    where: str, content: Any, name: str, *, of_texts: bool = False, or_empty: bool = False
-) -> list[Any]:
+def _list(where: str, content: Any, name: str) -> list[Any]:
     """Return the list of this name in an object."""
     found = content.get(name) if isinstance(content, dict) else None
-    if not isinstance(found, list) or not (found or or_empty):
-        wanted = "a list" if or_empty else "a list, not empty"
-        raise FileFormatError(f'{where}: expected an object whose "{name}" is {wanted}')
-    odd = next((item for item in found if of_texts and not isinstance(item, str)), "")
-    if odd != "":
-        raise FileFormatError(
-            f'{where}: its "{name}" must all be strings, got {quoted(odd)}; put it in quotes'
-        )
+    if not isinstance(found, list):
+        raise FileFormatError(f'{where}: expected an object whose "{name}" is a list')
+    return found
+
+
+def _texts(where: str, content: Any, name: str) -> list[str]:
+    """Return the list of this name, which holds texts."""
+    found = _list(where, content, name)
+    for one in found:
+        if not isinstance(one, str):
+            raise FileFormatError(
+                f'{where}: its "{name}" must all be strings, got {quoted(one)}; put it in quotes'
+            )
     return found
 
 

@@ -7,7 +7,7 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,17 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzydict._arrays import as_floats, whole_number
 from fuzzydict.errors import OptionError, ShapeError, printable
 from fuzzydict.evaluation.datasets import Dictionary, JudgedPair, Query, RetrievalSet
 from fuzzydict.evaluation.systems import Ranked, Ranker, Remembering, System
 from fuzzydict.io.records import as_json
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-
-_MOST_BINS = 1 << 20
 _TOPN = 10  # ranks that count for the mean reciprocal rank
 _TIMED = 50  # lookups timed in a set, for each system
 
@@ -97,34 +94,31 @@ def evaluate(
     >>> row.system, row.hit_at_1, row.auroc
     ('FuzzyDict', 1.0, 1.0)
     """
-    report = Report()
-    of_all: dict[str, list[_Answer]] = {system.name: [] for system in systems}
-    if len(of_all) < len(systems):
+    if len({system.name for system in systems}) < len(systems):
         names = ", ".join(repr(system.name) for system in systems)
         raise OptionError(f"systems: expected different names, got {names}")
+    report = Report()
+    of_all = [list[_Answer]() for _ in systems]
     total, done = len(systems) * sum(len(one.queries) for one in sets), 0
     for one in sets:
-        answers: dict[str, list[_Answer]] = {system.name: [] for system in systems}
-        seconds: dict[str, list[float]] = {system.name: [] for system in systems}
+        answers, seconds = ([list[Any]() for _ in systems] for _ in range(2))
         most_timed = math.ceil(_TIMED / len(one.dictionaries))
         for dictionary in one.dictionaries:
             sample = dictionary.queries[:: math.ceil(len(dictionary.queries) / most_timed)]
             timed = [_timed(system, dictionary, sample) for system in systems]
-            for system, (ranker, taken) in zip(systems, timed, strict=True):
-                seconds[system.name] += taken
-                if isinstance(system.encoder, Remembering):
-                    system.encoder.remember(query.text for query in dictionary.queries)
-                answers[system.name] += _answers(ranker, dictionary.queries)
+            for i, (ranker, taken) in enumerate(timed):
+                _remember(systems[i], (query.text for query in dictionary.queries))
+                answers[i] += _answers(ranker, dictionary.queries)
+                seconds[i] += taken
             done += len(systems) * len(dictionary.queries)
             if progress is not None:
                 progress(done, total)
-        for system in systems:
-            found = answers[system.name]
-            report.retrieval.append(_retrieval(one, system, found, seconds[system.name]))
-            of_all[system.name] += found
-    for system in systems:
+        for i, system in enumerate(systems):
+            report.retrieval.append(_retrieval(one, system, answers[i], seconds[i]))
+            of_all[i] += answers[i]
+    for system, found in zip(systems, of_all, strict=True):
         if sets and system.is_probability:
-            report.calibration_errors[system.name] = _calibration_error(of_all[system.name])
+            report.calibration_errors[system.name] = _calibration_error(found)
     for name, judged in (pairs or {}).items():
         with_encoder = (system for system in systems if system.encoder is not None)
         report.correlations.extend(_correlation(name, judged, system) for system in with_encoder)
@@ -134,21 +128,24 @@ def evaluate(
 class _Answer(NamedTuple):
     """What a system answers to a query, and without the query's right keys."""
 
-    accept: frozenset[str]
-    ranked: list[Ranked]  # best first
-    without: list[Ranked]  # the best
+    has_key: bool  # whether some key is right
+    rank: float  # of the first right key; inf if it is not among the first ten
+    score: float  # of the nearest key; -inf for no answer
+    without: float  # the same once the right keys are removed
 
-    @property
-    def is_right(self) -> bool:
-        return bool(self.ranked) and self.ranked[0].key in self.accept
+
+def _remember(system: System, texts: Iterable[str]) -> None:
+    """Encode texts in one batch, where the system's encoder keeps vectors."""
+    if isinstance(system.encoder, Remembering):
+        system.encoder.remember(texts)
 
 
 def _timed(
     system: System, dictionary: Dictionary, sample: Sequence[Query]
 ) -> tuple[Ranker, list[float]]:
     """Return a system over the keys, and the seconds that it takes to look up each of a sample."""
+    _remember(system, dictionary.keys)
     if isinstance(system.encoder, Remembering):
-        system.encoder.remember(dictionary.keys)
         system.encoder.forget(query.text for query in sample)
     ranker = system.over(dictionary.keys)
     ranker.best(sample[0].text)  # what the first lookup prepares does not count
@@ -164,52 +161,50 @@ def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:
     together: dict[frozenset[str], list[str]] = {}  # queries with the same right keys
     for query in dict.fromkeys(queries):
         together.setdefault(query.accept, []).append(query.text)
-    without: dict[Query, list[Ranked]] = {}
+    without: dict[Query, float] = {}
     for accept, texts in together.items():
-        found = ranker.ranked(texts, 1, without=accept)
-        without.update(zip((Query(text, accept) for text in texts), found, strict=True))
+        for text, found in zip(texts, ranker.ranked(texts, 1, without=accept), strict=True):
+            without[Query(text, accept)] = _best_score(found)
+    answers = []
     ranked = ranker.ranked([query.text for query in queries], _TOPN)
-    return [
-        _Answer(query.accept, found, without[query])
-        for query, found in zip(queries, ranked, strict=True)
-    ]
+    for query, found in zip(queries, ranked, strict=True):
+        ranks = (rank for rank, one in enumerate(found, 1) if one.key in query.accept)
+        first = next(ranks, math.inf)
+        answers.append(_Answer(bool(query.accept), first, _best_score(found), without[query]))
+    return answers
+
+
+def _best_score(ranked: Sequence[Ranked]) -> float:
+    return ranked[0].score if ranked else -math.inf
 
 
 def _retrieval(
     one: RetrievalSet, system: System, answers: Sequence[_Answer], seconds: Sequence[float]
 ) -> Retrieval:
-    with_key = [answer for answer in answers if answer.accept]
-    accepted = [answer.accept for answer in with_key]
-    ranked = [[key for key, _ in answer.ranked] for answer in with_key]
+    ranks = np.array([answer.rank for answer in answers if answer.has_key])
+    present = [answer.score for answer in answers if answer.has_key]
     return Retrieval(
         name=one.name,
         system=system.name,
         queries=len(answers),
         keys=max(len(dictionary.keys) for dictionary in one.dictionaries),
-        hit_at_1=hit_at_1([keys[0] if keys else None for keys in ranked], accepted),
-        mean_reciprocal_rank=mean_reciprocal_rank(ranked, accepted, topn=_TOPN),
-        auroc=auroc(*_best_scores(answers)),
+        hit_at_1=float((ranks == 1).mean()) if len(ranks) else math.nan,
+        mean_reciprocal_rank=float((1 / ranks).mean()) if len(ranks) else math.nan,
+        auroc=auroc(present, [answer.without for answer in answers]),
         calibration_error=_calibration_error(answers) if system.is_probability else None,
         microseconds=median(seconds) * 1e6,
     )
 
 
-def _best_scores(answers: Sequence[_Answer]) -> tuple[list[float], list[float]]:
-    """Return the scores of the nearest keys, with right keys and without; -inf for no answer."""
-    present = [a.ranked[0].score if a.ranked else -math.inf for a in answers if a.accept]
-    return present, [a.without[0].score if a.without else -math.inf for a in answers]
-
-
 def _calibration_error(answers: Sequence[_Answer]) -> float:
-    present, absent = _best_scores(answers)
-    scores = np.maximum([*present, *absent], 0)  # no answer is a score of 0
-    are_right = [answer.is_right for answer in answers if answer.accept]
-    return expected_calibration_error(scores, are_right + [False] * len(absent))
+    claims = [(answer.score, answer.rank == 1) for answer in answers if answer.has_key]
+    claims += [(answer.without, False) for answer in answers]
+    scores = [max(score, 0.0) for score, _ in claims]  # no answer is a score of 0
+    return expected_calibration_error(scores, [is_right for _, is_right in claims])
 
 
 def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Correlation:
-    if isinstance(system.encoder, Remembering):
-        system.encoder.remember(word for pair in pairs for word in (pair.first, pair.second))
+    _remember(system, (word for pair in pairs for word in (pair.first, pair.second)))
     never_seen = None
     if system.never_seen is not None:
         never_seen = sum(any(map(system.never_seen, (p.first, p.second))) for p in pairs)
@@ -220,58 +215,29 @@ def _correlation(name: str, pairs: Sequence[JudgedPair], system: System) -> Corr
 # ---- metrics ------------------------------------------------------------------------------
 
 
-def hit_at_1(answers: Iterable[str | None], accepted: Iterable[Collection[str]]) -> float:
-    """Return the share of answers that are accepted (None, no answer, never is); NaN for none.
-
-    >>> hit_at_1(["color", None], [{"color"}, {"brand"}])
-    0.5
-    """
-    hits = [answer in right for answer, right in zip(answers, accepted, strict=True)]
-    return sum(hits) / len(hits) if hits else math.nan
-
-
-def mean_reciprocal_rank(
-    ranked: Iterable[Sequence[str]], accepted: Iterable[Collection[str]], *, topn: int = 10
-) -> float:
-    """Return the mean of 1 / rank of the first right answer, 0 if it is not among ``topn``.
-
-    NaN for no queries.
-
-    >>> mean_reciprocal_rank([["brand", "color"], ["model"]], [{"color"}, {"brand"}])
-    0.25
-    """
-    topn, reciprocals = whole_number("topn", topn, 0), []
-    for answers, right in zip(ranked, accepted, strict=True):
-        ranks = (rank for rank, answer in enumerate(answers[:topn], 1) if answer in right)
-        reciprocals.append(1 / next(ranks, math.inf))
-    return sum(reciprocals) / len(reciprocals) if reciprocals else math.nan
-
-
-def auroc(present: ArrayLike, absent: ArrayLike) -> float:
-    """Return the probability that a score of ``present``, (n,), is above one of ``absent``, (m,).
+def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
+    """Return the probability that a score of ``present`` is above one of ``absent``.
 
     Equal scores count half. This is the area under the ROC curve, computed from ranks (J. A. Hanley
     and B. J. McNeil, 1982): 1 if every present score is above every absent one, 0.5 for chance.
     NaN if either is empty.
-
-    Raises:
-        ShapeError: a score is NaN, or the scores are not (n,) and (m,).
 
     >>> auroc([0.9, 0.5], [0.5, 0.1])
     0.875
     """
     from scipy.stats import rankdata
 
-    high, low = _scores(present=present), _scores(absent=absent)
-    n, m = len(high), len(low)
+    n, m = len(present), len(absent)
     if not n or not m:
         return math.nan
-    ranks = rankdata(np.concatenate([high, low]))[:n]
+    ranks = rankdata([*present, *absent])[:n]
     return float((ranks.sum() - n * (n + 1) / 2) / (n * m))
 
 
-def expected_calibration_error(scores: ArrayLike, right: ArrayLike, *, bins: int = 10) -> float:
-    """Return how far scores, (n,), are from the share of right answers, (n,) of bools.
+def expected_calibration_error(
+    scores: ArrayLike, right: Sequence[bool], *, bins: int = 10
+) -> float:
+    """Return how far scores, (n,), are from the share of right answers.
 
     Scores are put in bins of equal width over [0, 1], each with its upper end. The error is the
     mean over the bins, weighted by their sizes, of the distance between mean score and share of
@@ -279,17 +245,16 @@ def expected_calibration_error(scores: ArrayLike, right: ArrayLike, *, bins: int
     NaN for no scores.
 
     Raises:
-        ShapeError: a score is outside [0, 1], or there are not as many bools as scores.
+        ShapeError: a score is not within [0, 1], or there are not as many bools as scores.
 
     >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.05], [True, True, False, False]), 3)
     0.075
     """
-    claimed, correct = _scores(scores=scores), as_floats(right=right)[0] != 0
-    bins = whole_number("bins", bins, most=_MOST_BINS)
-    if claimed.shape != correct.shape:
+    claimed, correct = np.asarray(scores, np.float64), np.asarray(right, bool)
+    if claimed.ndim != 1 or claimed.shape != correct.shape:
         raise ShapeError(
-            f"right: expected a bool for each of the {len(claimed)} scores, "
-            f"got shape {correct.shape}"
+            f"right: expected a bool for each score, (n,) and (n,), "
+            f"got {correct.shape} and {claimed.shape}"
         )
     if not len(claimed):
         return math.nan
@@ -322,16 +287,6 @@ def rank_correlation(encoder: Any, pairs: Sequence[JudgedPair]) -> float:
     return float(spearmanr(cosines, judged).statistic)
 
 
-def _scores(**named: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as an array, (n,), without NaN."""
-    (name,) = named
-    (scores,) = as_floats(**named)
-    if scores.ndim != 1 or np.isnan(scores).any():
-        got = f"shape {scores.shape}" if scores.ndim != 1 else "NaN among them"
-        raise ShapeError(f"{name}: expected a list of scores, got {got}")
-    return scores.astype(np.float64)
-
-
 # ---- reports ------------------------------------------------------------------------------
 
 _SET_COLUMNS = (
@@ -341,7 +296,7 @@ _SET_COLUMNS = (
 _PAIR_COLUMNS = ("pairs of words", "system", "pairs", "with a word never seen", "Spearman")
 
 
-def report_tables(report: Report, table: Callable[..., str] | None = None) -> list[str]:
+def report_tables(report: Report, table: Callable[..., str]) -> list[str]:
     """Return a table of the retrieval sets and one of the pairs of words, if measured.
 
     ``table`` is `text_table` or `markdown_table`.
@@ -353,11 +308,8 @@ def report_tables(report: Report, table: Callable[..., str] | None = None) -> li
     for system, error in report.calibration_errors.items():
         sets.append(["all together", system, *[None] * 5, error, None])
     pairs = [list(asdict(row).values()) for row in report.correlations]
-    return [
-        (table or text_table)(header, rows, names=2)
-        for header, rows in ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
-        if rows
-    ]
+    tables = ((_SET_COLUMNS, sets), (_PAIR_COLUMNS, pairs))
+    return [table(header, rows, names=2) for header, rows in tables if rows]
 
 
 def report_json(report: Report, **about: Any) -> str:
@@ -418,12 +370,10 @@ def environment(*packages: str) -> str:
 
 
 def _cpu_model() -> str:
-    cpu_info = Path("/proc/cpuinfo")
-    if cpu_info.exists():
-        for line in cpu_info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.exists() else []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or platform.machine())
 
 
 def shown_command(*words: str | Path) -> str:

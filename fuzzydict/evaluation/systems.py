@@ -37,6 +37,7 @@ class Ranker(ABC):
     def best(self, query: str) -> str | None:
         """Return the nearest key in the fastest way there is; this is what is timed."""
 
+    @abstractmethod
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[Ranked]]:
@@ -44,11 +45,21 @@ class Ranker(ABC):
 
         They are those that there would be if the keys ``without`` were not there.
         """
+
+
+class _OneByOne(Ranker):
+    """Ranks the keys of one query at a time, by scores that do not depend on the other keys."""
+
+    def ranked(
+        self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
+    ) -> list[list[Ranked]]:
+        """Rank as many more keys as there may be without, and leave these out."""
         found = (self._ranked(query, topn + len(without)) for query in queries)
         return [[one for one in some if one.key not in without][:topn] for some in found]
 
+    @abstractmethod
     def _ranked(self, query: str, topn: int) -> list[Ranked]:
-        raise NotImplementedError
+        """Return the ``topn`` nearest keys of a query, best first."""
 
 
 @dataclass(frozen=True)
@@ -104,25 +115,16 @@ class _FuzzyRanker(Ranker):
     def ranked(
         self, queries: Sequence[str], topn: int, without: Collection[str] = frozenset()
     ) -> list[list[Ranked]]:
-        """Return the matches of each query, which are asked together, and equal ones once."""
+        """Return the matches of all queries, which are asked together."""
         # The keys are removed, not skipped: a score may depend on the other keys.
         d = self._dict.copy() if without else self._dict
         for key in without:
             d.pop(key, None)
-        found = _most_similar(d, list(dict.fromkeys(queries)), topn)
-        return [found[query] for query in queries]
-
-
-def _most_similar(d: FuzzyDict[str], queries: list[str], topn: int) -> dict[str, list[Ranked]]:
-    """Return the matches of each query; none if it, or every key, has no letters or digits."""
-    try:
-        matches = d.most_similar(queries, topn)
-    except NoMatchError:
-        if len(queries) == 1:
-            return {queries[0]: []}
-        return {query: _most_similar(d, [query], topn)[query] for query in queries}
-    ranked = ([Ranked(match.key, match.score) for match in some] for some in matches)
-    return dict(zip(queries, ranked, strict=True))
+        try:
+            found = d.most_similar(list(queries), topn)
+        except NoMatchError:  # no key has letters or digits
+            return [[] for _ in queries]
+        return [[Ranked(match.key, match.score) for match in some] for some in found]
 
 
 # ---- plain cosine -------------------------------------------------------------------------
@@ -141,7 +143,7 @@ def by_cosine(name: str, encoder: Any, never_seen: Callable[[str], bool] | None 
     return System(name, over, encoder=encoder, never_seen=never_seen)
 
 
-class _CosineRanker(Ranker):
+class _CosineRanker(_OneByOne):
     """Ranks keys by their cosine with the query, without keys that have no vector."""
 
     def __init__(self, keys: Sequence[str], encoder: Any) -> None:
@@ -240,7 +242,7 @@ class _Difflib(Ranker):
         return [Ranked(key, difflib.SequenceMatcher(None, key, query).ratio()) for key in found]
 
 
-class _Rapidfuzz(Ranker):
+class _Rapidfuzz(_OneByOne):
     """``rapidfuzz.fuzz.ratio``."""
 
     def __init__(self, keys: Sequence[str]) -> None:

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 import fuzzydict
 from fuzzydict import FuzzyDict, FuzzyDictError, KernelRegression, MultiHeadAttention, WordVectors
 from fuzzydict.errors import quoted
-from fuzzydict.evaluation import evaluate
 from fuzzydict.io.explore.answers import Answers
 from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
 from fuzzydict.nn.scorers import KERNELS, Additive, Bilinear, Concat, ScaledDot
@@ -266,11 +265,6 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     "heads: parameters": lambda x: MultiHeadAttention(2, 1).with_parameters({"W_q": x}),
     "vectors of words": lambda x: WordVectors(["a", "b"], x),
     "counts of words": lambda x: WordVectors(["a", "b"], ROWS, counts=x),
-    "topn of a measure": lambda x: evaluate.mean_reciprocal_rank([["a"]], [{"a"}], topn=x),
-    "present": lambda x: evaluate.auroc(x, [0.5]),
-    "scores": lambda x: evaluate.expected_calibration_error(x, [True]),
-    "right": lambda x: evaluate.expected_calibration_error([0.5], x),
-    "bins": lambda x: evaluate.expected_calibration_error([0.5], [True], bins=x),
 }
 
 
