@@ -560,9 +560,10 @@ def report(name: str, found: Sequence[Answer]) -> str:
 
 def questions_of(path: Path) -> Iterator[Questions]:
     """Yield the dicts of a retrieval set, and what is asked of them."""
-    (one,) = read_sets([path])
-    for keys, queries in one.dictionaries:
-        yield Questions(keys, [Asking(text, accept, "") for text, accept in queries], one.name)
+    (found,) = read_sets([path])
+    for keys, queries in found.dictionaries:
+        asked = [Asking(query.text, query.accept, "") for query in queries]
+        yield Questions(keys, asked, found.name)
 
 
 # ---- the file ------------------------------------------------------------------------------------

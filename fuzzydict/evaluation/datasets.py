@@ -16,10 +16,11 @@ _EXAMPLE = (
 
 
 class Query(NamedTuple):
-    """A query, and the keys that are right answers to it; none where no key answers it."""
+    """A query, the keys that are right answers to it (none where no key is), and its kind."""
 
     text: str
     accept: frozenset[str]
+    kind: str = ""
 
 
 class Dictionary(NamedTuple):
@@ -46,7 +47,8 @@ def read_sets(paths: Iterable[Path]) -> list[RetrievalSet]:
 
     A set has the name of its file, which holds an object such as ``{"dictionaries": [{"keys":
     ["color", "price"], "queries": [{"query": "hue", "accept": ["color"]}]}]}``. Accepted keys are
-    among the keys, and no key comes twice. A query that no key answers has ``"accept": []``.
+    among the keys, and no key comes twice. A query that no key answers has ``"accept": []``. It
+    may have a ``"kind"``, a text.
 
     Raises:
         OSError: a file cannot be read.
@@ -93,7 +95,10 @@ def _query(where: str, content: Any, keys: Collection[str]) -> Query:
                 f"{where}: {quoted(text)} accepts {quoted(key)}, which is not among the keys; "
                 f"add it to them, or leave it out"
             )
-    return Query(text, frozenset(accept))
+    kind = content.get("kind", "")
+    if not isinstance(kind, str):
+        raise FileFormatError(f'{where}: its "kind" must be a string, got {quoted(kind)}')
+    return Query(text, frozenset(accept), kind)
 
 
 def _list(where: str, content: Any, name: str) -> list[Any]:

@@ -161,16 +161,17 @@ def _answers(ranker: Ranker, queries: Sequence[Query]) -> list[_Answer]:
     together: dict[frozenset[str], list[str]] = {}  # queries with the same right keys
     for query in dict.fromkeys(queries):
         together.setdefault(query.accept, []).append(query.text)
-    without: dict[Query, float] = {}
+    without: dict[tuple[str, frozenset[str]], float] = {}
     for accept, texts in together.items():
         for text, found in zip(texts, ranker.ranked(texts, 1, without=accept), strict=True):
-            without[Query(text, accept)] = _best_score(found)
+            without[text, accept] = _best_score(found)
     answers = []
     ranked = ranker.ranked([query.text for query in queries], _TOPN)
     for query, found in zip(queries, ranked, strict=True):
         ranks = (rank for rank, one in enumerate(found, 1) if one.key in query.accept)
+        removed = without[query.text, query.accept]
         first = next(ranks, math.inf)
-        answers.append(_Answer(bool(query.accept), first, _best_score(found), without[query]))
+        answers.append(_Answer(bool(query.accept), first, _best_score(found), removed))
     return answers
 
 

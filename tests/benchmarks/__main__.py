@@ -25,7 +25,7 @@ from statistics import median
 from fuzzydict.evaluation.evaluate import environment, markdown_table, shown_command, text_table
 
 from . import speed_columns, speed_reads, speed_rest
-from .measuring import Case, Figures, Row, measured, processor_time, shown
+from .measuring import Case, Figures, Row, command, measured, processor_time, shown
 
 #: What is measured, by the table it belongs to and the name that ``--only`` takes. Each is told
 #: among how many keys, or None for those of the pages.
@@ -153,4 +153,4 @@ def _cells(row: Row) -> list[str | None]:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

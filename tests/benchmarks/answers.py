@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 
 from fuzzydict import FuzzyDict
+from fuzzydict.evaluation.datasets import read_sets
+
+from .measuring import command
 
 Answer = tuple[list[str], list[float]]  # keys, and numbers that belong to them
 
@@ -62,9 +65,9 @@ def main() -> None:
 def _answers(path: Path, step: int, options: dict[str, Any]) -> list[Answer]:
     """Return the best keys and scores, what a single read finds, and what it is explained by."""
     found = list[Answer]()
-    for one in json.loads(path.read_text("utf-8"))["dictionaries"]:
-        d = FuzzyDict({key: float(i) for i, key in enumerate(one["keys"])}, **options)
-        texts = [query["query"] for query in one["queries"]][::step]
+    for keys, asked in read_sets([path])[0].dictionaries:
+        d = FuzzyDict({key: float(i) for i, key in enumerate(keys)}, **options)
+        texts = [query.text for query in asked][::step]
         queries = [text for text in texts if any(map(str.isalnum, text))]  # others find none
         for query, best in zip(queries, d.most_similar(queries, topn=5), strict=True):
             explained, attended = d.explain(query), d.attend(query)
@@ -85,4 +88,4 @@ def _compare(before: dict[str, list[Answer]], after: dict[str, list[Answer]]) ->
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -10,19 +10,17 @@ key, and the rank correlation with what people say of WordSim-353 and SimLex-999
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fuzzydict import WordVectors
 from fuzzydict._arrays import units
 from fuzzydict.embedding.word_vectors import English, side_by_side
-from fuzzydict.evaluation.datasets import similarity_pairs
+from fuzzydict.evaluation.datasets import RetrievalSet, read_sets, similarity_pairs
 from fuzzydict.evaluation.evaluate import rank_correlation
 
-from .measuring import print_report
+from .measuring import command, print_report
 
 
 def main() -> None:
@@ -32,30 +30,29 @@ def main() -> None:
     parser.add_argument("--beside-english", action="store_true")
     parser.add_argument("--sets", metavar="FILE", type=Path, nargs="+", required=True)
     given = parser.parse_args()
-    rows, judged = list[list[Any]](), similarity_pairs()
+    rows, judged, sets = list[list[object]](), similarity_pairs(), read_sets(given.sets)
     for path in given.vectors:
         vectors = WordVectors.load(path)
         if given.beside_english:
             vectors = side_by_side(English(), vectors)
-        hits = [_hit_rate(vectors, one) for one in given.sets]
+        hits = [_hit_rate(vectors, one) for one in sets]
         correlations = [rank_correlation(vectors, pairs) for pairs in judged.values()]
         rows.append([path.stem, *hits, *correlations])
-    names = [path.stem for path in given.sets]
-    print_report("By the cosine", ["vectors", *names, *judged], rows)
+    print_report("By the cosine", ["vectors", *(one.name for one in sets), *judged], rows)
 
 
-def _hit_rate(vectors: WordVectors, path: Path) -> float:
-    """Return the share of queries whose nearest key is right."""
+def _hit_rate(vectors: WordVectors, one: RetrievalSet) -> float:
+    """Return the share of queries with a right key whose nearest key is right."""
     hits = list[bool]()
-    for dictionary in json.loads(path.read_text("utf-8"))["dictionaries"]:
-        asked = [query for query in dictionary["queries"] if query["accept"]]
+    for keys, queries in one.dictionaries:
+        asked = [query for query in queries if query.accept]
         if asked:
-            keys = units(vectors.encode(dictionary["keys"]))
-            best = units(vectors.encode([one["query"] for one in asked])) @ keys.T
-            found = [dictionary["keys"][slot] for slot in best.argmax(axis=1).tolist()]
-            hits += [key in one["accept"] for key, one in zip(found, asked, strict=True)]
+            vectors_of_keys = units(vectors.encode(keys))
+            best = units(vectors.encode([query.text for query in asked])) @ vectors_of_keys.T
+            found = best.argmax(axis=1).tolist()
+            hits += [keys[slot] in query.accept for slot, query in zip(found, asked, strict=True)]
     return float(np.mean(hits))
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

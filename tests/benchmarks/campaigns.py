@@ -1,14 +1,18 @@
-"""Long runs of random acts, after each of which nothing may be wrong.
+"""Random attacks, one after another, none of which may do harm.
 
-    python -m tests.benchmarks.campaigns kills|forks|interrupts|threads [COUNT] [--seed 0]
+    python -m tests.benchmarks.campaigns NAME [COUNT] [--seed 0] [--first 0]
 
-kills: processes that save a dict are killed at random moments; the file is the dict that was saved
-last, or the next one. forks: while threads read and write a dict; each child reads and writes it,
+kills: a process that saves a dict is killed at any moment; the file is the dict that was saved
+last, or the next one. forks: a child is forked while threads read and write a dict, and does so,
 too. interrupts: at any line of a write or read, or by a signal at any moment; the items and aliases
 are those before or after it, the lock is free, and a file is whole. threads: they read and write
-for COUNT seconds; a read gives a value that its key had at some moment of the read, and no worse a
-key than those that were there all the time. After all of them a dict answers as a new one of the
-same items.
+for a second; a read gives a value that its key had at some moment of the read, and no worse a key
+than those that were there all the time. After all of these a dict answers as a new one of the same
+items. texts: fifty strange keys are written and fifty strange queries asked. files: a damaged
+file is read. crafted: twenty saved files with right checksums and wrong contents are opened.
+
+Each attack has a number and draws from the seed and its number; ``--first`` with a count of 1 does
+one again. The exit code is 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -24,13 +28,15 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -38,9 +44,35 @@ import fuzzydict
 from fuzzydict import DoubtfulPoolWarning, FuzzyDict, FuzzyDictError
 from tests.support.interrupting import at_line
 
-__all__ = ["forks", "interrupts", "kills", "threads"]
+from .crafted import opened
+from .hostile_files import FORMATS, damaged
+from .hostile_texts import asked
+from .measuring import command, forked, in_child
 
-_PATIENCE = 60  # seconds after which a child is said to hang
+__all__ = ["ATTACKS", "Outcome", "campaign"]
+
+
+class Outcome(NamedTuple):
+    """What came of a campaign: how many attacks ended how, and what was wrong."""
+
+    counts: Counter[str]
+    wrong: list[str]
+
+
+def campaign(attack: str, count: int, seed: int = 0, first: int = 0) -> Outcome:
+    """Do ``count`` attacks of a kind; whatever one raises is wrong."""
+    outcome = Outcome(Counter(), [])
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(first, first + count):
+            try:
+                ended = ATTACKS[attack].act(random.Random(f"{seed} {number}"), Path(folder))
+                outcome.counts[ended or "right"] += 1
+            except Exception as error:
+                frames = traceback.extract_tb(error.__traceback__)[-3:]
+                where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in frames[::-1])
+                text = f"{attack} {number}: {type(error).__name__}: {error} at {where}"
+                outcome.wrong.append(text)
+    return outcome
 
 
 def _encode(texts: list[str]) -> Any:
@@ -49,105 +81,74 @@ def _encode(texts: list[str]) -> Any:
     return np.sin(np.arange(1, 7) * sums)
 
 
-def _is_like_new(d: FuzzyDict[Any], *queries: str, **options: Any) -> bool:
-    """Tell whether a dict answers as a new one of the same items."""
+def _check_like_new(d: FuzzyDict[Any], *queries: str, **options: Any) -> None:
+    """Check that a dict answers as a new one of the same items."""
     new: FuzzyDict[Any] = FuzzyDict(dict(d), **options)
     d._check()
     for query in queries:
         found, expected = d.most_similar(query, None), new.most_similar(query, None)
         scores = {match.key: match.score for match in found}
-        if len(scores) != len(found) or scores.keys() != {match.key for match in expected}:
-            return False
-        if any(abs(scores[match.key] - match.score) > 1e-4 for match in expected):
-            return False
-    return True
+        assert len(scores) == len(found), f"{query}: a key comes twice"
+        assert scores.keys() == {match.key for match in expected}, f"{query}: other keys"
+        for match in expected:
+            assert abs(scores[match.key] - match.score) <= 1e-4, f"{query}: {match} in a new dict"
 
 
 # ---- processes ----------------------------------------------------------------------------
 
 
-def _forked(act: Callable[[], bool]) -> int:
-    """Fork, and return the id of the child, which ends with status 0 if the act returns True."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
-        child = os.fork()
-    if child:
-        return child
-    status = 1
-    try:
-        signal.alarm(_PATIENCE)
-        status = 0 if act() else 1
-    finally:
-        os._exit(status)
+def _kill(chance: random.Random, folder: Path) -> None:
+    keys, path = [f"key {n}" for n in range(300)], folder / "saved"
+    several = [FuzzyDict(dict.fromkeys(keys, n), embedding=_encode) for n in range(2)]
+    several[0].save(path)
+
+    def save_for_ever() -> NoReturn:
+        while True:
+            for d in several:
+                d.save(path)
+
+    child = forked(save_for_ever)
+    time.sleep(chance.uniform(0, 0.05))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    d: FuzzyDict[int] = FuzzyDict.load(path, embedding=_encode)
+    assert dict(d) in several, "the file holds another dict"
+    assert d.get(keys[7].upper()) == d[keys[7]]
 
 
-def kills(count: int, seed: int) -> list[str]:
-    """Return what was wrong after so many kills amid a save."""
-    chance, wrong = random.Random(seed), list[str]()
-    keys = [f"key {n}" for n in range(300)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "saved")
-        several = [FuzzyDict(dict.fromkeys(keys, n), embedding=_encode) for n in range(2)]
-        several[0].save(path)
+def _fork(chance: random.Random, _: Path) -> None:
+    d = FuzzyDict({"color": 1.0, "price": 2.0, "top speed": 3.0, "brand": 4.0})
+    done = threading.Event()
 
-        def save_for_ever() -> NoReturn:
-            while True:
-                for d in several:
-                    d.save(path)
+    def read(i: int) -> None:
+        d.get(f"colour {i}")
+        d.get_many(["prize", f"brnd {i}"])
 
-        for number in range(count):
-            child = _forked(save_for_ever)
-            time.sleep(chance.uniform(0, 0.05))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            try:
-                d: FuzzyDict[int] = FuzzyDict.load(path, embedding=_encode)
-                is_whole = dict(d) in several and d.get(keys[7].upper()) == d[keys[7]]
-            except FuzzyDictError as error:
-                wrong.append(f"kill {number}: {error}")
-            else:
-                wrong += [] if is_whole else [f"kill {number}: the file holds another dict"]
-    return wrong
+    def write(i: int) -> None:
+        d[f"new key {i % 50}"] = float(i)
+        d.pop(f"new key {(i + 25) % 50}", None)
 
+    def repeat(act: Callable[[int], None]) -> None:
+        for i in itertools.takewhile(lambda _: not done.is_set(), itertools.count()):
+            act(i)
 
-def forks(count: int, seed: int) -> list[str]:
-    """Return which of so many children hung, failed, or answered otherwise than a new dict."""
-    items = {"color": 1.0, "price": 2.0, "top speed": 3.0, "brand": 4.0}
-    d, done, chance = FuzzyDict(items), threading.Event(), random.Random(seed)
-
-    def read() -> None:
-        for i in itertools.count():
-            if done.is_set():
-                return
-            d.get(f"colour {i}")
-            d.get_many(["prize", f"brnd {i}"])
-
-    def write() -> None:
-        for i in itertools.count():
-            if done.is_set():
-                return
-            d[f"new key {i % 50}"] = float(i)
-            d.pop(f"new key {(i + 25) % 50}", None)
-
-    def is_right() -> bool:
+    def use() -> str:
         d["made by the child"] = 9.0
-        return _is_like_new(d, "colour", "prize", "made by a child", "new key")
+        _check_like_new(d, "colour", "prize", "made by a child", "new key")
+        return "right"
 
     d.get("colour")
-    others = [threading.Thread(target=act) for act in (read, read, write)]
+    others = [threading.Thread(target=repeat, args=(act,)) for act in (read, read, write)]
     for thread in others:
         thread.start()
-    wrong = []
     try:
-        for number in range(count):
-            time.sleep(chance.uniform(0, 0.02))
-            if status := os.waitpid(_forked(is_right), 0)[1]:
-                wrong.append(f"child {number}: status {status}")
+        time.sleep(chance.uniform(0, 0.05))
+        ended = in_child(use)
+        assert ended == "right", ended
     finally:
         done.set()
         for thread in others:
             thread.join()
-    return wrong
 
 
 # ---- interrupts ---------------------------------------------------------------------------
@@ -187,24 +188,17 @@ _ACTS: list[Callable[[FuzzyDict[Any], Path], Any]] = [
 ]
 
 
-def interrupts(count: int, seed: int) -> list[str]:
-    """Return what was wrong after so many interrupts."""
-    chance, wrong, done = random.Random(seed), list[str](), 0
-    with tempfile.TemporaryDirectory() as folder, _quiet():
-        path = Path(folder, "saved")
-        while done < count:
-            scorer = chance.choice([None, "cosine"])
-            d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(_FEW, 1), embedding=_encode, scorer=scorer)
-            d.aliases = _ALIASES
-            d.save(path)
-            for number in chance.sample(range(len(_ACTS)), 3):
-                if chance.random() < 0.5:
-                    d.get("warm")
-                done += 1
-                if note := _interrupted(d, number, path, chance):
-                    wrong.append(f"act {number}: {note}")
-                    break
-    return wrong
+def _interrupt(chance: random.Random, folder: Path) -> None:
+    """Interrupt three acts on one dict."""
+    path, scorer = folder / "saved", chance.choice([None, "cosine"])
+    d: FuzzyDict[Any] = FuzzyDict(dict.fromkeys(_FEW, 1), embedding=_encode, scorer=scorer)
+    d.aliases = _ALIASES
+    d.save(path)
+    with _quiet():
+        for act in chance.sample(_ACTS, 3):
+            if chance.random() < 0.5:
+                d.get("warm")
+            _interrupted(d, act, path, chance)
 
 
 @contextmanager
@@ -220,9 +214,11 @@ def _quiet() -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def _interrupted(d: FuzzyDict[Any], number: int, path: Path, chance: random.Random) -> str:
-    """Interrupt an act, and return what is wrong after it."""
-    act, kind, is_signal = _ACTS[number], chance.choice(_INTERRUPTS), chance.random() < 0.5
+def _interrupted(
+    d: FuzzyDict[Any], act: Callable[[FuzzyDict[Any], Path], Any], path: Path, chance: random.Random
+) -> None:
+    """Interrupt an act, and check what it left."""
+    kind, is_signal = chance.choice(_INTERRUPTS), chance.random() < 0.5
     other, lock, saved = copy.deepcopy(d), d._lock, path.read_bytes()
     before, start, lines = (dict(d), dict(d.aliases)), time.perf_counter(), 0
     if is_signal:
@@ -238,19 +234,16 @@ def _interrupted(d: FuzzyDict[Any], number: int, path: Path, chance: random.Rand
         at_line(lambda: act(d, path), chance.randint(1, max(lines, 1)), kind, _is_ours)
     while not is_signal and lock._is_owned():  # type: ignore[attr-defined, unused-ignore]
         lock.release()  # a tracer may raise at the end of `with`, where no signal does
-    if lock._is_owned():  # type: ignore[attr-defined, unused-ignore]
-        return "its lock is held"
+    assert not lock._is_owned(), "its lock is held"  # type: ignore[attr-defined, unused-ignore]
     now, after = (dict(d), dict(d.aliases)), (dict(other), dict(other.aliases))
-    if any(one not in states for one, *states in zip(now, before, after, strict=True)):
-        return f"its items or aliases are {now}, after {before} or {after}"
-    if [*path.parent.iterdir()] != [path]:
-        return f"it left files: {[*path.parent.iterdir()]}"
-    if path.read_bytes() not in files and dict(FuzzyDict.load(path, embedding=_encode)) != dict(d):
-        return "its file is another one"
-    if any(d.get(alias) != (key and d[key]) for alias, key in d.aliases.items()):
-        return "an alias is read otherwise"
-    same = _is_like_new(d, "key x", embedding=_encode, scorer=d.scorer)
-    return "" if same else "it answers otherwise than a new one"
+    for one, *states in zip(now, before, after, strict=True):
+        assert one in states, f"its items or aliases are {one}, not one of {states}"
+    assert [*path.parent.iterdir()] == [path], "it left files"
+    if path.read_bytes() not in files:
+        assert dict(FuzzyDict.load(path, embedding=_encode)) == dict(d), "its file is another one"
+    for alias, key in d.aliases.items():
+        assert d.get(alias) == (key and d[key]), "an alias is read otherwise"
+    _check_like_new(d, "key x", embedding=_encode, scorer=d.scorer)
 
 
 def _is_ours(path: str) -> bool:
@@ -284,7 +277,6 @@ _QUERIES = [
     f"{word} {n}" for word in ("colour", "prize", "speed", "COLOR", "brnd") for n in range(9)
 ]
 _WRITERS, _READERS = 2, 3
-_ROUND = 5.0  # seconds, after which another dict is made
 _OPTIONS: list[dict[str, Any]] = [
     {"embedding": _encode, "scorer": "cosine"},
     {"embedding": _encode, "score_cutoff": 0.0},
@@ -321,7 +313,7 @@ _READS: list[Callable[[FuzzyDict[Any], list[str]], list[Any]]] = [
     lambda d, queries: [[(value, None)] for value in d.get_many(queries)],
     lambda d, queries: [[match[1:]] for match in d.nearest(queries)],
     lambda d, queries: [[m[1:] for m in some] for some in d.most_similar(queries, None)],
-    lambda d, queries: [[told.best[1:]] for told in d.explain(queries)],
+    lambda d, queries: [[one.best[1:]] for one in d.explain(queries)],
     _attended,
     _pooled,
 ]
@@ -330,7 +322,7 @@ _READS: list[Callable[[FuzzyDict[Any], list[str]], list[Any]]] = [
 class _Shared:
     """A dict that threads read and write, and what they saw that cannot be.
 
-    Each key is written by one thread: its versions rise, and the odd ones are there. A value tells
+    Each key is written by one thread: its versions rise, and the odd ones are there. A value holds
     the number and the version of its key.
     """
 
@@ -416,49 +408,62 @@ class _Shared:
             self.wrong.append(f"{query}: {keys[0]} is not the best")
 
 
-def threads(seconds: float, seed: int) -> list[str]:
-    """Return what was wrong after reads and writes in threads for so many seconds."""
-    chance, wrong = random.Random(seed), list[str]()
-    end, before = time.monotonic() + seconds, sys.getswitchinterval()
+def _share(chance: random.Random, _: Path) -> None:
+    """Read and write in threads for a second."""
+    options, before = chance.choice(_OPTIONS), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        while not wrong and (left := end - time.monotonic()) > 0:
-            options = chance.choice(_OPTIONS)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DoubtfulPoolWarning)
-                shared = _Shared(options)
-                shared.run(min(_ROUND, left), chance)
-            if not _is_like_new(shared.d, *_QUERIES, **options):
-                shared.wrong.append("other answers than those of a new dict")
-            wrong += [f"{sorted(map(str, options.items()))}: {text}" for text in shared.wrong]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtfulPoolWarning)
+            shared = _Shared(options)
+            shared.run(1.0, chance)
     finally:
         sys.setswitchinterval(before)
-    return wrong
+    assert not shared.wrong, f"{sorted(map(str, options.items()))}: {shared.wrong}"
+    _check_like_new(shared.d, *_QUERIES, **options)
 
 
-_CAMPAIGNS: Mapping[str, tuple[Callable[[int, int], list[str]], int]] = {
-    "kills": (kills, 200),
-    "forks": (forks, 200),
-    "interrupts": (interrupts, 50_000),
-    "threads": (threads, 600),
+# ---- all attacks --------------------------------------------------------------------------
+
+
+class Attack(NamedTuple):
+    """An attack draws from its chance and may use a folder; it returns how it ended, or raises."""
+
+    act: Callable[[random.Random, Path], str | None]
+    usual: int  # count
+
+
+def _damage(chance: random.Random, folder: Path) -> str:
+    form = chance.choice(FORMATS)
+    return f"{form} {damaged(form, chance, folder)}"
+
+
+ATTACKS: Mapping[str, Attack] = {
+    "kills": Attack(_kill, 200),
+    "forks": Attack(_fork, 200),
+    "interrupts": Attack(_interrupt, 20_000),
+    "threads": Attack(_share, 600),
+    "texts": Attack(asked, 1_000),
+    "files": Attack(_damage, 70_000),
+    "crafted": Attack(opened, 5_000),
 }
 
 
 def main() -> None:
-    """Print what was wrong; the exit code is 1 if anything was."""
-    parser = argparse.ArgumentParser(description="Act at random; nothing may be wrong.")
-    parser.add_argument("campaign", choices=_CAMPAIGNS)
-    parser.add_argument("count", type=int, nargs="?", help="of acts, or seconds for threads")
+    """Print how attacks ended, and what was wrong."""
+    parser = argparse.ArgumentParser(description="Attack at random; nothing may be wrong.")
+    parser.add_argument("attack", choices=ATTACKS)
+    parser.add_argument("count", type=int, nargs="?", help="how many")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    run, usual = _CAMPAIGNS[options.campaign]
-    count = options.count or usual
-    wrong = run(count, options.seed)
-    for what in wrong:
-        print(what)
-    print(f"{options.campaign}: {count}, seed {options.seed}: {len(wrong)} wrong")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first attack")
+    given = parser.parse_args()
+    count = given.count or ATTACKS[given.attack].usual
+    counts, wrong = campaign(given.attack, count, given.seed, given.first)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    ended = ", ".join(f"{number:,} {how}" for how, number in sorted(counts.items()))
+    print(f"{given.attack}: seed {given.seed}, {count:,} attacks: {ended}, {len(wrong)} wrong")
     sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

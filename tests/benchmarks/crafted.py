@@ -1,36 +1,31 @@
-"""A fuzz run over crafted files: saved dicts, vectors and projections with right checksums.
-
-    python -m tests.benchmarks.crafted [--seed 1] [--count 100000] [--seconds 1] [--only NUMBER]
+"""Saved dicts, vectors and projections with right checksums, in which something is wrong.
 
 Each file is an honest one of which something was changed: the header, a shape, a dtype, numbers,
 names, JSON, the links of a graph; then the checksums are made right. It is opened, read, written
-and saved in a child process, which lives for some files. Anything but success and errors of this
-package counts: another exception or a warning (an escape), the end of the process (a crash), more
-than so many ``--seconds`` of processor time, more than 200 MB. ``--only`` makes and opens one file
-again.
+and saved in a child process. Anything but success and errors of this package is wrong: another
+exception, a warning, the end of the process, more than a second of the processor, more than 200 MB.
+``python -m tests.benchmarks.campaigns crafted`` does this with twenty files at a time.
 """
 
 from __future__ import annotations
 
-import argparse
+import atexit
+import gc
 import json
 import math
-import os
 import random
 import resource
-import signal
+import shutil
 import struct
-import sys
 import tempfile
 import time
-import traceback
 import warnings
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -48,30 +43,25 @@ from fuzzydict import (
 from fuzzydict.embedding.projections import Factors, Projections
 from fuzzydict.search.backends import usearch
 
-from .memory import resident
+from .measuring import in_child, resident
+
+__all__ = ["opened"]
 
 _MEGABYTES = 200.0
-_HANGS = 30  # seconds on the wall after which a child is ended
-_BATCH = 40  # files of a child
 _ROOM = 4 << 30  # bytes of addresses that a child may use beyond those of its parent
 _WORDS = ["color", "brand", "model", "speed", "price", "weight", "red", "blue", "sky", "sea"]
 _QUERIES = ["colour", "topSpeed", "brandt", "key 1x", "?!", "the deep blue sea"]
-
-
-def axes(words: list[str]) -> dict[str, Any]:
-    """Return a vector of 6 numbers for each word."""
-    numbers = np.random.default_rng(0).standard_normal((len(words), 6)).astype(np.float32)
-    return dict(zip(words, numbers, strict=True))
-
-
-EMBEDDING = WordVectors.from_mapping(axes(_WORDS))
+_EMBEDDING = WordVectors(_WORDS, np.random.default_rng(0).standard_normal((10, 6)))
 
 
 # ---- honest files --------------------------------------------------------------------------
 
 
-def honest(folder: Path) -> list[Path]:
+@cache
+def _honest() -> list[Path]:
     """Write honest files of all kinds, and return their paths."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzzydict-honest-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     matrix = np.linspace(-1, 1, 36, dtype=np.float32).reshape(6, 6)
     factors = Factors(matrix[:, :2], matrix[:, 2:4])
     learned = Projections(matrix, factors, np.eye(2))
@@ -85,12 +75,12 @@ def honest(folder: Path) -> list[Path]:
     many = {f"{a} {b}": i for i, a in enumerate(_WORDS) for b in _WORDS[:5]}
     dicts: dict[str, Any] = {
         "brown": FuzzyDict(items),
-        "items": FuzzyDict(items, embedding=EMBEDDING, scorer=Gaussian(0.5)),
-        "learned": FuzzyDict(numbers, embedding=EMBEDDING, projections=learned),
-        "texts": FuzzyDict({**many, "?!": 1, "topSpeed": 2}, embedding=EMBEDDING),
-        "graph": FuzzyDict(many, embedding=EMBEDDING, index="usearch", scorer="cosine"),
-        "dots": FuzzyDict(many, embedding=EMBEDDING, index="usearch", scorer="dot"),
-        "bilinear": FuzzyDict(numbers, embedding=EMBEDDING, scorer=Bilinear(matrix), mode="pool"),
+        "items": FuzzyDict(items, embedding=_EMBEDDING, scorer=Gaussian(0.5)),
+        "learned": FuzzyDict(numbers, embedding=_EMBEDDING, projections=learned),
+        "texts": FuzzyDict({**many, "?!": 1, "topSpeed": 2}, embedding=_EMBEDDING),
+        "graph": FuzzyDict(many, embedding=_EMBEDDING, index="usearch", scorer="cosine"),
+        "dots": FuzzyDict(many, embedding=_EMBEDDING, index="usearch", scorer="dot"),
+        "bilinear": FuzzyDict(numbers, embedding=_EMBEDDING, scorer=Bilinear(matrix), mode="pool"),
     }
     dicts["items"].aliases = {"tint": "color", "number one": None, "Five-Five": 5}
     for name, d in dicts.items():
@@ -98,10 +88,15 @@ def honest(folder: Path) -> list[Path]:
         if name == "graph":
             del d["red color"]
         d.save(folder / f"{name}.fuzzydict")
-    EMBEDDING.save(folder / "plain.vectors")
+    _EMBEDDING.save(folder / "plain.vectors")
     WordVectors([*_WORDS, "New York", "Ä"], np.ones((12, 3))).save(folder / "listed.vectors")
-    EMBEDDING.save(folder / "rounded.vectors", dtype="int8")
-    return sorted(folder.iterdir())
+    _EMBEDDING.save(folder / "rounded.vectors", dtype="int8")
+    paths = sorted(folder.iterdir())
+    for path in paths:  # which also opens what all children share
+        _used(path, path)
+    (folder / "again").unlink()
+    gc.freeze()  # so that no child copies all of it by a collection
+    return paths
 
 
 # ---- changes -------------------------------------------------------------------------------
@@ -218,7 +213,7 @@ def _parts_of(data: bytes) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def crafted(path: Path, chance: random.Random) -> bytes:
+def _crafted(path: Path, chance: random.Random) -> bytes:
     """Return what an honest file holds, with some changes and right checksums."""
     header, arrays = _parts_of(path.read_bytes())
     for _ in range(chance.choice([1, 1, 1, 2, 4])):
@@ -291,120 +286,46 @@ _USES: Mapping[str, Callable[[Path, Any], None]] = {
 
 
 def _used(path: Path, source: Path) -> str:
-    """Use a crafted file; return what came of it, which begins with "escape" if it is wrong."""
-    embedding = None if source.stem == "brown" else EMBEDDING
-    warnings.simplefilter("ignore", DoubtfulPoolWarning)  # which any values may deserve
+    """Use a file that was made from another, and tell whether it was opened or refused."""
+    embedding = None if source.stem == "brown" else _EMBEDDING
     try:
         _USES[source.suffix[1:]](path, embedding)
     except FileFormatError:
         return "refused"
-    except OptionError as error:  # of another embedding
-        if str(error).startswith(("embedding:", "projections:")):
-            return "refused"
-        return _escape(error)
-    except Exception as error:
-        return _escape(error)
+    except OptionError as error:
+        if not str(error).startswith(("embedding:", "projections:")):
+            raise
+        return "refused"  # it is of another embedding
     return "opened"
 
 
-def _escape(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)[-3:]
-    where = " < ".join(f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in reversed(frames))
-    return f"escape: {type(error).__name__}: {str(error)[:100]!r} at {where}"
+def opened(chance: random.Random, folder: Path, seconds: float = 1.0) -> str:
+    """Craft and use twenty files in a child process; return whether some were opened."""
+    sources = _honest()
+
+    def use() -> str:
+        room = int(resident("VmSize") * 1e6) + _ROOM
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
+        usearch._FEW = 0  # so that graphs are walked, however few vectors they have
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DoubtfulPoolWarning)  # which any values may deserve
+        found = [_use_crafted(chance.choice(sources), chance, folder, seconds) for _ in range(20)]
+        return "some opened" if "opened" in found else "all refused"
+
+    ended = in_child(use)
+    assert ended in ("some opened", "all refused"), ended
+    return ended
 
 
-def _checked(number: int, seed: int, sources: list[Path], folder: Path, seconds: float) -> str:
-    """Make the crafted file of a number, use it, and return what came of it in so many seconds."""
-    chance = random.Random(f"{seed} {number}")
-    source = chance.choice(sources)
+def _use_crafted(source: Path, chance: random.Random, folder: Path, seconds: float) -> str:
     path = folder / f"crafted{source.suffix}"
-    path.write_bytes(crafted(source, chance))
+    path.write_bytes(_crafted(source, chance))
+    path.with_name("again").unlink(missing_ok=True)
     saving._LITTLE = chance.choice([0, 1 << 26])  # whether vectors stay in the file
     Path("/proc/self/clear_refs").write_text("5", "ascii")  # forget the peak of memory
     before, begun = resident(), time.process_time()
     found = _used(path, source)
     taken, megabytes = time.process_time() - begun, resident("VmHWM") - before
-    if taken > seconds or megabytes > _MEGABYTES:
-        found = f"escape: {found} in {taken:.1f} s, {megabytes:.0f} MB"
-    return f"{source.stem}.{found}" if found.startswith("escape") else found
-
-
-# ---- processes -----------------------------------------------------------------------------
-
-
-def _batch(numbers: range, use: Callable[[int], str]) -> Iterator[tuple[int, str]]:
-    """Use files in a child; yield what came of each. A crash ends the child, and is the last."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        _told(numbers, use, writing)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as told:
-        lines = told.read().splitlines()
-    _, status = os.waitpid(child, 0)
-    if not lines:
-        raise RuntimeError(f"a child told nothing, and ended with status {status}")
-    for line in lines:
-        number, _, found = line.partition("\t")
-        yield int(number), found or f"escape: crash, status {status}"
-
-
-def _told(numbers: range, use: Callable[[int], str], pipe: int) -> NoReturn:
-    """Write the number of each file to a pipe, and then what came of it; and end."""
-    try:
-        room = int(resident("VmSize") * 1e6) + _ROOM
-        resource.setrlimit(resource.RLIMIT_AS, (room, room))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with os.fdopen(pipe, "w", encoding="utf-8", errors="backslashreplace") as told:
-            warnings.simplefilter("error")
-            for number in numbers:
-                print(number, end="\t", file=told, flush=True)
-                signal.alarm(_HANGS)
-                print(use(number).replace("\n", " "), file=told, flush=True)
-    finally:
-        os._exit(0)
-
-
-def run(seed: int, numbers: range, seconds: float) -> Counter[str]:
-    """Return how many files were opened, refused and escaped; print the escapes."""
-    totals = Counter[str]()
-    usearch._FEW = 0  # so that graphs are walked, however few vectors they have
-    with tempfile.TemporaryDirectory() as name:
-        sources = honest(Path(name))
-        for source in sources:  # which also opens what all children share
-            assert _used(source, source) == "opened"
-        (Path(name) / "again").unlink()
-
-        def use(number: int) -> str:
-            with tempfile.TemporaryDirectory(dir=name) as own:
-                return _checked(number, seed, sources, Path(own), seconds)
-
-        while numbers:
-            for number, found in _batch(numbers[:_BATCH], use):
-                totals["escaped" if "escape" in found else found] += 1
-                if "escape" in found:
-                    print(f"file {number}: {found}", flush=True)
-                numbers = range(number + 1, numbers.stop)
-    return totals
-
-
-def main() -> None:
-    """Run from the command line; the exit code is 1 if a file escaped."""
-    parser = argparse.ArgumentParser(description="Open crafted files.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of the processor, for a file")
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="one file again")
-    given = parser.parse_args()
-    numbers = range(given.count) if given.only is None else range(given.only, given.only + 1)
-    totals = run(given.seed, numbers, given.seconds)
-    print(
-        f"crafted files: seed {given.seed}, {len(numbers)} files, {totals['opened']} opened, "
-        f"{totals['refused']} refused, {totals['escaped']} escaped, crashed, or were slow or large"
-    )
-    sys.exit(bool(totals["escaped"]))
-
-
-if __name__ == "__main__":
-    main()
+    assert taken <= seconds, f"{source.stem}: {found} in {taken:.1f} s"
+    assert megabytes <= _MEGABYTES, f"{source.stem}: {found} with {megabytes:.0f} MB"
+    return found

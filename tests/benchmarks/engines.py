@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict._arrays import units
 
-from .measuring import figures, print_report, shown, timed
+from .measuring import command, compared, figures, print_report, shown, timed
 from .queries import any_slips, key_texts, sharing_a_word
 
 if TYPE_CHECKING:
@@ -125,26 +124,11 @@ def _measured(
     exact: FuzzyDict[int], d: FuzzyDict[int], queries: Iterator[str], asked: int
 ) -> list[str]:
     """Return the cells of a row after the first two."""
-    for query in islice(queries, _WARM):
-        exact.most_similar(query, 1), d.most_similar(query, 1)
-    found, off = 0, list[float]()
-    taken: tuple[list[float], list[float]] = ([], [])
-    for query in islice(queries, asked):
-        one, other = (_timed(d, query, to) for d, to in zip((exact, d), taken, strict=True))
-        found += one.key == other.key
-        off.append(abs(other.score / one.score - 1) if one.score else 0.0)
-    slow, fast = map(figures, taken)
+    found = compared(exact, d, islice(queries, _WARM + asked), _WARM)
+    slow, fast = figures(found.exact), figures(found.other)
     gained = f"{slow.median / fast.median:.1f}"
-    far = f"{np.quantile(off, 0.95):.1%}"
-    return [f"{found / len(off):.3f}", shown(slow), shown(fast), gained, far]
-
-
-def _timed(d: FuzzyDict[int], query: str, into: list[float]) -> Any:
-    start = time.perf_counter()
-    (best,) = d.most_similar(query, 1)
-    into.append(time.perf_counter() - start)
-    return best
+    return [f"{found.found:.3f}", shown(slow), shown(fast), gained, f"{found.off:.1%}"]
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -12,7 +12,6 @@ another, which `fuzzydict.join` joins, and skrub's ``fuzzy_join``.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -21,10 +20,11 @@ from typing import Any, NamedTuple
 from rapidfuzz import fuzz, process, utils
 
 from fuzzydict import FuzzyDict, join
+from fuzzydict.evaluation.datasets import Dictionary, read_sets
 from fuzzydict.evaluation.evaluate import expected_calibration_error
 from fuzzydict.evaluation.systems import ENCODER_NAME, sentence_encoder
 
-from .measuring import optional, print_report
+from .measuring import command, optional, print_report
 
 _CUTOFFS = (0.02, 0.3, 0.5, 0.9)
 _DISTANCES = (None, 0.9, 0.8, 0.7, 0.5)  # skrub's max_dist; by default, it refuses nothing
@@ -34,19 +34,12 @@ Scored = tuple[str, float]
 
 
 class System(NamedTuple):
-    """What is measured.
-
-    Attributes:
-        name: of the system.
-        ask: returns the best key and its score for each query.
-        cutoffs: those to try.
-        is_probability: whether a score claims to be the probability that the key is right.
-    """
+    """What is measured."""
 
     name: str
-    ask: Callable[[list[str], list[str]], list[Scored]]
+    ask: Callable[[list[str], list[str]], list[Scored]]  # the best key of each query
     cutoffs: tuple[float, ...]
-    is_probability: bool = True
+    is_probability: bool = True  # whether a score claims to be one
 
 
 class Answer(NamedTuple):
@@ -66,24 +59,15 @@ def main() -> None:
     parser.add_argument("--joins", action="store_true", help="join frames")
     given = parser.parse_args()
     systems = list(_joins() if given.joins else _systems(given.encoder))
-    for path in given.paths:
-        dictionaries = json.loads(path.read_text("utf-8"))["dictionaries"]
-        answers = {system: list(_answers(system, dictionaries)) for system in systems}
+    for one in read_sets(given.paths):
+        answers = {system: list(_answers(system, one.dictionaries)) for system in systems}
         if not given.joins:
-            _print_hits(path.stem, answers)
+            _print_hits(one.name, answers)
         absent = sum(not answer.present for answer in answers[systems[0]])
-        print_report(
-            f"{path.stem}: answers by cutoff",
-            [
-                "system",
-                "cutoff",
-                "right",
-                "wrong",
-                "refused",
-                f"answered of {absent} without a key",
-            ],
-            [row for system, found in answers.items() for row in _counts(system, found)],
-        )
+        header = ["system", "cutoff", "right", "wrong", "refused"]
+        header += [f"answered of {absent} without a key"]
+        rows = [row for system, found in answers.items() for row in _counts(system, found)]
+        print_report(f"{one.name}: answers by cutoff", header, rows)
 
 
 def _systems(encoder: bool) -> Iterator[System]:
@@ -133,12 +117,12 @@ def _by_join(join_frames: Callable[..., Any], keys: list[str], queries: list[str
     return [_REFUSED if no else (key, 1) for key, no in zip(found, found.isna(), strict=True)]
 
 
-def _answers(system: System, dictionaries: list[dict[str, Any]]) -> Iterator[Answer]:
-    for dictionary in dictionaries:
-        asked = {one["query"]: one for one in dictionary["queries"]}
-        found = system.ask(dictionary["keys"], list(asked))
-        for one, (key, score) in zip(asked.values(), found, strict=True):
-            yield Answer(one.get("kind", ""), bool(one["accept"]), score, key in one["accept"])
+def _answers(system: System, dictionaries: list[Dictionary]) -> Iterator[Answer]:
+    for keys, queries in dictionaries:
+        asked = {query.text: query for query in queries}
+        found = system.ask(keys, list(asked))
+        for query, (key, score) in zip(asked.values(), found, strict=True):
+            yield Answer(query.kind, bool(query.accept), score, key in query.accept)
 
 
 def _print_hits(name: str, answers: dict[System, list[Answer]]) -> None:
@@ -169,4 +153,4 @@ def _counts(system: System, found: list[Answer]) -> Iterator[list[object]]:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

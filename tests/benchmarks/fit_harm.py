@@ -10,7 +10,6 @@ dicts are joined until there are twice as many queries as examples.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
 from collections import Counter
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from fuzzydict import FuzzyDict
+from fuzzydict.evaluation.datasets import Dictionary, read_sets
 
-from .measuring import print_report
+from .measuring import command, print_report
 
 #: Queries, each with the keys that are right, maybe none.
 Queries = Mapping[str, set[str]]
@@ -38,18 +38,19 @@ def main() -> None:
     parser.add_argument("--validation", type=float, help="as fit takes it; 0 learns from a few")
     given = parser.parse_args()
     rows = [
-        [path.stem, count, *row]
-        for path in given.paths
+        [one.name, count, *row]
+        for one in read_sets(given.paths)
         for count in given.examples
-        for row in _rows(path, count, given.draws, given.validation)
+        for row in _rows(one.dictionaries, count, given.draws, given.validation)
     ]
     title = "Queries that were not among the examples, before and after fit"
     print_report(title, _HEADER, rows)
 
 
-def _rows(path: Path, count: int, draws: int, validation: float | None) -> Iterator[list[object]]:
+def _rows(
+    dictionaries: list[Dictionary], count: int, draws: int, validation: float | None
+) -> Iterator[list[object]]:
     """Yield the cells before and after so many examples, of all draws together."""
-    dictionaries = json.loads(path.read_text("utf-8"))["dictionaries"]
     told = {"before": Counter[str](), "after": Counter[str]()}
     kept, seconds = 0, 0.0
     for draw in range(draws):
@@ -72,16 +73,16 @@ def _rows(path: Path, count: int, draws: int, validation: float | None) -> Itera
 
 
 def _joined(
-    dictionaries: list[dict[str, Any]], size: int, draw: random.Random
+    dictionaries: list[Dictionary], size: int, draw: random.Random
 ) -> tuple[list[str], Queries]:
     """Return the keys and queries of some dicts as those of one, with so many queries or more."""
     keys, queries = dict[str, None](), dict[str, set[str]]()
     for one in draw.sample(dictionaries, len(dictionaries)):
         if len(queries) >= size:
             break
-        keys.update(dict.fromkeys(one["keys"]))
-        for query in one["queries"]:
-            queries.setdefault(query["query"], set()).update(query["accept"])
+        keys.update(dict.fromkeys(one.keys))
+        for query in one.queries:
+            queries.setdefault(query.text, set()).update(query.accept)
     return list(keys), {query: right for query, right in queries.items() if query not in keys}
 
 
@@ -101,4 +102,4 @@ def _tell(d: FuzzyDict[Any], others: Queries, shown: Queries, told: Counter[str]
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -33,7 +33,7 @@ from fuzzydict.io import folders
 from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.folders import Workers
 
-from .measuring import print_report
+from .measuring import command, print_report
 from .queries import changed
 
 _KEYS = 2000
@@ -170,4 +170,4 @@ def _differing(folder: Path, jobs: int) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

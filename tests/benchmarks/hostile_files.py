@@ -1,27 +1,37 @@
-"""How long it takes to read hostile files: each attack at sizes that double, beside honest files.
+"""Hostile files: how long they take to read, and damaged ones, read or refused with their name.
 
     python -m tests.benchmarks.hostile_files [--format toml]... [--bytes 100000]
 
-What is told is processor time, the fastest of three, and the most by which it grew when the size
-doubled: 2 where the time is linear, 4 where it is the square. Short times are mostly noise.
+Each is read at sizes that double, beside honest files. The time is that of the processor, the
+fastest of three; the growth is the most by which it grew when the size doubled: 2 where it is
+linear, 4 where it is the square. Short times are mostly noise.
+``python -m tests.benchmarks.campaigns files`` reads damaged files: texts of which parts are cut,
+repeated, swapped or replaced by what the format means something by, and Parquet of which bytes are
+changed, mostly in its footer.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fuzzydict import FileFormatError, FuzzyDict
 from fuzzydict.evaluation.evaluate import text_table
 from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.dict_files import read_dict
+from fuzzydict.io.review import DecidedFile, read_examples
 
-__all__ = ["ATTACKS", "Measured", "measured"]
+from .measuring import command
+
+__all__ = ["ATTACKS", "FORMATS", "Measured", "damaged", "measured"]
 
 Maker = Callable[[int], str]  # from about how many characters to a text
 _HEADER = ("format", "file", "bytes", "seconds", "grows by", "outcome")
@@ -158,16 +168,32 @@ def _write(path: Path, form: str, text: str) -> None:
 
 
 def _read(path: Path, form: str) -> str:
+    table = _as_table if form == "parquet" else read_dict
+    return "read" if _is_read(path, table) else "refused"
+
+
+def _is_read(path: Path, reader: Callable[[Path], object]) -> bool:
+    """Tell whether a file is read, or refused with its name."""
     try:
-        if form == "parquet":
-            clean_column(FuzzyDict({"key": 1}), Source(path, "c"), path.with_suffix(".out"))
-        else:
-            read_dict(path)
+        reader(path)
     except FileFormatError as error:
         if not str(error).startswith(str(path)):
             raise
-        return "refused"
-    return "read"
+        return False
+    return True
+
+
+def _as_table(path: Path) -> None:
+    column = "query" if path.stem == "damaged" else "c"
+    clean_column(FuzzyDict({"a": 1, "b": 2}), Source(path, column), path.with_suffix(".out"))
+
+
+def _as_dict(path: Path) -> None:
+    assert all(type(key) is str for key in read_dict(path)), "keys are texts"
+
+
+def _as_review(path: Path) -> None:
+    DecidedFile(path, FuzzyDict({"a": 1, "b": 2}))
 
 
 def _table(forms: list[str], size: int) -> Iterator[list[object]]:
@@ -190,5 +216,104 @@ def main() -> None:
     print(text_table(_HEADER, rows, names=2))
 
 
+# ---- damaged files ------------------------------------------------------------------------
+
+_TEXTS = {
+    "json": ['{"a": {"b": [1, 2.5, null, "x\\u00e9"]}, "c": true}', '{"a": -1e5}', "[]"],
+    "toml": [
+        'a = 1\n[b]\nc = "x"\n[[d]]\ne = 2024-01-01\n"q w" = {x = 1, y = [1, 2]}\n',
+        "a.b.c = 0x1F\nd = '''\nx'''\ne = \"\"\"\\\n y\"\"\"\nf = 1_0.5e-3\ng = 12:30:00.5\n",
+    ],
+    "yaml": [
+        'a: 1\nb: &x {c: d}\ne:\n - *x\n? k\n: "v"\nf: |\n  text\n<<: *x\ng: !!float 1\n',
+        "%YAML 1.2\n---\na: 0x1F\nb: 2024-01-01 12:30:00 +01:00\nc: !!set {a, b}\nd: >-\n x\n",
+    ],
+    "csv": ['key,value\na,b\n"c ""d""",e\n', 'query,target,n\na,b,"1, 2"\n"\'=c ""d""",,\n'],
+    "tsv": ["a\tb\nc\td\n", "target\tquery\na\tb\n?\td\n"],
+    "jsonl": [
+        '{"key": "a", "value": 1}\n["b", 2]\n{"c": 3}\n',
+        '{"query": "a", "target": ["b", "a"]}\n{"target": null, "query": "c"}\n',
+    ],
+}
+_PARTS = {
+    "json": ["NaN", "1e999", "9" * 5000, "[" * 2000, '"\\ud800"', "-", "\\u", "{", "}", "]", '"'],
+    "toml": [
+        *("0x" + "f" * 5000, "a." * 40, "[[", "]]", "'''", '"""', "\\", "{", "}", "nan", "99:99"),
+    ],
+    "yaml": [
+        *("!!int", "!!set", "!!omap", "!!binary", "!!timestamp", "!!merge", "%YAML 1.1\n---\n"),
+        *("&x ", "*x ", "<<: ", "? ", "- ", "|\n", '"\\U00110000"', "0x" + "f" * 5000, "1:1:1"),
+        *("[", "]", "{", "}", "---\n", "...\n", "\t", "%TAG ! x\n"),
+    ],
+    "csv": ['"', '""', ",", "\r", "\r\n", "\0", "query", "target", "'=1", "key", "x" * 140_000],
+    "tsv": ['"', '""', "\t", "\r", "\r\n", "\0", "query", "target", "'=1", "x" * 140_000],
+    "jsonl": ["NaN", "9" * 5000, "[" * 2000, '{"a": 1, "a": 2}', "null", "\n", "[]", '"target"'],
+}
+_SIGNS = "{}[]:,\"'\\\n\r\t &*!<>|-?%@#=.019eaxNO~\ufeff\0\x85\u2028é\U0001f44d"
+#: Of damaged files.
+FORMATS = (*_TEXTS, "parquet")
+
+
+def damaged(form: str, chance: random.Random, folder: Path) -> str:
+    """Damage a file of a format, and return whether some reader of the format reads it."""
+    path = folder / f"damaged.{form}"
+    readers: list[Callable[[Path], object]] = [_as_dict, _as_table, read_examples, _as_review]
+    if form == "parquet":
+        readers = [_as_table]
+    elif form in ("json", "toml", "yaml"):
+        readers = [_as_dict]
+    path.write_bytes(_mutated_parquet(chance) if form == "parquet" else _mutated(form, chance))
+    found = [_is_read(path, reader) for reader in readers]  # each is tried
+    return "read" if any(found) else "refused"
+
+
+def _mutated(form: str, chance: random.Random) -> bytes:
+    """Return a text of which parts are cut, repeated, turned round or replaced."""
+    text = chance.choice(_TEXTS[form])
+    for _ in range(chance.choice([1, 1, 1, 1, 2, 3])):
+        start, end = sorted(chance.choices(range(len(text) + 1), k=2))
+        end = min(end, start + chance.choice([0, 1, 2, 12]))
+        part = text[start:end]
+        signs = [chance.choice(_SIGNS), chance.choice(_PARTS[form])]
+        text = text[:start] + chance.choice(["", part * 2, part[::-1], *signs]) + text[end:]
+    data = text.encode("utf-8")
+    if chance.random() < 0.05:
+        data = data[: chance.randrange(len(data) + 1)] + bytes([chance.randrange(128, 256)])
+    return data
+
+
+@cache
+def _parquet_files() -> list[bytes]:
+    """Return whole files of the same table, written in several ways."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, Any] = {"query": ["a", "x", None, "b"] * 5, "n": list(range(20))}
+    columns |= {"l": [[1, 2], [], None, [3]] * 5, "s": [{"a": 1, "b": "x"}] * 20}
+    files = []
+    for options in (
+        {},
+        {"compression": "zstd", "write_page_index": True},
+        {"compression": "gzip", "data_page_version": "2.0", "use_dictionary": False},
+        {"compression": "none", "row_group_size": 5, "store_schema": False},
+    ):
+        file = io.BytesIO()
+        parquet.write_table(pa.table(columns), file, **options)
+        files.append(file.getvalue())
+
+    return files
+
+
+def _mutated_parquet(chance: random.Random) -> bytes:
+    data = bytearray(chance.choice(_parquet_files()))
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        inside = chance.random() < 0.7
+        place = chance.randrange(footer, len(data)) if inside else chance.randrange(4, footer)
+        flipped = data[place] ^ 1 << chance.randrange(8)
+        data[place] = chance.choice([0, 1, 127, 128, 255, flipped, chance.randrange(256)])
+    return bytes(data)
+
+
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -25,7 +25,7 @@ import pandas as pd
 
 from fuzzydict import FuzzyKeyEncoder
 
-from .measuring import optional, print_report
+from .measuring import command, optional, print_report
 from .queries import changed
 
 _SLIPS = {"no slip": 0, "one slip": 1, "two slips": 2}
@@ -108,4 +108,4 @@ def _typed(
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

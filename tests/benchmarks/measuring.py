@@ -1,19 +1,29 @@
-"""Ways to do one thing, timed in turns, and how figures are printed."""
+"""What the commands share: runs timed in turns, memory, child processes, printed figures."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import statistics
+import sys
 import time
+import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from fuzzydict import FuzzyDictError
 from fuzzydict.evaluation.evaluate import environment, markdown_table
 
 __all__ = [
-    *("Case", "Figures", "Row", "Run", "each", "figures", "measured", "optional"),
-    *("print_report", "processor_time", "shown", "timed"),
+    *("Case", "Compared", "Figures", "Row", "Run", "command", "compared", "each", "figures"),
+    *("forked", "in_child"),
+    *("measured", "optional", "print_report", "processor_time", "resident", "shown", "timed"),
 ]
 
 Run = Callable[[], object]
@@ -92,6 +102,79 @@ def processor_time() -> float:
     return time.process_time() + done.ru_utime + done.ru_stime
 
 
+class Compared(NamedTuple):
+    """What two dicts took for the same queries, in seconds, and how far their answers differ."""
+
+    exact: list[float]
+    other: list[float]
+    processor: list[float]  # of this process, for the other
+    found: float  # share of queries with the same best key, or one that scores the same
+    off: float  # how far the other's score is off, in 19 of 20 queries
+
+
+def compared(exact: Any, other: Any, queries: Iterable[str], warm: int = 20) -> Compared:
+    """Ask two dicts for their best keys in turns; the first ``warm`` queries do not count."""
+    times: tuple[list[float], list[float]] = ([], [])
+    processor, alike, off = list[float](), list[bool](), list[float]()
+    for number, query in enumerate(queries):
+        best, taken = list[Any](), list[float]()
+        for d in (exact, other):
+            used, start = processor_time(), time.perf_counter()
+            best += d.most_similar(query, 1)
+            taken.append(time.perf_counter() - start)
+            used = processor_time() - used
+        if number >= warm:
+            for all_times, one in zip(times, taken, strict=True):
+                all_times.append(one)
+            processor.append(used)
+            right, found = best
+            alike.append(right.key == found.key or abs(right.score - found.score) < 1e-6)
+            off.append(abs(found.score / right.score - 1) if right.score else 0.0)
+    if not alike:
+        sys.exit(f"error: there are no more than {warm} queries of a kind; take more keys")
+    return Compared(*times, processor, float(np.mean(alike)), float(np.quantile(off, 0.95)))
+
+
+def resident(field: str = "VmRSS") -> float:
+    """Return the memory of this process that is in use, or was at most (VmHWM), in megabytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith(field))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def forked(act: Callable[[], object]) -> int:
+    """Fork, and return the id of the child, which ends after the act, or a minute at most."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork beside threads
+        child = os.fork()
+    if child:
+        return child
+    try:
+        signal.alarm(60)
+        act()
+    finally:
+        os._exit(0)
+
+
+def in_child(act: Callable[[], str]) -> str:
+    """Return what an act returns in a forked child, or how it failed or ended the process."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        try:
+            text = act()
+        except BaseException:
+            text = traceback.format_exc(limit=-3)
+        os.write(writing, text.encode("utf-8", "backslashreplace"))
+
+    child = forked(write)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    return text or f"it ended with status {status}"
+
+
 def figures(numbers: Iterable[float]) -> Figures:
     """Return the median and the quartiles of one number or more."""
     found = sorted(numbers)
@@ -134,3 +217,15 @@ def optional(module: str) -> Any:
 def print_report(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table below a line that says what was measured and on what."""
     print(f"{title} ({environment()})\n\n{markdown_table(header, rows)}\n", flush=True)
+
+
+def command(main: Callable[[], None]) -> None:
+    """Run a command; what is missing, or cannot be read, ends it with a sentence."""
+    try:
+        main()
+    except FuzzyDictError as error:
+        sys.exit(f"error: {error}")
+    except OSError as error:
+        sys.exit(
+            f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}"
+        )

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from fuzzydict import Brown, FuzzyDict
 
-from .measuring import print_report
+from .measuring import command, print_report
 from .queries import changed, key_texts
 from .speed_rest import script
 
@@ -180,4 +180,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -18,7 +18,7 @@ import numpy as np
 from fuzzydict import Brown, FuzzyDict
 from fuzzydict.evaluation.datasets import read_sets
 
-from .measuring import print_report
+from .measuring import command, print_report
 
 _CUTOFF = 0.02  # of reads that pool
 _KEYS, _BLOCK = 1000, 100  # queries attended to at a time
@@ -75,4 +75,4 @@ def _random_letters(chance: random.Random) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

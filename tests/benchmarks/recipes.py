@@ -35,11 +35,11 @@ from fuzzydict.embedding.word2vec import (
     train,
 )
 from fuzzydict.evaluation.datasets import JudgedPair, RetrievalSet, read_sets, similarity_pairs
-from fuzzydict.evaluation.evaluate import hit_at_1, mean_reciprocal_rank, rank_correlation
+from fuzzydict.evaluation.evaluate import evaluate, rank_correlation
 from fuzzydict.evaluation.systems import by_cosine
 from fuzzydict.text.words import words
 
-from .measuring import print_report
+from .measuring import command, print_report
 from .wordnet import graded_pairs, synonym_set
 
 _HEADER = (
@@ -47,7 +47,6 @@ _HEADER = (
     *("synonyms hit@1", "synonyms MRR", "nouns", "verbs"),
 )
 _FREQUENT = 5  # the synonyms ask for words that occur so often
-_TOPN = 10
 _DEFAULTS = Model(sg=False, window=5, vector_size=100, epochs=5, sample=1e-3, negative=5)
 
 
@@ -211,22 +210,10 @@ def _row(name: str, recipe: Recipe, judges: Judges) -> list[object]:
     correlations = [rank_correlation(vectors, pairs) for pairs in judges.pairs.values()]
     graded = [rank_correlation(vectors, pairs) for pairs in judges.graded]
     seconds = round(sum(seconds for _, seconds in trained))
-    found = _synonyms_found(vectors, judges.synonyms)
+    (row,) = evaluate([by_cosine("recipe", vectors)], [judges.synonyms]).retrieval
+    found = [row.hit_at_1, row.mean_reciprocal_rank]
     return [name, len(vectors), vectors.size, megabytes, seconds, *correlations, *found, *graded]
 
 
-def _synonyms_found(vectors: WordVectors, synonyms: RetrievalSet) -> tuple[float, float]:
-    """Return hit@1 and the mean reciprocal rank over ten, by plain cosine."""
-    system = by_cosine("recipe", vectors)
-    ranked: list[list[str]] = []
-    for dictionary in synonyms.dictionaries:
-        ranker = system.over(dictionary.keys)
-        found = ranker.ranked([query.text for query in dictionary.queries], _TOPN)
-        ranked += [[key for key, _ in matches] for matches in found]
-    accepted = [query.accept for query in synonyms.queries]
-    first = [keys[0] if keys else None for keys in ranked]
-    return hit_at_1(first, accepted), mean_reciprocal_rank(ranked, accepted, topn=_TOPN)
-
-
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -25,7 +25,7 @@ import numpy as np
 
 from fuzzydict import FuzzyDict, RemoteDict, connect
 
-from .measuring import figures, print_report, processor_time, shown
+from .measuring import command, compared, figures, print_report, shown
 from .queries import any_slips, key_texts, sharing_a_word
 from .wordnet import wordnet_synonyms
 
@@ -105,7 +105,7 @@ def main() -> None:
         print(f"On the disk: {size:,.0f} bytes a key\n", flush=True)
         rows = list[list[str]]()
         for kind, asked in _queries(list(exact)).items():
-            queries = list(islice(asked, _WARM + options.queries))
+            queries = islice(asked, _WARM + options.queries)
             rows.append([f"{len(exact):,}", kind, *_measured(exact, remote, queries)])
     print_report(f"A dict in {options.engine}", _HEADER, rows)
 
@@ -141,27 +141,17 @@ def _synonyms(names: Sequence[str]) -> Iterator[str]:
                 break
 
 
-def _measured(exact: FuzzyDict[int], remote: RemoteDict, queries: Sequence[str]) -> list[str]:
+def _measured(exact: FuzzyDict[int], remote: RemoteDict, queries: Iterator[str]) -> list[str]:
     """Return the cells of a row after the first two."""
-    found, off, taken, processor = 0, list[float](), list[float](), list[float]()
-    for query in queries[:_WARM]:
-        remote.most_similar(query, 1)
-    for query in queries[_WARM:]:
-        (right,) = exact.most_similar(query, 1)
-        began, used = time.perf_counter(), processor_time()
-        (best,) = remote.most_similar(query, 1)
-        taken.append(time.perf_counter() - began)
-        processor.append(processor_time() - used)
-        found += best.key == right.key or abs(best.score - right.score) < 1e-6
-        off.append(abs(best.score / right.score - 1) if right.score else 0.0)
+    found = compared(exact, remote, queries, _WARM)
     return [
-        shown(figures(taken)),
-        f"{np.quantile(taken, 0.95) * 1e3:.0f} ms",
-        shown(figures(processor)),
-        f"{found / len(taken):.3f}",
-        f"{np.quantile(off, 0.95):.1%}",
+        shown(figures(found.other)),
+        f"{np.quantile(found.other, 0.95) * 1e3:.0f} ms",
+        shown(figures(found.processor)),
+        f"{found.found:.3f}",
+        f"{found.off:.1%}",
     ]
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import fuzzydict
 from fuzzydict import Brown, FuzzyDict, NoMatchError
 
+from .measuring import command
+
 __all__ = ["READS", "Walk", "dict_of_words", "main", "read"]
 
 _KEYS, _PHRASES = 1000, 20  # of the keys so many are of two words
@@ -108,4 +110,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -23,6 +23,9 @@ def test_read_sets_of_files_and_folders(tmp_path: Path) -> None:
     assert from_file.dictionaries[0].keys == ["brand", "color"]
     set_file.write_text(_one(queries=[{"query": "xyzzy", "accept": []}]))
     assert read_sets([set_file])[0].queries == [Query("xyzzy", frozenset())]  # no key answers it
+    kind = {"query": "hue", "accept": ["color"], "kind": "synonym"}
+    set_file.write_text(_one(queries=[kind]))
+    assert read_sets([set_file])[0].queries[0].kind == "synonym"
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileFormatError, match=r"has no \.json file"):
         read_sets([tmp_path / "empty"])
@@ -51,6 +54,10 @@ def _one(**changes: Any) -> str:
         (_one(queries=[]), 'dictionary 0: its "queries" is an empty list'),
         (_one(queries=[{"query": "hue"}]), 'query 0: .*"accept" is a list'),
         (_one(queries=["colour"]), 'query 0: .*"accept"'),
+        (
+            _one(queries=[{"query": "hue", "accept": [], "kind": 3}]),
+            '"kind" must be a string, got 3',
+        ),
         (_one(queries=[{"query": 3, "accept": ["color"]}]), 'query 0: its "query".* got 3'),
         (
             _one(queries=[{"query": "hue", "accept": ["tint"]}]),

@@ -11,7 +11,7 @@ import pytest
 
 import fuzzydict
 from fuzzydict import FuzzyDict
-from tests.benchmarks.campaigns import interrupts
+from tests.benchmarks.campaigns import campaign
 from tests.support.interrupting import at_line
 from tests.support.properties import SLOW
 from tests.support.searching import search_always
@@ -30,7 +30,7 @@ def test_an_interrupt_leaves_what_was_before_or_after(
 ) -> None:
     if engine:
         search_always(monkeypatch)
-    assert interrupts(2000 if SLOW else 150, seed=3) == []
+    assert not campaign("interrupts", 700 if SLOW else 50, seed=3).wrong
 
 
 @pytest.mark.parametrize(
