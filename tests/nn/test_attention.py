@@ -17,18 +17,12 @@ from numpy.typing import NDArray
 
 from fuzzydict._arrays import Array
 from fuzzydict.errors import ArgumentTypeError, EmptyRowWarning, OptionError, ShapeError
-from fuzzydict.nn.attention import (
-    attention,
-    attention_forward,
-    finish,
-    merge,
-    partial,
-    pool,
-)
+from fuzzydict.nn.attention import attention, attention_forward, finish, merge, partial, pool
 from fuzzydict.nn.scorers import Additive, Bilinear, Gaussian
 from fuzzydict.nn.softmax import softmax
 from tests.nn.test_softmax import slow_softmax
 from tests.support.gradients import check_gradients
+from tests.support.refusals import Refused, refusals
 
 
 def _inputs(*lead: int, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -246,61 +240,49 @@ LONG = np.ones((N, 2))
 LONG[-1, 1] = np.nan
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "message"),
-    [
-        (lambda: attention(Q, K, VALUE[:, :4]), ShapeError, r"S = 5, got value \(2, 4, 2\)"),
-        (lambda: attention(Q, K, np.ones(5)), ShapeError, r"got value \(5,\)"),
-        (lambda: attention(Q, K[..., :2], VALUE), ShapeError, r"\(2, 4, 3\) and key \(2, 5, 2\)"),
-        (lambda: attention(Q, K, np.ones((3, 5, 2))), ShapeError, "batch axes.*do not broadcast"),
-        (
-            lambda: attention(Q, K, VALUE, attn_mask=np.ones((5, 4), bool)),
-            ShapeError,
-            r"\(2, 4, 5\)",
-        ),
-        (lambda: attention(Q, K, VALUE, attn_mask=[[[[True]]]]), ShapeError, "broadcast"),
-        (lambda: attention(Q, K, VALUE, attn_mask=[np.nan] * 5), ShapeError, "attn_mask must not"),
-        (
-            lambda: attention(Q, K, VALUE, valid_lens=[1, 2, 3]),
-            ShapeError,
-            r"shape \(2,\).*or \(2, 4\)",
-        ),
-        (
-            lambda: attention(Q, K, VALUE, valid_lens=[1, 9]),
-            ShapeError,
-            "0 and S = 5, got 1 to 9",
-        ),
-        (lambda: attention(Q, K, VALUE * np.inf), ShapeError, r"^value of shape"),
-        (lambda: attention(Q, K, VALUE * np.nan, need_weights=True), ShapeError, "^value of shape"),
-        (lambda: attention(LONG[-1:], LONG[:-1], LONG[:-1]), ShapeError, "^query of shape"),
-        (lambda: attention(LONG[:1], LONG, LONG[::-1]), ShapeError, "^key of shape"),
-        (lambda: attention(LONG[:1], np.ones((N, 2)), LONG), ShapeError, "^value of shape"),
-        (
-            lambda: attention(Q, K, VALUE, scorer=lambda q, k: 0 * q @ k.swapaxes(1, 2) + np.nan),
-            ShapeError,
-            "look at the scorer",
-        ),
-        (lambda: pool(np.ones((2, 3)), np.ones((4, 2))), ShapeError, r"weights \(2, 3\) and"),
-        (
-            lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)),
-            ArgumentTypeError,
-            r"int64.*astype\(bool\)",
-        ),
-        (
-            lambda: attention(Q, K, VALUE, valid_lens=[1.5, 2.0]),
-            ArgumentTypeError,
-            "must be integers",
-        ),
-        (lambda: attention(Q, K, [["a"]] * 5), ArgumentTypeError, "value must be an array of real"),
-        (lambda: attention(Q, K, VALUE, scorer="dots"), OptionError, "scorer 'dots' is not known"),
-        (lambda: attention(Q, K, VALUE, normalizer="max"), OptionError, "sparsemax, got 'max'"),
-        (lambda: attention(Q, K, VALUE, temperature=0), OptionError, "temperature must be"),
-        (lambda: attention(Q, K, VALUE, scorer="dot", scale=1.0), OptionError, "use temperature"),
-        (lambda: attention(Q, K, VALUE, scale=-1.0), OptionError, "scale must be"),
-    ],
-)
+REFUSED: Refused = {
+    ShapeError: {
+        r"S = 5, got value \(2, 4, 2\)": lambda: attention(Q, K, VALUE[:, :4]),
+        r"got value \(5,\)": lambda: attention(Q, K, np.ones(5)),
+        r"\(2, 4, 3\) and key \(2, 5, 2\)": lambda: attention(Q, K[..., :2], VALUE),
+        "batch axes.*do not broadcast": lambda: attention(Q, K, np.ones((3, 5, 2))),
+        r"\(2, 4, 5\)": lambda: attention(Q, K, VALUE, attn_mask=np.ones((5, 4), bool)),
+        "broadcast": lambda: attention(Q, K, VALUE, attn_mask=[[[[True]]]]),
+        "attn_mask must not": lambda: attention(Q, K, VALUE, attn_mask=[np.nan] * 5),
+        r"shape \(2,\).*or \(2, 4\)": lambda: attention(Q, K, VALUE, valid_lens=[1, 2, 3]),
+        "0 and S = 5, got 1 to 9": lambda: attention(Q, K, VALUE, valid_lens=[1, 9]),
+        "^value of shape": [
+            lambda: attention(Q, K, VALUE * np.inf),
+            lambda: attention(Q, K, VALUE * np.nan, need_weights=True),
+            lambda: attention(LONG[:1], np.ones((N, 2)), LONG),
+        ],
+        "^query of shape": lambda: attention(LONG[-1:], LONG[:-1], LONG[:-1]),
+        "^key of shape": lambda: attention(LONG[:1], LONG, LONG[::-1]),
+        "look at the scorer": lambda: attention(Q, K, VALUE, scorer=no_numbers),
+        r"weights \(2, 3\) and": lambda: pool(np.ones((2, 3)), np.ones((4, 2))),
+    },
+    ArgumentTypeError: {
+        r"int64.*astype\(bool\)": lambda: attention(Q, K, VALUE, attn_mask=np.ones((4, 5), int)),
+        "must be integers": lambda: attention(Q, K, VALUE, valid_lens=[1.5, 2.0]),
+        "value must be an array of real": lambda: attention(Q, K, [["a"]] * 5),
+    },
+    OptionError: {
+        "scorer 'dots' is not known": lambda: attention(Q, K, VALUE, scorer="dots"),
+        "sparsemax, got 'max'": lambda: attention(Q, K, VALUE, normalizer="max"),
+        "temperature must be": lambda: attention(Q, K, VALUE, temperature=0),
+        "use temperature": lambda: attention(Q, K, VALUE, scorer="dot", scale=1.0),
+        "scale must be": lambda: attention(Q, K, VALUE, scale=-1.0),
+    },
+}
+
+
+def no_numbers(query: Array, key: Array) -> Array:
+    return 0 * query @ key.swapaxes(1, 2) + np.nan
+
+
+@refusals(REFUSED)
 def test_what_does_not_fit_is_named(
-    call: Callable[[], object], kind: type[Exception], message: str
+    kind: type[Exception], message: str, call: Callable[[], object]
 ) -> None:
     with pytest.raises(kind, match=message):
         call()

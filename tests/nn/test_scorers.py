@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from fuzzydict.nn.scorers import (
     as_scorer,
 )
 from tests.support.gradients import check_gradients
+from tests.support.refusals import Refused, refusals
 
 E, A = 3, 5
 _random = np.random.default_rng(0)
@@ -215,79 +217,50 @@ def test_a_function_is_a_scorer_without_gradient() -> None:
         as_scorer(lambda q, k: q.sum() + k.sum())(query, key)
 
 
-@pytest.mark.parametrize(
-    ("make", "kind", "message"),
-    [
-        (
-            lambda: Bilinear([1.0, 2.0]),
-            ShapeError,
-            r"M must be a matrix \(Eq, Ek\), got shape \(2,\)",
-        ),
-        (lambda: Bilinear([[np.nan]]), ShapeError, "M of shape"),
-        (lambda: Additive(W_Q, W_K[:2]), ShapeError, "first axis A"),
-        (lambda: Concat(W, [V]), ShapeError, r"w must be a vector \(A,\)"),
-        (
-            lambda: Concat(W, V)(np.ones((2, E)), np.ones((2, 9))),
-            ShapeError,
-            r"\(A, 12\).*got \(5, 6\)",
-        ),
-        (
-            lambda: Bilinear(M)(np.ones((2, 4)), np.ones((2, E))),
-            ShapeError,
-            r"M has shape \(3, 3\)",
-        ),
-        (lambda: Additive(W_q=W_Q)(*inputs()), ShapeError, "sizes 5 and 3"),
-        (
-            lambda: Additive(w=V)(*inputs()),
-            ShapeError,
-            r"w must have shape \(A,\) = \(3,\), got \(5,\)",
-        ),
-        (
-            lambda: Additive(W_Q, W_K)(np.ones((2, 4)), np.ones((2, E))),
-            ShapeError,
-            r"query \(2, 4\)",
-        ),
-        (
-            lambda: Dot()(np.ones(3), np.ones((2, 3))),
-            ShapeError,
-            r"query must have.*\(3,\).*query\[None\]",
-        ),
-        (
-            lambda: Dot()(np.ones((2, 3)), np.ones((2, 4))),
-            ShapeError,
-            r"query \(2, 3\) and key \(2, 4\)",
-        ),
-        (lambda: Dot()(np.ones((2, 2, 3)), np.ones((3, 2, 3))), ShapeError, r"do not broadcast"),
-        (lambda: Dot()(np.ones((2, 0)), np.ones((3, 0))), ShapeError, "E > 0"),
-        (lambda: Dot()([[1.0], [1.0, 2.0]], [[1.0]]), ShapeError, "query is ragged"),
-        (lambda: Dot()([[1e200]], [[1e200]]), ShapeError, "overflow float64; scale them down"),
-        (lambda: Gaussian(0), OptionError, "width must be a finite number above 0, got 0"),
-        (lambda: Gaussian(1e-200), OptionError, "width must be from 1e-100 to 1e100, got 1e-200"),
-        (lambda: Epanechnikov(1e200), OptionError, "width must be from 1e-100 to 1e100"),
-        (lambda: ScaledDot(-1.0), OptionError, "scale must be"),
-        *[
-            (lambda n=n: as_scorer(n), OptionError, r"scaled_dot.*gaussian.*Bilinear\(M\)")
-            for n in ("bilinear", "Dot", "")
+NO_SCORERS: list[Any] = [Dot, 3, None]
+NO_NUMBERS: list[Any] = ["a", 1j, None]
+REFUSED: Refused = {
+    ShapeError: {
+        r"M must be a matrix \(Eq, Ek\), got shape \(2,\)": lambda: Bilinear([1.0, 2.0]),
+        "M of shape": lambda: Bilinear([[np.nan]]),
+        "first axis A": lambda: Additive(W_Q, W_K[:2]),
+        r"w must be a vector \(A,\)": lambda: Concat(W, [V]),
+        r"\(A, 12\).*got \(5, 6\)": lambda: Concat(W, V)(np.ones((2, E)), np.ones((2, 9))),
+        r"M has shape \(3, 3\)": lambda: Bilinear(M)(np.ones((2, 4)), np.ones((2, E))),
+        "sizes 5 and 3": lambda: Additive(W_q=W_Q)(*inputs()),
+        r"w must have shape \(A,\) = \(3,\), got \(5,\)": lambda: Additive(w=V)(*inputs()),
+        r"query \(2, 4\)": lambda: Additive(W_Q, W_K)(np.ones((2, 4)), np.ones((2, E))),
+        r"query must.*\(3,\).*query\[None\]": lambda: Dot()(np.ones(3), np.ones((2, 3))),
+        r"query \(2, 3\) and key \(2, 4\)": lambda: Dot()(np.ones((2, 3)), np.ones((2, 4))),
+        "do not broadcast": lambda: Dot()(np.ones((2, 2, 3)), np.ones((3, 2, 3))),
+        "E > 0": lambda: Dot()(np.ones((2, 0)), np.ones((3, 0))),
+        "query is ragged": lambda: Dot()([[1.0], [1.0, 2.0]], [[1.0]]),
+        "overflow float64; scale them down": lambda: Dot()([[1e200]], [[1e200]]),
+    },
+    OptionError: {
+        "width must be a finite number above 0, got 0": lambda: Gaussian(0),
+        "width must be from 1e-100 to 1e100, got 1e-200": lambda: Gaussian(1e-200),
+        "width must be from 1e-100 to 1e100": lambda: Epanechnikov(1e200),
+        "scale must be": lambda: ScaledDot(-1.0),
+        r"scaled_dot.*gaussian.*Bilinear\(M\)": [
+            lambda: as_scorer("bilinear"),
+            lambda: as_scorer("Dot"),
+            lambda: as_scorer(""),
         ],
-        *[
-            (lambda no=no: as_scorer(no), ArgumentTypeError, "scorer must be")
-            for no in (Dot, 3, None)
-        ],
-        *[
-            (
-                lambda no=no: Dot()([[1.0]], [[no]]),
-                ArgumentTypeError,
-                "key must be an array of real",
-            )
-            for no in ("a", 1j, None)
-        ],
-    ],
-)
+    },
+    ArgumentTypeError: {
+        "scorer must be": [partial(as_scorer, no) for no in NO_SCORERS],
+        "key must be an array of real": [partial(Dot(), [[1.0]], [[no]]) for no in NO_NUMBERS],
+    },
+}
+
+
+@refusals(REFUSED)
 def test_what_does_not_fit_is_named(
-    make: Callable[[], object], kind: type[Exception], message: str
+    kind: type[Exception], message: str, call: Callable[[], object]
 ) -> None:
     with pytest.raises(kind, match=message):
-        make()
+        call()
 
 
 @ALL
