@@ -420,6 +420,8 @@ def _share(chance: random.Random, _: Path) -> None:
     finally:
         sys.setswitchinterval(before)
     assert not shared.wrong, f"{sorted(map(str, options.items()))}: {shared.wrong}"
+    there = {key: (_NUMBERS[key], n) for key, n in shared.done.items() if n % 2}
+    assert dict(shared.d) == there, "a write was lost"
     _check_like_new(shared.d, *_QUERIES, **options)
 
 

@@ -29,6 +29,11 @@ def car(**options: Any) -> FuzzyDict[Any]:
     return FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=VECTORS, **options)
 
 
+def lengths(texts: list[str]) -> list[list[float]]:
+    """Give each text a vector that costs nothing, for what is tested is not meaning."""
+    return [[float(len(text)), float(sum(map(ord, text)) % 7), 1.0] for text in texts]
+
+
 ior: Any = operator.ior
 
 
@@ -244,6 +249,7 @@ def test_these_make_the_same_kind_with_the_same_options(
     items = {"color": 1.0, "brand": 2.0}
     options = {"score_cutoff": 0.2, "temperature": 0.3, "scorer": "cosine"}
     d = FuzzyDict(items, mode=mode, embedding=VECTORS, **options)  # type: ignore[arg-type]
+    d.aliases = {"hue": "color", "beige": None}
     if read_before:
         d.get("colour")
     other = COPIES[way](d)
@@ -251,8 +257,10 @@ def test_these_make_the_same_kind_with_the_same_options(
     assert {name: getattr(other, name) for name in options} == options
     assert other.items() - items.items() <= {("more", 1.0)}
     assert other.nearest("colour") == d.nearest("colour")
+    assert other.aliases == d.aliases
+    del other.aliases["beige"]
     other["colour"] = 5.0
-    assert d == items
+    assert (d, d.aliases) == (items, {"hue": "color", "beige": None})
     other._check()
     d._check()
 
@@ -412,3 +420,128 @@ def test_pandas_series_are_mapped_fuzzily() -> None:
     assert pandas.isna(strange.map(car(score_cutoff=0.5).get).tolist()[1])
     assert pandas.Series(d).to_dict() == d
     assert pandas.DataFrame([d]).iloc[0].to_dict() == d
+
+
+# ---- writes, copies and classes --------------------------------------------------------------
+
+
+def test_membership_and_writes_are_exact() -> None:
+    d = car()
+    assert "colour" not in d
+    d["colour"] = "red"
+    assert (d["color"], d["colour"]) == ("black", "red")
+    del d["colour"]
+    assert d["colour"] == "black"
+    for delete in (d.__delitem__, d.pop):
+        with pytest.raises(KeyError):
+            delete("colour")
+    assert d.pop("colour", None) is None
+    assert d.setdefault("colour", "blue") == "blue"
+    assert len(d) == 3
+
+
+def test_an_update_that_fails_half_way_keeps_what_a_dict_keeps() -> None:
+    def pairs() -> Any:
+        yield "color", "black"
+        raise OSError("gone")
+
+    d: FuzzyDict[Any] = FuzzyDict({"brand": "Porsche"})
+    assert d["brnd"] == "Porsche"
+    with pytest.raises(OSError, match="gone"):
+        d.update(pairs())
+    assert d == {"brand": "Porsche", "color": "black"}
+    assert d["colour"] == "black"
+
+
+def test_a_copy_does_not_encode_its_keys_again() -> None:
+    asked: list[str] = []
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[len(text), 1.0] for text in texts]
+
+    d = FuzzyDict({"color": "black", "brand": "Porsche"}, embedding=encode)
+    assert d["colour"] == "black"
+    other = d.copy()
+    del other["color"]
+    other["colors"] = "red"
+    asked.clear()
+    assert other["colour"] == "red"
+    assert d["colour"] == "black"
+    assert "colors" in asked
+    assert not {"color", "brand"} & set(asked)
+    for each in (d, other):
+        each._check()
+
+
+def test_a_copy_of_a_subclass_that_writes_other_keys() -> None:
+    class Shouting(FuzzyDict[Any]):
+        def update(self, *args: Any, **kwargs: Any) -> None:
+            super().update({key.upper(): v for key, v in dict(*args, **kwargs).items()})
+
+    d = Shouting({"color": "black"})
+    dict.__setitem__(d, "brand", "Porsche")
+    assert d["colour"] == "black"
+    other = d.copy()
+    assert list(other) == ["COLOR", "BRAND"]
+    assert other["brandt"] == "Porsche"
+    other._check()
+
+
+def test_functions_as_options_of_a_class_are_not_methods() -> None:
+    class Sub(FuzzyDict[int]):
+        embedding = lengths
+
+        def scorer(query: Any, key: Any) -> Any:  # noqa: N805
+            return query @ key.T
+
+    d: Any = Sub({"color": 1, "a": 2})
+    assert d.attend("of").scores.shape == (2,)
+    assert d.embedding is lengths
+
+
+def test_what_an_answer_shows_cannot_be_written_to() -> None:
+    d = FuzzyDict({"color": 1.0, "brand": 2.0}, embedding=lengths)
+    with pytest.raises(ValueError, match="read-only"):
+        d.attend("colour").keys[0] = 0
+
+
+def test_a_getitem_of_ones_own_is_kept_in_both_modes() -> None:
+    class Told(FuzzyDict[Any]):
+        mode = "pool"
+
+        def __getitem__(self, key: Any) -> Any:
+            return "mine"
+
+    assert Told({"red": 1.0})["red"] == Told({"red": 1.0}, mode="nearest")["red"] == "mine"
+
+
+def test_a_deep_copy_copies_what_a_subclass_holds_and_shares_the_options() -> None:
+    class Tagged(FuzzyDict[Any]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.tags = ["new"]
+
+    d = Tagged({"color": [1]}, embedding=lengths)
+    shallow, deep = copy.copy(d), copy.deepcopy(d)
+    assert shallow.tags is d.tags
+    assert deep.tags == d.tags
+    assert deep.tags is not d.tags
+    assert deep["color"] is not d["color"]
+    assert deep.embedding is d.embedding
+
+
+def test_a_class_makes_dicts_of_both_modes() -> None:
+    in_pool_mode: Any = FuzzyDict({"a": 1.0}, mode="pool")
+    pooling: Any = type(in_pool_mode)
+    assert type(in_pool_mode | {"b": 2.0}) is pooling
+    assert type(pooling({"a": 1.0}, mode="pool")) is pooling
+    near = pooling({"a": 1.0}, mode="nearest")
+    assert (type(near), dict(near), near.mode) == (FuzzyDict, {"a": 1.0}, "nearest")
+    assert issubclass(pooling, FuzzyDict)
+    assert pooling.__qualname__ == "FuzzyDict"
+
+
+def test_items_are_no_keywords() -> None:
+    with pytest.raises(TypeError, match=r"'colour'.*mode, embedding, scorer.*dict"):
+        FuzzyDict(colour="black")  # type: ignore[arg-type]

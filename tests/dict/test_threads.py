@@ -168,22 +168,6 @@ def test_whole_copies_are_made_beside_writes() -> None:
     beside(write, copies, items)
 
 
-def test_several_writers_lose_nothing() -> None:
-    d: FuzzyDict[int] = FuzzyDict(embedding=one_hot)
-
-    def write(writer: int) -> None:
-        for i in range(ROUNDS):
-            d[f"w{writer} {i}"] = i
-            d[f"gone {writer}"] = i
-            d.get("w")
-            del d[f"gone {writer}"]
-
-    with ThreadPoolExecutor(READERS) as pool:
-        list(pool.map(write, range(READERS)))
-    assert len(d) == READERS * ROUNDS
-    d._check()
-
-
 def test_the_first_reads_make_one_index() -> None:
     for _ in range(20):
         calls: list[int] = []
@@ -226,21 +210,6 @@ def test_a_slow_update_holds_no_other_dict_up() -> None:
     assert list(d) == ["a", "b", "c"]
 
 
-def test_readers_of_an_engine_see_keys_before_or_after_a_write() -> None:
-    pytest.importorskip("usearch", reason="this engine needs the extra 'usearch'")
-    d = FuzzyDict(dict.fromkeys(KEYS, 1.0), embedding=one_hot, index="usearch", scorer="cosine")
-
-    def write(i: int) -> None:
-        d[f"colour {i} more"] = 1.0
-        del d[f"colour {i} more"]
-
-    def read() -> None:
-        assert d.nearest("colour 5x").value == 1.0
-        assert {match.value for match in d.most_similar("colour", 50)} == {1.0}
-
-    beside(write, read)
-
-
 def test_a_list_is_compared_while_others_write() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
@@ -279,4 +248,4 @@ def test_a_key_deleted_while_it_is_compared_is_not_found(rounds: int) -> None:
 
 
 def test_what_threads_read_is_possible() -> None:
-    assert not campaign("threads", 10 if SLOW else 1, seed=1).wrong
+    assert not campaign("threads", 10 if SLOW else 3, seed=1).wrong
