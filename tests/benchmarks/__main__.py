@@ -1,7 +1,7 @@
 """How fast everything is beside its peers, in one run: each thing and its peers take turns.
 
     python -m tests.benchmarks [--only NAME]... [--keys N]... [--processor]
-                               [--format text|markdown]
+                               [--format text|markdown|json]
 
 Peers come with ``pip install '.[bench]'``, and MiniLM with ``'.[evaluate]'``; one that is not
 installed is left out, with a note. What is told are medians with their quartiles, and ratios of
@@ -14,6 +14,7 @@ each other.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -68,7 +69,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAME", action="append", choices=_NAMES)
     parser.add_argument("--keys", metavar="N", type=int, action="append", help="how many")
     parser.add_argument("--processor", action="store_true", help="tell processor time")
-    parser.add_argument("--format", choices=("text", "markdown"), default="text")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     options = parser.parse_args()
     clock = processor_time if options.processor else time.perf_counter
     tables, notes = defaultdict[str, list[Row]](list), dict[str, None]()
@@ -87,6 +88,15 @@ def main() -> None:
 def _print(tables: Mapping[str, Sequence[Row]], notes: Sequence[str], kind: str) -> None:
     made_by = shown_command("python", "-m", "tests.benchmarks", *sys.argv[1:])
     machine = f"{environment(*_PEERS)}, {_THREADS}={os.environ.get(_THREADS, '')}"
+    if kind == "json":
+        cells = [
+            {"table": title, **row._asdict(), "case": row.case.what, "among": row.case.among}
+            for title, rows in tables.items()
+            for row in rows
+        ]
+        about = {"command": made_by, "environment": machine, "notes": notes}
+        print(json.dumps({**about, "rows": cells}, indent=2))
+        return
     table = text_table if kind == "text" else markdown_table
     for title, rows in tables.items():
         print(f"## {title}\n")
