@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import itertools
 import os
 import pickle
 import random
@@ -62,7 +61,9 @@ class Outcome(NamedTuple):
 def campaign(attack: str, count: int, seed: int = 0, first: int = 0) -> Outcome:
     """Do ``count`` attacks of a kind; whatever one raises is wrong."""
     outcome = Outcome(Counter(), [])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulPoolWarning)
+        warnings.filterwarnings("ignore", ".*read with")  # an encoding that is not UTF-8
         for number in range(first, first + count):
             try:
                 ended = ATTACKS[attack].act(random.Random(f"{seed} {number}"), Path(folder))
@@ -114,41 +115,6 @@ def _kill(chance: random.Random, folder: Path) -> None:
     d: FuzzyDict[int] = FuzzyDict.load(path, embedding=_encode)
     assert dict(d) in several, "the file holds another dict"
     assert d.get(keys[7].upper()) == d[keys[7]]
-
-
-def _fork(chance: random.Random, _: Path) -> None:
-    d = FuzzyDict({"color": 1.0, "price": 2.0, "top speed": 3.0, "brand": 4.0})
-    done = threading.Event()
-
-    def read(i: int) -> None:
-        d.get(f"colour {i}")
-        d.get_many(["prize", f"brnd {i}"])
-
-    def write(i: int) -> None:
-        d[f"new key {i % 50}"] = float(i)
-        d.pop(f"new key {(i + 25) % 50}", None)
-
-    def repeat(act: Callable[[int], None]) -> None:
-        for i in itertools.takewhile(lambda _: not done.is_set(), itertools.count()):
-            act(i)
-
-    def use() -> str:
-        d["made by the child"] = 9.0
-        _check_like_new(d, "colour", "prize", "made by a child", "new key")
-        return "right"
-
-    d.get("colour")
-    others = [threading.Thread(target=repeat, args=(act,)) for act in (read, read, write)]
-    for thread in others:
-        thread.start()
-    try:
-        time.sleep(chance.uniform(0, 0.05))
-        ended = in_child(use)
-        assert ended == "right", ended
-    finally:
-        done.set()
-        for thread in others:
-            thread.join()
 
 
 # ---- interrupts ---------------------------------------------------------------------------
@@ -203,13 +169,11 @@ def _interrupt(chance: random.Random, folder: Path) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Show neither doubtful pools nor what an interrupt stops that Python itself calls."""
+    """Do not show what an interrupt stops that Python itself calls."""
     before = sys.unraisablehook
     sys.unraisablehook = lambda _: None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DoubtfulPoolWarning)
-            yield
+        yield
     finally:
         sys.unraisablehook = before
 
@@ -413,16 +377,32 @@ def _share(chance: random.Random, _: Path) -> None:
     options, before = chance.choice(_OPTIONS), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DoubtfulPoolWarning)
-            shared = _Shared(options)
-            shared.run(1.0, chance)
+        shared = _Shared(options)
+        shared.run(1.0, chance)
     finally:
         sys.setswitchinterval(before)
     assert not shared.wrong, f"{sorted(map(str, options.items()))}: {shared.wrong}"
     there = {key: (_NUMBERS[key], n) for key, n in shared.done.items() if n % 2}
     assert dict(shared.d) == there, "a write was lost"
     _check_like_new(shared.d, *_QUERIES, **options)
+
+
+def _fork(chance: random.Random, _: Path) -> None:
+    options = {"embedding": _encode, "score_cutoff": 0.0}
+    shared = _Shared(options)
+
+    def use() -> str:
+        shared.d["made by the child"] = 9, 9
+        _check_like_new(shared.d, "colour 1", "made by a child", **options)
+        return "right"
+
+    thread = threading.Thread(target=shared.run, args=(0.3, random.Random(chance.random())))
+    thread.start()
+    time.sleep(chance.uniform(0, 0.2))
+    ended = in_child(use)
+    thread.join()
+    assert ended == "right", ended
+    assert not shared.wrong, shared.wrong
 
 
 # ---- all attacks --------------------------------------------------------------------------
