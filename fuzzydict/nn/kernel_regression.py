@@ -12,7 +12,7 @@ from fuzzydict._arrays import Array, as_floats, positive, require_finite, slices
 from fuzzydict.errors import NotFittedError, OptionError, ShapeError, quoted
 from fuzzydict.nn.attention import attention, pool
 from fuzzydict.nn.scorers import KERNELS, Kernel, squared_distances
-from fuzzydict.nn.softmax import softmax_forward
+from fuzzydict.nn.softmax import softmax
 
 
 class KernelRegression:
@@ -203,38 +203,27 @@ def _unit(*arrays: Array) -> float:
 
 _ROWS = 512  # examples held out at a time, each compared with all N
 _WIDTHS = 24  # of the first search
-_STEPS = 16  # of the second search, between two of these widths
+_FINER, _ROUNDS = 8, 3  # widths between the neighbours of the best one, and how often
 
 
 def _learned_bandwidth(kernel: type[Kernel], x: Array, y: Array) -> float:
     """Return the width with the least leave-one-out error, for x (N, E) and y (N, Ev), N > 1.
 
     The error has several minima, and jumps where a compact kernel reaches one more example. So a
-    coarse search over all sensible widths comes first. Between the neighbours of the best width,
-    bisection follows the sign of the gradient, or a finer search where the gradient is 0, as for
-    the boxcar. If all x are equal, any width predicts the same, and 1 is returned.
+    search over all sensible widths comes first, and then finer ones between the neighbours of the
+    best. If all x are equal, any width predicts the same, and 1 is returned.
     """
     widths = _sensible_widths(x)
     if not widths:
         return 1.0
     errors: dict[float, float] = {}
-
-    def slope_at(width: float) -> float:
-        errors[width], slope = leave_one_out(kernel(width), x, y)
-        return slope
-
-    slopes = [slope_at(width) for width in widths]
-    middle = min(errors, key=errors.__getitem__)
-    best = widths.index(middle)
-    low, high, slope = widths[max(best - 1, 0)], widths[min(best + 1, _WIDTHS - 1)], slopes[best]
-    for _ in range(_STEPS if slope else 0):
-        low, high = (low, middle) if slope > 0 else (middle, high)
-        middle = (low * high) ** 0.5
-        slope = slope_at(middle)
-    if not slope:
-        for width in np.geomspace(low, high, _STEPS).tolist():
-            slope_at(width)
-    return min(errors, key=errors.__getitem__)
+    for _ in range(1 + _ROUNDS):
+        errors |= {width: leave_one_out(kernel(width), x, y) for width in widths}
+        tried = sorted(errors)
+        best = tried.index(min(tried, key=errors.__getitem__))
+        low, high = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+        widths = np.geomspace(low, high, _FINER + 2)[1:-1].tolist()
+    return tried[best]
 
 
 def _sensible_widths(x: Array) -> list[float]:
@@ -252,31 +241,23 @@ def _sensible_widths(x: Array) -> list[float]:
     return list(map(float, np.geomspace(least, most, _WIDTHS)))
 
 
-def leave_one_out(kernel: Kernel, x: Array, y: Array) -> tuple[float, float]:
-    """Return the mean squared error of predicting each y (N, Ev) from all others, and its slope.
+def leave_one_out(kernel: Kernel, x: Array, y: Array) -> float:
+    """Return the mean squared error of predicting each y (N, Ev) of x (N, E) from all others.
 
-    The slope is the derivative with respect to the logarithm of the width. An example with no
-    other inside the kernel is predicted by the mean of all others, so that a narrow kernel is not
-    rewarded for predicting nothing.
+    An example with no other inside the kernel is predicted by the mean of all others, so that a
+    narrow kernel is not rewarded for predicting nothing.
 
     Example:
         >>> from fuzzydict.nn.scorers import Boxcar
         >>> leave_one_out(Boxcar(1.5), np.arange(3.0)[:, None], np.array([[0.0], [3.0], [6.0]]))
-        (6.0, 0.0)
+        6.0
     """
-    error, slope = 0.0, 0.0
+    error = 0.0
     for rows in slices(len(x), _ROWS):
-        scores, kernel_backward = kernel.forward(x[rows], x)
         self_pairs = (np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop))
-        others = scores.copy()  # (rows, N)
+        others = kernel(x[rows], x)  # (rows, N)
         others[self_pairs] = -np.inf
         others[np.isneginf(others).all(-1)] = 0
         others[self_pairs] = -np.inf
-        weights, softmax_backward = softmax_forward(others)
-        residual = pool(weights, y) - y[rows]  # (rows, Ev)
-        d_scores, _ = softmax_backward(2 * residual @ y.T)
-        error += float((residual**2).sum())
-        # Scores of -inf have no gradient, so examples without neighbours have none either.
-        slope += float(kernel_backward(d_scores).parameters["width"])
-    width = float(kernel.parameters["width"])
-    return error / y.size, slope * width / y.size
+        error += float(((pool(softmax(others), y) - y[rows]) ** 2).sum())
+    return error / y.size
