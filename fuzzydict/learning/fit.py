@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fuzzydict._arrays import positive, share, whole_number
+from fuzzydict._arrays import as_floats, positive, share, whole_number
 from fuzzydict.embedding.projections import ROLES
-from fuzzydict.errors import OptionError, ShapeError, quoted
+from fuzzydict.errors import ArgumentTypeError, OptionError, ShapeError, quoted
 from fuzzydict.learning.candidate import AT_ONCE, Answers, Candidate, DictState, Errors, Learned
-from fuzzydict.learning.examples import ValueExamples, checked_examples, merged, to_remember
 from fuzzydict.learning.report import Change, FitReport, Measures
 from fuzzydict.learning.train import Settings, fit_pooling, fit_retrieval
 from fuzzydict.nn.scorers import Cosine, Dot, ScaledDot, as_scorer
 from fuzzydict.results.pooling import StackedValues
 from fuzzydict.search.score import is_spelling
+from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,6 +114,171 @@ class Plan:
         return roles
 
 
+# ---- the examples ----------------------------------------------------------------------------
+
+
+class Example(NamedTuple):
+    """A query, and the places of its right keys, maybe none."""
+
+    query: str
+    right: frozenset[int]
+
+
+def checked_examples(
+    queries: Iterable[str] | Mapping[str, Any], targets: Iterable[Any] | None, state: DictState
+) -> list[Example] | tuple[list[str], NDArray[np.float64]]:
+    """Return the examples, or queries and what each should pool, (L, *shape).
+
+    A query without letters or digits that should find no key is left out: it finds none anyway.
+    What is wrong with them is raised as `FuzzyDict.fit` documents.
+    """
+    asked, wanted = _as_lists(queries, targets)
+    for place, (query, target) in enumerate(zip(asked, wanted, strict=True)):
+        if not isinstance(query, str):
+            raise ArgumentTypeError(
+                f"queries: expected texts, got {type(query).__name__} {quoted(query)} at {place}"
+            )
+        if target is not None and not plain(query):
+            raise OptionError(
+                f"queries: {quoted(query)} at {place} has no letters or digits to compare; "
+                f"leave it out"
+            )
+    pool = [_is_pooled(place, target) for place, target in enumerate(wanted)]
+    if all(pool):
+        return asked, _numbers(asked, wanted)
+    if any(pool):
+        a, b = pool.index(True), pool.index(False)
+        raise ArgumentTypeError(
+            f"targets: expected keys (or None) for all queries, or numbers for all, got "
+            f"{quoted(wanted[a])} for {quoted(asked[a])} and {quoted(wanted[b])} for "
+            f"{quoted(asked[b])}"
+        )
+    pairs = [pair for pair in zip(asked, wanted, strict=True) if plain(pair[0])]
+    if not pairs:
+        raise OptionError(
+            "queries: none has letters or digits, so that none finds a key; leave them out"
+        )
+    places = {name: place for place, name in enumerate(state.names)}
+    return [_example(query, target, places, state.every) for query, target in pairs]
+
+
+def _as_lists(queries: Any, targets: Any) -> tuple[list[Any], list[Any]]:
+    """Return the queries and their targets, as many of each."""
+    if isinstance(queries, Mapping):
+        if targets is not None:
+            raise ArgumentTypeError(
+                "targets: leave targets out, because the mapping of queries has them, or give "
+                "list(queries)"
+            )
+        queries, targets = list(queries), [queries[query] for query in queries]
+    for name, given in (("queries", queries), ("targets", targets)):
+        if name == "targets" and given is None:
+            raise ArgumentTypeError(
+                "targets: missing; give one for each query, or queries as a mapping {query: target}"
+            )
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise ArgumentTypeError(
+                f"{name}: expected a list, one for each query, got {quoted(given)}"
+            )
+    asked, wanted = list(queries), list(targets)
+    if len(asked) != len(wanted):
+        raise ShapeError(
+            f"queries and targets: expected a target for each query, got {len(asked)} queries and "
+            f"{len(wanted)} targets"
+        )
+    if not asked:
+        raise OptionError("queries: there are no examples; expected one or more")
+    return asked, wanted
+
+
+def _is_pooled(place: int, target: Any) -> bool:
+    """Tell whether a target is numbers; otherwise it is a key, several keys, or None."""
+    if not isinstance(target, list | tuple | set | frozenset):
+        return target is not None and not isinstance(target, str)
+    if not target:
+        raise OptionError(
+            f"targets: number {place} is empty; give the right keys, or None if none is right"
+        )
+    others = [item for item in target if not isinstance(item, str)]
+    if 0 < len(others) < len(target):
+        raise ArgumentTypeError(
+            f"targets: number {place} has keys and {quoted(others[0])}; expected one or the other"
+        )
+    return bool(others)
+
+
+def _example(query: str, target: Any, places: Mapping[str, int], every: Collection[Any]) -> Example:
+    wanted = () if target is None else (target,) if isinstance(target, str) else target
+    for key in wanted:
+        if key not in places:
+            why = (
+                "has no letters or digits, and only an equal query finds it; leave the example out"
+                if key in every
+                else "is not a key of the dict; add it or correct it (keys are exact here)"
+            )
+            raise OptionError(f"targets: {quoted(key)}, for the query {quoted(query)}, {why}")
+    right = frozenset(places[key] for key in wanted)
+    if query in places and places[query] not in right:
+        raise OptionError(
+            f"targets: got {quoted(target)} for {quoted(query)}, but it is a key and always finds "
+            f"itself; leave the example out"
+        )
+    return Example(query, right)
+
+
+def _numbers(queries: Sequence[str], targets: Sequence[Any]) -> NDArray[np.float64]:
+    rows: list[NDArray[np.float64]] = []
+    for query, target in zip(queries, targets, strict=True):
+        name = f"target of {quoted(query)}"
+        row = as_floats(**{name: target})[0].astype(np.float64)
+        if not np.isfinite(row).all():
+            raise ShapeError(f"{name}: expected finite numbers, got NaN or infinity")
+        if rows and row.shape != rows[0].shape:
+            raise ShapeError(
+                f"{name} has shape {row.shape}, but that of {quoted(queries[0])} is "
+                f"{rows[0].shape}; expected targets of one shape"
+            )
+        rows.append(row)
+    return np.stack(rows)
+
+
+def _merged(examples: Sequence[Example]) -> dict[str, NDArray[np.intp]]:
+    """Return each query once, with the keys that any of its examples has."""
+    right: dict[str, frozenset[int]] = {}
+    for query, keys in examples:
+        before = right.get(query, keys)
+        if bool(before) != bool(keys):
+            raise OptionError(
+                f"targets: {quoted(query)} has a key in one example and None in another; keep one"
+            )
+        right[query] = before | keys
+    return {query: np.array(sorted(keys), np.intp) for query, keys in right.items()}
+
+
+def _to_remember(examples: Sequence[Example], names: Sequence[str]) -> dict[str, NDArray[np.intp]]:
+    """Return for each text, as `same_text` has it, its first query, and its keys in all examples.
+
+    A query that is a key is left out: it finds itself.
+    """
+    found: dict[str, Example] = {}
+    for query, right in examples:
+        text = same_text(query)
+        first, before = found.get(text, (query, right))
+        if bool(before) != bool(right) or (before and not before & right):
+            one, other = (
+                " or ".join(quoted(names[i]) for i in sorted(keys)) or "None"
+                for keys in (before, right)
+            )
+            raise OptionError(
+                f"targets: {quoted(first)} is to find {one}, but {quoted(query)} is to find "
+                f"{other}, and they are the same text; keep one, or give a list of right keys"
+            )
+        found[text] = Example(first, before & right)
+    own = set(names)
+    texts = {query: right for query, right in found.values() if query not in own}
+    return {query: np.array(sorted(right), np.intp) for query, right in texts.items()}
+
+
 # ---- what is learned ---------------------------------------------------------------------------
 
 _COLDEST, _WARMEST = 0.03, 0.5  # limits of the temperature for the default score
@@ -185,16 +350,16 @@ class _Valued:
     many = 100  # an error of a value says more than a rank does
     keys_a_step = sys.maxsize
 
-    def __init__(self, state: DictState, examples: ValueExamples) -> None:
-        self.state, self.texts = state, examples.queries
+    def __init__(self, state: DictState, texts: list[str], targets: NDArray[np.float64]) -> None:
+        self.state, self.texts = state, texts
         values = StackedValues(state.names, state.values, state.embedding).array()
-        if values.shape[1:] != examples.values.shape[1:]:
+        if values.shape[1:] != targets.shape[1:]:
             raise ShapeError(
                 f"targets: expected the shape {values.shape[1:]} of what is pooled, "
-                f"got {examples.values.shape[1:]}"
+                f"got {targets.shape[1:]}"
             )
         self.values = values.reshape(len(values), -1)
-        self.targets = examples.values.reshape(len(self.texts), -1)
+        self.targets = targets.reshape(len(texts), -1)
         # The cosine takes the place of the default score: a weighted mean of values needs weights,
         # not the probability that a key is right.
         self.scorer = "cosine" if state.scorer is None else state.scorer
@@ -260,18 +425,17 @@ def learn_from(
 
     Return the report, and what to remember: for each query a key, or None for "no key".
     """
-    places = {name: place for place, name in enumerate(state.names)}
-    given = checked_examples(queries, targets, places, state.every)
-    pools = isinstance(given, ValueExamples)
+    given = checked_examples(queries, targets, state)
+    pools = isinstance(given, tuple)
     if (pools or not plan.remember) and not _learns(state.scorer):
         raise OptionError(
             f"scorer: fit learns Q and K for None (the default), 'cosine', 'scaled_dot' and 'dot', "
             f"got {_shown(state.scorer)}; set d.scorer to one of these first"
         )
-    if isinstance(given, ValueExamples):
-        return _learn(_Valued(state, given), plan)[0], {}
-    texts = to_remember(given, state.names) if plan.remember else {}
-    task = _Keyed(state, merged(given))
+    if isinstance(given, tuple):
+        return _learn(_Valued(state, *given), plan)[0], {}
+    texts = _to_remember(given, state.names) if plan.remember else {}
+    task = _Keyed(state, _merged(given))
     if not plan.remember and task.kinds.all():
         raise OptionError(
             "targets: expected a key for at least one query, got None for all; add a query that "
@@ -311,12 +475,8 @@ def split(
 ) -> list[NDArray[np.intp]]:
     """Return the rows to hold out, part by part; each part has its share of either kind.
 
-    Args:
-        kinds: of which of two kinds each example is.
-        share: of many examples, how many to hold out; 0 for none, however many there are.
-        random: shuffles the rows.
-        many: of so many examples or more one part is held out, of fewer each in one of five parts.
-        most: of many examples, how many to hold out at most.
+    Of ``many`` examples or more one part is held out, their ``share`` or ``most`` of them; of fewer
+    each in one of five parts; with a share of 0, none.
 
     >>> random = np.random.default_rng(0)
     >>> parts = split(np.array([False] * 4 + [True] * 2), 0.2, random, many=100, most=256)
