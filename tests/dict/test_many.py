@@ -19,7 +19,6 @@ from fuzzydict import (
     FuzzyDict,
     Match,
     NoMatchError,
-    OptionError,
 )
 from tests.support.properties import examples
 from tests.support.searching import EACH_ENGINE
@@ -158,22 +157,6 @@ def test_picking_a_key_has_another_default_than_pooling() -> None:
         assert isinstance(d.pool(match.query), float)
         assert isinstance(pooling.get(match.query), float)
     assert (d.explain("seats").cutoff, pooling.explain("seats").cutoff) == (0.5, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("cutoff", "kind"),
-    [
-        *(("0.5", ArgumentTypeError), (True, ArgumentTypeError), (0.5j, ArgumentTypeError)),
-        *((np.nan, OptionError), (10**400, OptionError)),
-    ],
-)
-def test_a_cutoff_of_one_read_is_checked_like_the_option(
-    cutoff: Any, kind: type[Exception]
-) -> None:
-    d = car()
-    for read in (d.get, d.nearest, d.pool, lambda q, **cut: d.get_many([q], **cut)):
-        with pytest.raises(kind, match="score_cutoff "):
-            read("color", score_cutoff=cutoff)
 
 
 # ---- what a match knows -------------------------------------------------------------------------
