@@ -73,6 +73,7 @@ def test_a_fuzzy_dict_is_asked_as_its_users_would() -> None:
     assert ranker.ranked(["?!", "color", "color", "?!"], 3) == [
         *([], *ranker.ranked(["color"], 3) * 2, [])
     ]
+    assert fuzzy_dict().over(["?!", "--"]).ranked(["color", "?"], 3) == [[], []]
 
 
 def test_a_fuzzy_dict_takes_any_embedding_and_says_which_words_it_has_not_seen() -> None:
