@@ -139,32 +139,76 @@ def clean_column(
     """
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
-    lookup = Lookup(d, decided_in(d, deciding))
-    doubts = Review(deciding.review, lookup.decided) if deciding.review else None
-    with written(output, doubts) as file, open_table(source.table, source.reading) as table:
-        blocks = table.blocks(source.column)
-        with table.copying(file, new_columns(source.column, prefix)):
-            matcher = ColumnMatcher(lookup, table.beside, doubts, deciding.sure)
-            counts = copy_rows(table, blocks, matcher, progress)
-    return counts._replace(undecided=doubts.undecided()) if doubts else counts
+    matched = MatchedColumn(d, source.column, prefix, deciding)
+    with (
+        written(output, matched.review) as file,
+        open_table(source.table, source.reading) as table,
+    ):
+        counts = matched.copy(table, file, progress)
+    return matched.with_undecided(counts)
 
 
-def new_columns(column: str, prefix: str | None) -> list[Added]:
-    """Return the columns that are added for a column; ``prefix`` as for `clean_column`."""
-    prefix = f"{column}_" if prefix is None else prefix
-    return [
-        Added(f"{prefix}{name}", like, "choose another prefix")
-        for name, like in _NEW_COLUMNS.items()
-    ]
+class MatchedColumn:
+    """A column of one table or several, which are copied with what matches its cells.
 
+    Args:
+        d: the dict, or the keys in a store.
+        column: the name of the column.
+        prefix: as for `clean_column`.
+        deciding: as for `clean_column`. The review need not exist yet.
+        nearest: as for a `Lookup`.
 
-def decided_in(d: MatchedKeys, deciding: Deciding) -> Decided:
-    """Return what somebody decided in these files, of which the review need not exist yet."""
-    paths = [deciding.decisions]
-    if deciding.review is not None:
-        check_ending(deciding.review)
-        paths += [deciding.review] if deciding.review.exists() else []
-    return Decided(d, filter(None, paths))
+    Attributes:
+        lookup: finds the keys.
+        added: the columns that are added.
+        review: collects the doubts, if there is a file for them. Nobody saves it here.
+        sure: the lowest score of a match that is not doubtful.
+
+    Raises:
+        FileFormatError, OptionError: of the decisions, as for `clean_column`.
+    """
+
+    def __init__(
+        self,
+        d: MatchedKeys,
+        column: str,
+        prefix: str | None,
+        deciding: Deciding,
+        nearest: Callable[[list[str]], list[Match | None]] | None = None,
+    ) -> None:
+        paths = [deciding.decisions]
+        if deciding.review is not None:
+            check_ending(deciding.review)
+            paths += [deciding.review] if deciding.review.exists() else []
+        decided = Decided(d, filter(None, paths))
+        self.lookup = Lookup(d, decided, nearest)
+        self.review = Review(deciding.review, decided) if deciding.review else None
+        prefix = f"{column}_" if prefix is None else prefix
+        self.added = [
+            Added(f"{prefix}{name}", like, "choose another prefix")
+            for name, like in _NEW_COLUMNS.items()
+        ]
+        self._column, self.sure = column, deciding.sure
+
+    def copy(self, table: Table, output: BinaryIO, progress: Callable[[int, int], None]) -> Cleaned:
+        """Write a table with the new columns."""
+        blocks = table.blocks(self._column)
+        with table.copying(output, self.added):
+            return copy_rows(table, blocks, self._matcher(table.beside), progress)
+
+    def count(self, table: Table) -> Cleaned:
+        """Count the rows of a table, and collect its doubts."""
+        matcher = self._matcher(lambda _answer: "")
+        for block in table.blocks(self._column, alone=True):
+            matcher.beside(block.cells, block.counts)
+        return matcher.counted()
+
+    def _matcher(self, as_written: Callable[[Answer], Any]) -> ColumnMatcher:
+        return ColumnMatcher(self.lookup, as_written, self.review, self.sure)
+
+    def with_undecided(self, counts: Cleaned) -> Cleaned:
+        """Return counts with the number of texts that the review leaves to decide on."""
+        return counts._replace(undecided=self.review.undecided()) if self.review else counts
 
 
 def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Deciding) -> None:

@@ -13,27 +13,24 @@ from fuzzydict.errors import FileFormatError, MissingExtraError, OptionError, pr
 from fuzzydict.io.records import (
     BLANK,
     BYTE_ORDER_MARK,
-    DELIMITERS,
     JSON_TYPES,
     ROW_FORMATS,
     Reading,
     cell_text,
     column_index,
     counted_cells,
-    csv_table,
     delimiter_advice,
     format_by_ending,
-    json_records,
     parse_json,
     parser_limits,
 )
-from fuzzydict.io.sheets import OLE, Sheet
+from fuzzydict.io.sheets import OLE
+from fuzzydict.io.tables import open_table
 from fuzzydict.mapping import FuzzyDict, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
     from fuzzydict.io.records import Record
 
@@ -94,22 +91,12 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
         return _read_yaml(path)
     if form == "fuzzydict":
         return dict(FuzzyDict.load(path))
-    with open_to_read(path) as file:
-        return _unique(path, _items(file, path, form, reading))
-
-
-def _items(file: BinaryIO, path: Path, form: str, reading: Reading) -> Iterator[Item]:
-    """Return the items in a file of a format with columns."""
-    if form == "jsonl":
-        return _json_items(file, path, reading)
-    if form == "xlsx":
-        sheet = Sheet(file, str(path), reading.sheet)
-        sheet.check_formulas(range(len(sheet.names)))
-        return _row_items(sheet.header, sheet.rows(), path, reading)
-    table = csv_table(file, path, DELIMITERS[form], reading)
-    if table.header is None:
-        return iter(())
-    return _row_items(table.header, table.rows(), path, reading)
+    with open_table(path, reading._replace(format=form)) as table:
+        if form == "jsonl":
+            return _unique(path, _json_items(table.records(), path, reading))
+        if table.header is None:
+            return _unique(path, ())
+        return _unique(path, _row_items(table.header, table.records(), path, reading))
 
 
 def _checked_format(path: Path, reading: Reading) -> str:
@@ -404,10 +391,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _json_items(file: BinaryIO, path: Path, reading: Reading) -> Iterator[Item]:
+def _json_items(records: Iterator[Record], path: Path, reading: Reading) -> Iterator[Item]:
     """Yield an item for each line: an object with two fields, a pair, or an object of one field."""
     key_field, value_field = reading.key or "key", reading.value or "value"
-    for line, _, content in json_records(file, path):
+    for line, _, content in records:
         if content is BLANK:
             continue
         if isinstance(content, dict) and key_field in content and value_field in content:

@@ -14,10 +14,13 @@ import json
 import os
 import re
 import shutil
+import sys
 import warnings
-from contextlib import contextmanager, suppress
+from collections import Counter
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fuzzydict._files import replacing
@@ -27,28 +30,21 @@ from fuzzydict.frames.dask import require_dask
 from fuzzydict.frames.workers import Matcher, look_up
 from fuzzydict.io.columns import (
     Cleaned,
-    ColumnMatcher,
     Deciding,
-    Lookup,
+    MatchedColumn,
     Source,
     best_keys,
     check_apart,
-    copy_rows,
-    decided_in,
-    new_columns,
     written,
 )
-from fuzzydict.io.review import Review
 from fuzzydict.io.tables import check_names, open_table, table_format
 from fuzzydict.results.answers import Match
 from fuzzydict.search.judge import weights_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from io import BufferedWriter
 
-    from fuzzydict.io.records import Reading
-    from fuzzydict.io.review import Decided
     from fuzzydict.io.tables import Table
     from fuzzydict.mapping import FuzzyDict
 
@@ -56,8 +52,8 @@ if TYPE_CHECKING:
 #: The formats of tables that a folder may have.
 FOLDER_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _SUCCESS = "_SUCCESS"  # as Spark and Hadoop name the file that says that a folder is complete
-_STATE = "fuzzydict-map"
-_LEFT = re.compile(r"\.fuzzydict-[0-9a-f]{16}(-empty)?")  # by `replacing` in a run that was killed
+_NOTES = ".fuzzydict-map.jsonl"  # in the folder that is written
+_LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}(-empty)?|copy-.*)")  # in a run that was killed
 _KEPT = 2**20  # texts whose answers are known at least
 _GIVEN = 2**14  # texts that a process is given, as its start takes some seconds
 _PROCESSES = 8  # of a cluster whose number of workers is not known
@@ -75,11 +71,6 @@ class Workers(NamedTuple):
     jobs: int | None = None
     scheduler: str | None = None
     matcher: Matcher | None = None
-
-    @property
-    def are_others(self) -> bool:
-        """Whether it is other processes."""
-        return self.scheduler is not None or self.jobs not in (None, 1)
 
 
 # ---- the parts --------------------------------------------------------------------------------
@@ -106,9 +97,11 @@ def parts_in(source: Path, output: Path, format: str | None = None) -> list[Part
 
     Raises:
         OptionError: the output folder is in the other one, or around it; or there is no table in
-            it, or a link to a folder, or there are files of several formats.
+            it, or there are a link to a folder, a pipe or a device, or files of several formats.
     """
     if not source.is_dir():
+        if source.exists() and not source.is_file():
+            raise OptionError(f"{source} can be read only once, as a pipe; name a regular file")
         return [Part(source.name, source, output)]
     inner, outer = (Path(os.path.realpath(path)) for path in (output, source))
     if inner.is_relative_to(outer) or outer.is_relative_to(inner):
@@ -143,8 +136,10 @@ def _names_in(folder: Path) -> Iterator[str]:
                 raise OptionError(
                     f"{path} is a link to a folder; put the folder there, or map it by itself"
                 )
-        here = Path(place).relative_to(folder)
-        yield from ((here / name).as_posix() for name in files if name[0] not in "._")
+        for path in (Path(place, name) for name in files if name[0] not in "._"):
+            if not path.is_file():  # a pipe would be waited for, without end
+                raise OptionError(f"{path} is no regular file, which a table is; move it elsewhere")
+            yield path.relative_to(folder).as_posix()
 
 
 # ---- all parts --------------------------------------------------------------------------------
@@ -170,7 +165,8 @@ def map_parts(
     Args:
         d: the dict.
         source: the column; its table is a folder of CSV, TSV, JSON Lines or Parquet files, or a
-            file as for `clean_column`. The format is that of all files in a folder.
+            file as for `clean_column`. The format is that of all files in a folder, in which one
+            of JSON Lines may be empty.
         output: a folder that is empty or new, if the table is one; otherwise a file.
         prefix: as for `clean_column`.
         deciding: as for `clean_column`; the review is about all parts.
@@ -191,17 +187,22 @@ def map_parts(
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
         check_apart(part.source, part.target, deciding)
-    if "parquet" in (source.reading.format, table_format(parts[0].source)):
-        _keep_no_memory()
-    decided = decided_in(d, deciding)
-    began = _basis(d, source, prefix, decided, basis or {})
-    with _Run(output, began, parts, is_folder=folder.is_dir()) as run:
-        mapper = _Mapper(run, d, decided, source, prefix, deciding)
-        counts = mapper.map(parts, workers, progress)
-        if folder.is_dir():
-            with replacing(output / _SUCCESS):
-                pass
-        run.is_complete = True
+    answers = _Answers(d)
+    matched = MatchedColumn(d, source.column, prefix, deciding, answers)
+    others = _Others(d, workers, output if folder.is_dir() else output.parent)
+    mapper = _Mapper(source, matched, answers, parts, progress)
+    mapper.check()
+    if not folder.is_dir():
+        with others:
+            return mapper.map(others)
+    began = _basis(d, source, prefix, matched, basis or {})
+    with _Notes(output, began, mapper.states) as notes, others:
+        counts = mapper.map(others, notes)
+        if matched.review:
+            matched.review.save()
+        with replacing(output / _SUCCESS):
+            pass
+        notes.remove()
     return counts
 
 
@@ -209,184 +210,128 @@ def _basis(
     d: FuzzyDict[Any],
     source: Source,
     prefix: str | None,
-    decided: Decided,
+    matched: MatchedColumn,
     basis: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what all answers depend on, by names for messages."""
     options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
+    files = matched.lookup.decided.files.values()
     return {
         **{f"the option {name}": value for name, value in options.items()},
         **basis,
         "the embedding": as_embedding(d.embedding).fingerprint()["name"],
         "the score of this release": weights_digest(),
-        "the decisions": sorted(
-            [one.text, one.key] for file in decided.files.values() for one in file.decisions
-        ),
+        "the decisions": sorted([one.text, one.key] for file in files for one in file.decisions),
     }
 
 
-def _keep_no_memory() -> None:
-    """Let pyarrow give memory back at once: its own pools keep some 50 MB from part to part."""
-    with suppress(ImportError):  # which is told when the first part is read
-        import pyarrow
-
-        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
-
-
 class _Mapper:
-    """Maps the parts of a run; arguments as of `map_parts`."""
+    """Maps a single table, or the parts of a folder, of which notes are taken.
+
+    Attributes:
+        states: that of each part as the run begins, by its name.
+    """
 
     def __init__(
         self,
-        run: _Run,
-        d: FuzzyDict[Any],
-        decided: Decided,
         source: Source,
-        prefix: str | None,
-        deciding: Deciding,
+        matched: MatchedColumn,
+        answers: _Answers,
+        parts: list[Part],
+        progress: Callable[[str, int, int], None],
     ) -> None:
-        self._run, self._d, self._source, self._deciding = run, d, source, deciding
-        self._added = new_columns(source.column, prefix)
-        self._doubts = Review(deciding.review, decided) if deciding.review else None
-        self._answers = _Answers(d)
-        self._lookup = Lookup(d, decided, self._answers)
-        self._readings: dict[str, Reading] = {}  # of the parts that were opened, with guesses
+        self._source, self._matched, self._answers = source, matched, answers
+        self._parts, self._steps = parts, _Progress(parts, progress)
+        self.states = {part.name: part.state() for part in parts}
+        self._guessed = set[str]()  # names of parts that were opened
 
-    def map(
-        self, parts: list[Part], workers: Workers, progress: Callable[[str, int, int], None]
-    ) -> Cleaned:
+    def check(self) -> None:
+        """Check that all parts have the column, and none of the new names."""
+        for part in self._parts:
+            with self._opened(part) as table:
+                blocks = table.blocks(self._source.column, alone=True)
+                if self._source.column not in table.names:  # of the first lines of JSON
+                    for _ in blocks:
+                        pass
+                check_names(table.names, self._matched.added, table.name)
+
+    def map(self, others: _Others, notes: _Notes | None = None) -> Cleaned:
         """Write the parts that are not written yet; return the numbers of rows of all."""
-        steps = _Progress(parts, progress)
         counts, todo = list[Cleaned](), list[Part]()
-        for part in parts:
-            known = self._run.counts(part, self._deciding.sure)
-            if known is None or self._doubts:  # whose texts come up again in a review
+        for part in self._parts:
+            known = notes.counts(part, self._matched.sure) if notes else None
+            if known is None or self._matched.review:  # in which its texts come up again
                 todo.append(part)
             else:
                 counts.append(known)
-                steps.end("matching", part)
-        if len(todo) > 1:
-            for part in todo:
-                self._check(part)
-        for group in self._looked_up(todo, workers, steps):
+                self._steps.end("matching", part)
+        for group in self._looked_up(todo, others) if others.are_there else [todo]:
             for part in group:
-                counts.append(
-                    self._count(part) if self._run.has(part) else self._write(part, steps)
-                )
-                steps.end("matching", part)
-        total = Cleaned(*map(sum, zip(*counts, strict=True)))
-        if not self._doubts:
-            return total
-        if self._run.is_folder:
-            self._doubts.save()
-        return total._replace(undecided=self._doubts.undecided())
+                counts.append(self._mapped(part, notes))
+                self._steps.end("matching", part)
+        return self._matched.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
+
+    def _mapped(self, part: Part, notes: _Notes | None) -> Cleaned:
+        """Write a part, if it is not written; return the numbers of its rows."""
+        if notes and notes.has(part):
+            with self._opened(part) as table:
+                return self._matched.count(table)
+        part.target.parent.mkdir(parents=True, exist_ok=True)
+        review = None if notes else self._matched.review  # a single table comes with it
+        with written(part.target, review) as file, self._opened(part) as table:
+            counts = self._matched.copy(table, file, partial(self._steps.go_on, "matching", part))
+        _free_memory()
+        if notes:
+            notes.add(part, self._matched.sure, counts)
+        return counts
 
     @contextmanager
     def _opened(self, part: Part) -> Iterator[Table]:
-        """Open a part. How it is read is guessed, and told, when it is opened first."""
-        self._run.require_same(part)
-        reading = self._readings.get(part.name)
+        """Open a part. What is guessed of it is told when it is opened first."""
+        if part.state() != self.states[part.name]:
+            raise FileFormatError(f"{part.source} has changed since it was read; start again")
         with warnings.catch_warnings():
-            if reading is not None:
+            if part.name in self._guessed:
                 warnings.simplefilter("ignore", UserWarning)
-            with open_table(part.source, reading or self._source.reading) as table:
-                self._readings[part.name] = table.reading
+            with open_table(part.source, self._source.reading) as table:
+                self._guessed.add(part.name)
+                table.may_be_empty = len(self._parts) > 1
                 yield table
 
-    def _check(self, part: Part) -> None:
-        """Check that a part has the column, and none of the new names, before any is written."""
-        with self._opened(part) as table:
-            blocks = table.blocks(self._source.column, alone=True)
-            if self._source.column not in table.names:  # of the first lines of JSON
-                for _ in blocks:
-                    pass
-            check_names(table.names, self._added, table.name)
-
-    def _looked_up(
-        self, parts: list[Part], workers: Workers, steps: _Progress
-    ) -> Iterator[list[Part]]:
+    def _looked_up(self, parts: list[Part], others: _Others) -> Iterator[list[Part]]:
         """Yield parts in groups, each once other processes have answered its texts.
 
         This process looks up what is not known when a part is written.
         """
-        if not workers.are_others:
-            yield from ([part] for part in parts)
-            return
-        most = _GIVEN * (workers.jobs or _PROCESSES)
         group, new = list[Part](), dict[str, None]()
         for part in parts:
-            for text in self._texts(part, steps):
-                if text not in self._answers.known:
-                    new[text] = None
+            new.update(dict.fromkeys(self._answers.unknown(self._texts(part))))
             group.append(part)
-            if len(new) >= most or part is parts[-1]:
-                self._ask(list(new), workers, steps)
+            if len(new) >= others.most or part is parts[-1]:
+                others.look_up([*new], self._answers, partial(self._steps.tell, "looking up"))
                 yield group
                 group, new = [], {}
                 self._answers.forget()
 
-    def _texts(self, part: Part, steps: _Progress) -> Iterator[str]:
+    def _texts(self, part: Part) -> Iterator[str]:
         """Yield the texts of a part that are looked up; they may come more than once."""
+        lookup = self._matched.lookup
         with self._opened(part) as table:
             blocks = table.blocks(self._source.column, alone=True)
-            check_names(table.names, self._added, table.name)
             seen = set[str | None]()
             for block in blocks:
                 cells = [cell for cell in dict.fromkeys(block.cells) if cell not in seen]
                 seen.update(cells)
-                yield from self._lookup.asked(self._lookup.queries(cells))
+                yield from lookup.asked(lookup.queries(cells))
                 if done := table.progress():
-                    steps.go_on("reading", part, *done)
-        steps.end("reading", part)
+                    self._steps.go_on("reading", part, *done)
+        self._steps.end("reading", part)
 
-    def _ask(self, texts: list[str], workers: Workers, steps: _Progress) -> None:
-        """Let other processes look texts up."""
-        if not texts:
-            return
-        matcher = workers.matcher or self._run.saved(self._d)
-        found = look_up(
-            _InAnother(matcher),
-            texts,
-            jobs=workers.jobs,
-            scheduler=workers.scheduler,
-            progress=partial(steps.tell, "looking up"),
-        )
-        try:
-            for some, answers in found:
-                self._answers.known.update(zip(some, answers, strict=True))
-        except FileNotFoundError as error:
-            if workers.matcher is not None or error.filename != str(self._run.copy):
-                raise
-            raise OptionError(
-                f"DICT: workers of {workers.scheduler} do not find {self._run.copy}, the copy of "
-                f"the dict for them; write to a folder (-o) that all of them have, or give a file "
-                f"of d.save in one"
-            ) from error
-        finally:
-            found.close()
 
-    def _write(self, part: Part, steps: _Progress) -> Cleaned:
-        """Write a part; a single table comes with its review, or not at all."""
-        part.target.parent.mkdir(parents=True, exist_ok=True)
-        doubts = None if self._run.is_folder else self._doubts
-        with written(part.target, doubts) as file, self._opened(part) as table:
-            blocks = table.blocks(self._source.column)
-            with table.copying(file, self._added):
-                go_on = partial(steps.go_on, "matching", part)
-                counts = copy_rows(table, blocks, self._matcher(table.beside), go_on)
-        self._run.note(part, self._deciding.sure, counts)
-        return counts
-
-    def _count(self, part: Part) -> Cleaned:
-        """Return the numbers of rows of a part that is written; add its doubts to the review."""
-        matcher = self._matcher(lambda _answer: "")
-        with self._opened(part) as table:
-            for block in table.blocks(self._source.column, alone=True):
-                matcher.beside(block.cells, block.counts)
-        return matcher.counted()
-
-    def _matcher(self, as_written: Callable[[Any], Any]) -> ColumnMatcher:
-        return ColumnMatcher(self._lookup, as_written, self._doubts, self._deciding.sure)
+def _free_memory() -> None:
+    """Give back what pyarrow's pool keeps of a part, some 50 MB, if it is in use."""
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.default_memory_pool().release_unused()
 
 
 class _Progress:
@@ -395,16 +340,16 @@ class _Progress:
     def __init__(self, parts: list[Part], tell: Callable[[str, int, int], None]) -> None:
         self.tell = tell
         self._sizes = {part.name: part.state()[0] for part in parts}
-        self._done, self._total = dict[str, int](), sum(self._sizes.values())
+        self._done, self._total = Counter[str](), sum(self._sizes.values())
 
     def go_on(self, step: str, part: Part, done: int, total: int) -> None:
         """Tell that so much of a part is done."""
         share = self._sizes[part.name] * done // max(1, total)
-        self.tell(step, self._done.get(step, 0) + share, self._total)
+        self.tell(step, self._done[step] + share, self._total)
 
     def end(self, step: str, part: Part) -> None:
         """Tell that a part is done."""
-        self._done[step] = self._done.get(step, 0) + self._sizes[part.name]
+        self._done[step] += self._sizes[part.name]
         self.tell(step, self._done[step], self._total)
 
 
@@ -424,22 +369,18 @@ def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best | None]:
 
 
 class _Answers:
-    """The best keys of texts, which are looked up by this process if they are not known.
-
-    Attributes:
-        known: what was looked up.
-    """
+    """The best keys of texts, which this process looks up if no other one did."""
 
     def __init__(self, d: FuzzyDict[Any]) -> None:
         self._d = d
-        self.known: dict[str, _Best | None] = {}
+        self._known: dict[str, _Best | None] = {}
 
     def __call__(self, texts: list[str]) -> list[Match | None]:
-        if unknown := [text for text in texts if text not in self.known]:
-            if len(self.known) > _KEPT:
-                self.known = {text: self.known[text] for text in texts if text in self.known}
-            self.known.update(zip(unknown, _best(self._d, unknown), strict=True))
-        return [self._match(text, self.known[text]) for text in texts]
+        if unknown := [*self.unknown(texts)]:
+            if len(self._known) > _KEPT:
+                self._known = {text: self._known[text] for text in texts if text in self._known}
+            self.add(unknown, _best(self._d, unknown))
+        return [self._match(text, self._known[text]) for text in texts]
 
     def _match(self, text: str, best: _Best | None) -> Match | None:
         if best is None:
@@ -447,10 +388,74 @@ class _Answers:
         value = dict.__getitem__(self._d, best.key)
         return Match(best.key, value, best.score, query=text, matches=best.matches)
 
+    def unknown(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield those of some texts whose answers are not known."""
+        return (text for text in texts if text not in self._known)
+
+    def add(self, texts: list[str], best: list[_Best | None]) -> None:
+        """Keep the answers to some texts."""
+        self._known.update(zip(texts, best, strict=True))
+
     def forget(self) -> None:
         """Forget all, if that is very much."""
-        if len(self.known) > _KEPT:
-            self.known.clear()
+        if len(self._known) > _KEPT:
+            self._known.clear()
+
+
+class _Others:
+    """Other processes, which look texts up by a file of the dict.
+
+    If nobody names one, it is saved in a folder for the time of the run.
+
+    Attributes:
+        are_there: whether there are any.
+        most: the number of texts that keep them all at work.
+    """
+
+    def __init__(self, d: FuzzyDict[Any], workers: Workers, folder: Path) -> None:
+        self._d, self._workers, self._folder = d, workers, folder
+        self._matcher, self._copy = workers.matcher, ""
+        self.are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
+        self.most = _GIVEN * (workers.jobs or _PROCESSES)
+
+    def __enter__(self) -> Self:
+        self._end = ExitStack()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.close()
+
+    def look_up(
+        self, texts: list[str], answers: _Answers, progress: Callable[[int, int], None]
+    ) -> None:
+        """Look texts up, and add the answers to those that are known."""
+        if not texts:
+            return
+        jobs, scheduler, _ = self._workers
+        asked = _InAnother(self._matcher or self._saved())
+        try:
+            with closing(
+                look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
+            ) as found:
+                for some, best in found:
+                    answers.add(some, best)
+        except FileNotFoundError as error:
+            if not self._copy or error.filename != self._copy:
+                raise
+            raise OptionError(
+                f"DICT: workers of {scheduler} do not find {self._copy}, the copy of the dict for "
+                f"them; write to a folder (-o) that all of them have, or give a file of d.save in "
+                f"one"
+            ) from error
+
+    def _saved(self) -> Matcher:
+        folder = TemporaryDirectory(
+            prefix=".fuzzydict-copy-", dir=self._folder.absolute(), ignore_cleanup_errors=True
+        )
+        self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
+        self._d.save(self._copy)
+        self._matcher = Matcher(self._copy, embedding=self._d.embedding, trust=True)
+        return self._matcher
 
 
 class _InAnother:
@@ -469,91 +474,68 @@ class _InAnother:
 # ---- what is noted ----------------------------------------------------------------------------
 
 
-class _Run:
-    """What a run does, noted beside the parts of a folder so that another run goes on with it.
+class _Notes:
+    """What a run writes into a folder, noted there so that another run goes on with it.
 
     The file has a line of JSON for what the run depends on, by names for messages, and one for each
-    part that is written, with the state of its table. Of a single table, nothing is noted.
-
-    Attributes:
-        copy: where the dict is saved for other processes, if need be.
-        is_complete: is set when all is done.
+    part that is written, with the state of its table.
     """
 
-    def __init__(
-        self, output: Path, began: dict[str, Any], parts: list[Part], *, is_folder: bool
-    ) -> None:
-        self.is_folder, self.is_complete = is_folder, False
-        self._states = {part.name: part.state() for part in parts}
-        self._output, self._began = output, json.loads(json.dumps(began, default=str))
-        hidden = f".{_STATE}" if is_folder else f".{output.name}.{_STATE}"
-        self._folder = (output if is_folder else output.parent) / hidden
-        self.copy = self._folder.absolute() / "dict.fuzzydict"
+    def __init__(self, output: Path, began: dict[str, Any], states: dict[str, list[int]]) -> None:
+        self._output, self._path = output, output / _NOTES
+        self._began, self._states = json.loads(json.dumps(began, default=str)), states
         self._noted: dict[str, tuple[float, list[int]]] = {}  # sure and counts, by names of parts
-        self._log: BufferedWriter | None = None
-        self._matcher: Matcher | None = None
 
     def __enter__(self) -> Self:
-        if not self.is_folder:
-            return self
-        self._is_output_new = not self._output.exists()
-        if not (self._folder.is_dir() or self._is_output_new) and any(self._output.iterdir()):
+        if self._output.exists() and not self._path.is_file() and any(self._output.iterdir()):
             raise OptionError(
                 f"{self._output} is not empty; name a new folder, or remove what is in this one"
             )
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / "run.jsonl"
-        self._log = path.open("ab")
+        self._made = [] if self._output.exists() else [self._output]
+        self._output.mkdir(parents=True, exist_ok=True)
+        self._log = self._path.open("ab")
         try:
             _lock(self._log, self._output)
-            self._go_on(path, self._log)
+            self._go_on()
         except BaseException:
             self._log.close()
             raise
         return self
 
-    def _go_on(self, path: Path, log: BufferedWriter) -> None:
+    def __exit__(self, *_: object) -> None:
+        self._log.close()
+        if not self._noted:  # there is nothing to go on with
+            self._path.unlink(missing_ok=True)
+            for folder in [*sorted(self._output.rglob("*"), reverse=True), *self._made]:
+                with suppress(OSError):
+                    folder.rmdir()
+
+    def _go_on(self) -> None:
         """Read what was noted, and check that it is about this run; or begin a new run."""
-        *lines, torn = path.read_bytes().split(b"\n")
-        log.truncate(log.tell() - len(torn))  # of a run that was killed as it wrote
+        *lines, torn = self._path.read_bytes().split(b"\n")
+        self._log.truncate(self._log.tell() - len(torn))  # of a run that was killed as it wrote
         try:
             before, *parts = map(json.loads, lines or [b"{}"])
             self._noted = {name: (sure, [*map(int, counts)]) for name, sure, counts, _ in parts}
             changed = [one for one in self._began if before.get(one, ...) != self._began[one]]
             changed += sorted(before.keys() - self._began.keys())
             states = {name: state for name, *_, state in parts}
-            changed += [
-                f"the table {name}" for name in states if states[name] != self._states.get(name)
-            ]
         except (AttributeError, TypeError, ValueError) as error:
             raise FileFormatError(
-                f"{path} is damaged: {error}; remove {self._output} to begin again"
+                f"{self._path} is damaged: {error}; remove {self._output} to begin again"
             ) from error
-        if not lines:
+        changed += [f"the table {n}" for n, state in states.items() if state != self._states.get(n)]
+        if not self._noted:
+            self._log.truncate(0)
             self._append(self._began)
         elif changed:
             raise OptionError(
-                f"{changed[0]} has changed since the run began that {self._folder} is of; make it "
+                f"{changed[0]} has changed since the run began that {self._path} is of; make it "
                 f"what it was to go on, or remove {self._output} to begin again"
             )
         for left in self._output.rglob(".fuzzydict-*"):
             if _LEFT.fullmatch(left.name):
-                left.unlink()
-
-    def __exit__(self, *_: object) -> None:
-        if self._log:
-            self._log.close()
-        if self.is_complete or not self._noted:  # nothing to go on with
-            shutil.rmtree(self._folder, ignore_errors=True)
-        if self.is_folder and not self._noted:
-            made = [self._output] if self._is_output_new else []
-            for folder in [*sorted(self._output.rglob("*"), reverse=True), *made]:
-                with suppress(OSError):
-                    folder.rmdir()
-
-    def has(self, part: Part) -> bool:
-        """Tell whether a part is written."""
-        return part.name in self._noted and part.target.is_file()
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def counts(self, part: Part, sure: float) -> Cleaned | None:
         """Return the numbers of rows of a part that is written, if they are known."""
@@ -561,30 +543,23 @@ class _Run:
             return None
         return Cleaned(*self._noted[part.name][1])
 
-    def note(self, part: Part, sure: float, counts: Cleaned) -> None:
+    def has(self, part: Part) -> bool:
+        """Tell whether a part is written."""
+        return part.name in self._noted and part.target.is_file()
+
+    def add(self, part: Part, sure: float, counts: Cleaned) -> None:
         """Note that a part is written."""
         self._noted[part.name] = sure, [*counts]
         self._append([part.name, sure, counts, self._states[part.name]])
 
     def _append(self, line: Any) -> None:
-        if self._log:
-            self._log.write(json.dumps(line).encode() + b"\n")
-            self._log.flush()
-            os.fsync(self._log.fileno())
+        self._log.write(json.dumps(line).encode() + b"\n")
+        self._log.flush()
+        os.fsync(self._log.fileno())
 
-    def require_same(self, part: Part) -> None:
-        """Raise FileFormatError if a part changed since the run began."""
-        if part.state() != self._states[part.name]:
-            again = f"remove {self._output} to begin again" if self.is_folder else "start again"
-            raise FileFormatError(f"{part.source} has changed since it was read; {again}")
-
-    def saved(self, d: FuzzyDict[Any]) -> Matcher:
-        """Return a matcher of the dict, which is saved beside the output for other processes."""
-        if self._matcher is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            d.save(self.copy)
-            self._matcher = Matcher(self.copy, embedding=d.embedding, trust=True)
-        return self._matcher
+    def remove(self) -> None:
+        """Remove the file, as all is done."""
+        self._path.unlink()
 
 
 def _lock(file: BufferedWriter, output: Path) -> None:

@@ -1,4 +1,4 @@
-"""Text files of records: the rows of CSV and TSV, and the lines of JSON Lines.
+"""Text files of records: the rows of CSV and TSV, and the lines of JSON Lines; values as texts.
 
 A record has its line number, for error messages, and its text as it stands in the file, so that it
 can be written again unchanged. Files are read in blocks of whole lines, streams as they come in.
@@ -272,8 +272,16 @@ def as_encoding(name: str) -> str:
     return "utf-8" if found == "utf-8-sig" else found
 
 
-def _dialect(file: BinaryIO, name: object, usual: str, reading: Reading) -> tuple[Dialect, bytes]:
-    """Return how a file of CSV is written, and what had to be read of a stream to guess it."""
+def guess_dialect(
+    file: BinaryIO, name: object, usual: str, reading: Reading
+) -> tuple[Dialect, bytes]:
+    """Return how a file of CSV is written, and what had to be read of a stream to guess it.
+
+    A UserWarning tells of another delimiter than the ``usual`` one, or another encoding than UTF-8.
+
+    Raises:
+        OptionError: the delimiter or the encoding that is named is none.
+    """
     sign = None if reading.delimiter is None else as_delimiter(reading.delimiter)
     known = None if reading.encoding is None else as_encoding(reading.encoding)
     beginning, is_all = _beginning(file)
@@ -295,7 +303,7 @@ def _dialect(file: BinaryIO, name: object, usual: str, reading: Reading) -> tupl
             other = "others" if len(guesses) > 1 else "another"
             options = " and ".join(f"--{reading.side}{guess}" for guess in guesses)
             message += f"; name {other} by {options}"
-        warnings.warn(printable(message), stacklevel=6)
+        warnings.warn(printable(message), stacklevel=5)
     return Dialect(sign, encoding), b"" if file.seekable() else beginning
 
 
@@ -324,15 +332,15 @@ def _guessed_encoding(file: BinaryIO, beginning: bytes) -> str:
             return encoding
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
-        for data in _blocks(file, beginning):
+        for data in _pieces(file, beginning):
             decode(data)
     except UnicodeDecodeError:
-        if not any(map(_NOT_WESTERN.search, _blocks(file, beginning))):
+        if not any(map(_NOT_WESTERN.search, _pieces(file, beginning))):
             return _WESTERN
     return "utf-8"
 
 
-def _blocks(file: BinaryIO, beginning: bytes) -> Iterator[bytes]:
+def _pieces(file: BinaryIO, beginning: bytes) -> Iterator[bytes]:
     """Yield all of a file, or the beginning of a stream."""
     if not file.seekable():
         yield beginning
@@ -376,53 +384,29 @@ def _width(lines: Iterable[str], delimiter: str) -> int:
 # ---- CSV and TSV --------------------------------------------------------------------------
 
 
-class CsvTable(NamedTuple):
-    """A file of CSV or TSV.
+def csv_blocks(
+    file: BinaryIO, name: object, dialect: Dialect, begun: bytes = b""
+) -> tuple[Record | None, Iterator[Block]]:
+    """Return the first row of a file that is not blank, or None, and the rows below, in blocks.
 
-    Attributes:
-        dialect: how it is written.
-        header: the first row that is not blank, or None.
-        blocks: the rows below. Each has as many cells as the header; a blank line has none.
-    """
-
-    dialect: Dialect
-    header: Record | None
-    blocks: Iterator[Block]
-
-    def rows(self) -> Iterator[Record]:
-        """Return the rows below the header one by one."""
-        return chain.from_iterable(block.records() for block in self.blocks)
-
-
-def csv_table(
-    file: BinaryIO,
-    name: object,
-    usual: str,
-    reading: Reading = Reading(),  # noqa: B008
-) -> CsvTable:
-    """Return what is in a file of CSV, or a stream, whose ending says the ``usual`` delimiter.
-
-    A UserWarning tells of another delimiter, or another encoding than UTF-8, that is guessed.
+    Each has as many cells as the first; a blank line has none. ``begun`` is what was read of a
+    stream before.
 
     Raises:
-        OptionError: the delimiter or the encoding is none.
         FileFormatError: a line is not of its encoding, not CSV, or has more or fewer cells than
             the first row. The iterator of rows raises it there.
     """
-    dialect, begun = _dialect(file, name, usual, reading)
-    lines = _line_blocks(file, name, dialect.encoding, begun)
-    blocks = _csv_blocks(lines, name, dialect.delimiter)
+    source = _line_blocks(file, name, dialect.encoding, begun)
+    blocks = _row_blocks(source, name, dialect.delimiter)
     for block in blocks:
         for place, record in enumerate(block.records(), 1):
             if not record.is_blank:
                 below = chain([block.after(place)], blocks)
-                return CsvTable(
-                    dialect, record, _of_equal_width(record, below, name, dialect.delimiter)
-                )
-    return CsvTable(dialect, None, iter(()))
+                return record, _of_equal_width(record, below, name, dialect.delimiter)
+    return None, iter(())
 
 
-def _csv_blocks(
+def _row_blocks(
     source: Iterator[tuple[int, list[str]]], name: object, delimiter: str
 ) -> Iterator[Block]:
     """Yield the rows of all lines."""
@@ -572,6 +556,20 @@ def csv_row(cells: Iterable[object], delimiter: str) -> str:
 # ---- JSON ---------------------------------------------------------------------------------
 
 
+class _TwiceError(ValueError):
+    """A key that comes twice in one object, of which the json module would keep the last."""
+
+
+def _as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise _TwiceError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return content
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_as_dict).decode
+
+
 def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
     """Yield the lines of a JSON Lines file; the content of a blank line is `BLANK`.
 
@@ -584,27 +582,14 @@ def json_records(file: BinaryIO, name: object) -> Iterator[Record]:
 def json_blocks(file: BinaryIO, name: object) -> Iterator[Block]:
     """Yield the same as `json_records`, in blocks."""
     expected = 'one value on each line, such as {"color": "black"}'
-    decode = json.JSONDecoder(object_pairs_hook=_without_repeats).decode
-
-    def content(text: str, line: int) -> Any:
-        if not text or text.isspace():
-            return BLANK
-        try:
-            return decode(text)
-        except (ValueError, RecursionError):  # `parse_json` says why
-            return parse_json(text.rstrip("\r\n"), name, expected, line)
-
     for first, raws in _line_blocks(file, name):
-        texts = enumerate(_without_mark(first, raws), first)
-        contents = [content(text, line) for line, text in texts]
+        contents = list[Any]()
+        for line, text in enumerate(_without_mark(first, raws), first):
+            if not text or text.isspace():
+                contents.append(BLANK)
+            else:
+                contents.append(parse_json(text, name, expected, line))
         yield Block(range(first, first + len(raws)), raws, contents)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("a key comes twice")
-    return content
 
 
 def parse_json(text: str, name: object, expected: str, line: int | None = None) -> Any:
@@ -613,25 +598,24 @@ def parse_json(text: str, name: object, expected: str, line: int | None = None) 
     Raises:
         FileFormatError: the text is not JSON, or an object in it repeats a key.
     """
-    place = str(name) if line is None else f"{name}: line {line}"
-
-    def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        content = dict(pairs)  # the json module would keep the last of equal keys
-        if len(content) < len(pairs):
-            ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+    try:
+        return _decode(text)
+    except (RecursionError, ValueError) as error:
+        place = str(name) if line is None else f"{name}: line {line}"
+        if isinstance(error, _TwiceError):
+            key = quoted(error.args[0])
             raise FileFormatError(
-                f"{place}: the key {quoted(key)} comes twice in one object; keep one"
-            )
-        return content
-
-    with parser_limits(place):
-        try:
-            return json.loads(text, object_pairs_hook=as_dict)
-        except json.JSONDecodeError as error:
+                f"{place}: the key {key} comes twice in one object; keep one"
+            ) from None
+        if isinstance(error, json.JSONDecodeError):
+            is_line = line is not None
+            column = min(error.pos, len(text.rstrip("\r\n"))) + 1 if is_line else error.colno
             raise FileFormatError(
-                f"{name}: line {line or error.lineno}, column {error.colno} is not JSON "
+                f"{name}: line {line or error.lineno}, column {column} is not JSON "
                 f"({error.msg}); expected {expected}"
             ) from error
+        with parser_limits(place):
+            raise
 
 
 @contextmanager

@@ -30,10 +30,9 @@ from fuzzydict.io.records import (
     as_json,
     column_index,
     csv_row,
-    csv_table,
     format_by_ending,
-    json_records,
 )
+from fuzzydict.io.tables import open_table
 from fuzzydict.text.words import same_text
 
 if TYPE_CHECKING:
@@ -161,22 +160,22 @@ def read_table(data: bytes, path: Path, *, format: str | None = None) -> Example
     form = format or format_by_ending(path, ROW_FORMATS)
     if form not in ROW_FORMATS:
         raise OptionError(f"{path}: expected examples of format {', '.join(ROW_FORMATS)}; name it")
-    if form == "jsonl":
-        records = json_records(BytesIO(data), path)
-        return ExampleTable(Dialect(""), None, [(one.raw, _of_json(one, path)) for one in records])
-    table = csv_table(BytesIO(data), path, DELIMITERS[form], Reading(side=None))
-    if table.header is None:
-        raise FileFormatError(f"{path}: is empty; expected the columns query and target")
-    query, target = (column_index(column, table.header, path) for column in ("query", "target"))
-    text_of = with_formula if {*REVIEW_COLUMNS} <= {*table.header.content} else str
-    lines = []
-    for line, raw, cells in table.rows():
-        rows = []
-        if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
-            row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
-            rows = [row._replace(written=cells[target])]
-        lines.append((raw, rows))
-    return ExampleTable(table.dialect, table.header, lines)
+    with open_table(BytesIO(data), Reading(form, side=None), name=path) as table:
+        if form == "jsonl":
+            lines = [(record.raw, _of_json(record, path)) for record in table.records()]
+            return ExampleTable(table.dialect, None, lines)
+        if table.header is None:
+            raise FileFormatError(f"{path}: is empty; expected the columns query and target")
+        query, target = (column_index(column, table.header, path) for column in ("query", "target"))
+        text_of = with_formula if {*REVIEW_COLUMNS} <= {*table.header.content} else str
+        lines = []
+        for line, raw, cells in table.records():
+            rows = []
+            if any(map(str.strip, cells)):  # spreadsheets write rows of empty cells
+                row = _row(line, text_of(cells[query]), text_of(cells[target]), path)
+                rows = [row._replace(written=cells[target])]
+            lines.append((raw, rows))
+        return ExampleTable(table.dialect, table.header, lines)
 
 
 def _of_json(record: Record, path: Path) -> list[Row]:

@@ -33,14 +33,16 @@ from fuzzydict.io.records import (
     ROW_FORMATS,
     Dialect,
     Reading,
+    Record,
     as_cell,
     as_json,
     cell_text,
     column_index,
+    csv_blocks,
     csv_row,
-    csv_table,
     encoded,
     format_by_ending,
+    guess_dialect,
     json_blocks,
     no_column,
 )
@@ -49,6 +51,8 @@ from fuzzydict.mapping import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from fuzzydict.io.records import Block
 
 
 #: The formats of tables.
@@ -102,14 +106,24 @@ class Table(ABC):
 
     Attributes:
         name: of the file in messages.
-        reading: how it is read, with what was guessed.
         names: of the columns; in JSON Lines, of the first lines: others may have more.
+        header: the first row that is not blank; None in an empty file, and in JSON Lines and
+            Parquet.
+        dialect: how CSV or TSV is written.
+        may_be_empty: whether JSON Lines without a line may be read, which show no column.
     """
 
     names: list[str]
+    header: Record | None = None
+    dialect = Dialect("")
+    may_be_empty = False
 
-    def __init__(self, name: str, reading: Reading) -> None:
-        self.name, self.reading = name, reading
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def records(self) -> Iterator[Record]:
+        """Return the rows below the header, one by one, and blank ones; not those of Parquet."""
+        raise NotImplementedError
 
     @abstractmethod
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
@@ -156,6 +170,8 @@ class Table(ABC):
 def open_table(
     table: Path | BinaryIO,
     reading: Reading = Reading(),  # noqa: B008
+    *,
+    name: object = None,
 ) -> Iterator[Table]:
     """Open a table to read it.
 
@@ -163,6 +179,7 @@ def open_table(
         table: a file; or a stream of bytes, but for `FILES_ONLY`.
         reading: how it is read. A UserWarning says what is guessed, if that is not what the ending
             says, and UTF-8.
+        name: of the table in messages; by default that of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -171,20 +188,20 @@ def open_table(
             format has none.
         MissingExtraError: pyarrow or openpyxl, which read Parquet and .xlsx, is not installed.
     """
-    form, name = checked_format(table, reading.format), name_of(table)
+    form, name = checked_format(table, reading.format), str(name or name_of(table))
     reading.check(name, form)
     with open_to_read(table) if isinstance(table, Path) else nullcontext(table) as file:
         before = _state(file)
         match form:
             case "jsonl":
-                yield _JsonLines(file, name, reading)
+                yield _JsonLines(name, file)
             case "parquet":
                 with _parquet_file(file, name) as parquet:
-                    yield _Parquet(parquet, name, reading)
+                    yield _Parquet(name, parquet)
             case "xlsx":
-                yield _Xlsx(Sheet(file, name, reading.sheet), reading)
+                yield _Xlsx(name, Sheet(file, name, reading.sheet))
             case _:
-                yield _Csv(file, name, DELIMITERS[form], reading)
+                yield _Csv(name, file, DELIMITERS[form], reading)
         if _state(file) != before:
             raise FileFormatError(f"{name} has changed while it was read; start again")
 
@@ -262,9 +279,13 @@ def as_python(value: Any) -> Any:
 class _Text(Table):
     """A table of lines. A blank line stays as it is, with nothing beside it."""
 
-    def __init__(self, name: str, reading: Reading, file: BinaryIO) -> None:
-        super().__init__(name, reading)
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        super().__init__(name)
         self._file = file
+        self._blocks: Iterator[Block] = iter(())
+
+    def records(self) -> Iterator[Record]:
+        return chain.from_iterable(block.records() for block in self._blocks)
 
     def progress(self) -> tuple[int, int] | None:
         try:
@@ -272,37 +293,45 @@ class _Text(Table):
         except OSError:  # a pipe, or a stream in memory
             return None
 
-    def _write(self, parts: list[str], dialect: Dialect) -> None:
-        self._output.write(dialect.encoded("".join(parts), self.name))
+    def _write(self, parts: list[str]) -> None:
+        self._output.write(self.dialect.encoded("".join(parts), self.name))
         self._output.flush()  # a reader of the stream may wait for these rows
 
 
 class _Csv(_Text):
     """A table of CSV or TSV, whose first line names the columns."""
 
-    def __init__(self, file: BinaryIO, name: str, usual: str, reading: Reading) -> None:
-        self._dialect, header, self._blocks = csv_table(file, name, usual, reading)
-        if header is None or header.line > 1:
-            raise FileFormatError(f"{name}: line 1 is empty; expected the names of the columns")
-        super().__init__(name, reading._replace(**self._dialect._asdict()), file)
-        self._header, self.names = header, header.content
+    def __init__(self, name: str, file: BinaryIO, usual: str, reading: Reading) -> None:
+        super().__init__(name, file)
+        self.dialect, begun = guess_dialect(file, name, usual, reading)
+        self.header, self._blocks = csv_blocks(file, name, self.dialect, begun)
+
+    @cached_property
+    def names(self) -> list[str]:  # type: ignore[override]
+        return list(self._first_line().content)
+
+    def _first_line(self) -> Record:
+        if self.header is None or self.header.line > 1:
+            raise FileFormatError(
+                f"{self.name}: line 1 is empty; expected the names of the columns"
+            )
+        return self.header
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        index = column_index(column, self._header, self.name)
+        index = column_index(column, self._first_line(), self.name)
         return (
             CellBlock([cells[index] for cells in rows if cells], None, (raws, rows))
             for _, raws, rows in self._blocks
         )
 
     def contents(self, column: str) -> Contents:
-        index = column_index(column, self._header, self.name)
-        records = chain.from_iterable(block.records() for block in self._blocks)
-        rows = [Row(line, cells[index], cells) for line, _, cells in records if cells]
+        index = column_index(column, self._first_line(), self.name)
+        rows = [Row(line, cells[index], cells) for line, _, cells in self.records() if cells]
         return Contents(self.names, rows)
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
-        raw = self._header.raw
+        raw = self._first_line().raw
         row = raw.rstrip("\r\n")
         # The header is written with the first rows, or at the end if there are none.
         self._begin = [row, self.beside([one.name for one in added]), raw[len(row) :]]
@@ -313,9 +342,9 @@ class _Csv(_Text):
     def beside(self, cells: Sequence[Any]) -> str:
         if not cells:
             return ""
-        text = csv_row(["", *map(as_cell, map(as_python, cells))], self._dialect.delimiter)
-        if self._dialect.encoding != "utf-8":
-            self._dialect.encoded(text, self.name)  # so that no row is written if one cannot be
+        text = csv_row(["", *map(as_cell, map(as_python, cells))], self.dialect.delimiter)
+        if self.dialect.encoding != "utf-8":
+            self.dialect.encoded(text, self.name)  # so that no row is written if one cannot be
         return text
 
     def write(self, block: CellBlock, beside: list[str | None]) -> None:
@@ -328,14 +357,14 @@ class _Csv(_Text):
             if added is not None:
                 row = raw.rstrip("\r\n")
                 parts += row, added, raw[len(row) :]
-        self._write(parts, self._dialect)
+        self._write(parts)
 
 
 class _JsonLines(_Text):
     """A table of objects, one a line, each with fields of its own."""
 
-    def __init__(self, file: BinaryIO, name: str, reading: Reading) -> None:
-        super().__init__(name, reading, file)
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        super().__init__(name, file)
         self._blocks = json_blocks(file, name)
 
     @cached_property
@@ -348,14 +377,15 @@ class _JsonLines(_Text):
         return list(dict.fromkeys(name for content in objects for name in content))
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
-        found, fields = False, dict[str, None]()
+        found, is_empty, fields = False, True, dict[str, None]()
         for block in self._blocks:
             rows = [(line, one) for line, _, one in block.records() if one is not BLANK]
             cells = [self._text(*row, column) for row in rows]
             found = found or any(column in content for _, content in rows)
             fields = fields or dict.fromkeys(field for _, content in rows for field in content)
+            is_empty = is_empty and not rows
             yield CellBlock(cells, None, block)
-        if not found:
+        if not found and not (is_empty and self.may_be_empty):
             raise FileFormatError(
                 f"{self.name}: no line has a field {quoted(column)}{suggestion(column, fields)}"
             )
@@ -373,16 +403,13 @@ class _JsonLines(_Text):
         return cell_text(cell)
 
     def contents(self, column: str) -> Contents:
-        names, records = dict[str, None](), list[tuple[Any, str | None]]()
+        names, found = dict[str, None](), list[tuple[Record, str | None]]()
         for cells, _, block in self.blocks(column):
-            rows = (record for record in block.records() if record.content is not BLANK)
-            records += zip(rows, cells, strict=True)
-        for record, _ in records:
-            names.update(dict.fromkeys(record.content))
-        return Contents(
-            [*names],
-            [Row(record.line, cell, [*map(record.content.get, names)]) for record, cell in records],
-        )
+            rows = [record for record in block.records() if record.content is not BLANK]
+            found += zip(rows, cells, strict=True)
+            names.update(dict.fromkeys(name for row in rows for name in row.content))
+        rows_of_all = [Row(row.line, cell, [*map(row.content.get, names)]) for row, cell in found]
+        return Contents([*names], rows_of_all)
 
     @contextmanager
     def copying(self, output: BinaryIO, added: Sequence[Added]) -> Iterator[None]:
@@ -406,7 +433,7 @@ class _JsonLines(_Text):
                 check_names(content, self._added, f"{self.name}: line {line}")
             text = raw.rstrip()
             parts += text[:-1].rstrip(), ", " * bool(content), added, raw[len(text) :]
-        self._write(parts, Dialect(""))
+        self._write(parts)
 
 
 # ---- Parquet ------------------------------------------------------------------------------
@@ -494,8 +521,8 @@ def _unpacked(column: Any) -> int:
 class _Parquet(Table):
     """A Parquet file. A block has each of its different cells once."""
 
-    def __init__(self, table: Any, name: str, reading: Reading) -> None:
-        super().__init__(name, reading)
+    def __init__(self, name: str, table: Any) -> None:
+        super().__init__(name)
         self._table, self.names, self._done = table, table.schema_arrow.names, 0
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:
@@ -625,9 +652,13 @@ def _arrow_value(cell: Any, kind: Any) -> Any:
 class _Xlsx(Table):
     """A sheet of a workbook, whose first row names the columns. It is one block."""
 
-    def __init__(self, sheet: Sheet, reading: Reading) -> None:
-        super().__init__(sheet.name, reading)
-        self._sheet, self.names = sheet, sheet.names
+    def __init__(self, name: str, sheet: Sheet) -> None:
+        super().__init__(name)
+        self._sheet, self.names, self.header = sheet, sheet.names, sheet.header
+
+    def records(self) -> Iterator[Record]:
+        self._sheet.check_formulas(range(len(self.names)))
+        return self._sheet.rows()
 
     def blocks(self, column: str, *, alone: bool = False) -> Iterator[CellBlock]:  # noqa: ARG002
         rows = self._read(column)

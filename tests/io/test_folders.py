@@ -352,7 +352,7 @@ def test_a_table_in_place_and_its_review_are_both_written_or_none(
         mapped(d, table, table, deciding=deciding, workers=workers, progress=decide)
     review.unlink()
     full = Mock(side_effect=OSError(errno.ENOSPC, "the disk is full"))
-    monkeypatch.setattr(folders, "copy_rows", full)
+    monkeypatch.setattr("fuzzydict.io.columns.copy_rows", full)
     with pytest.raises(OSError, match="the disk is full"):
         mapped(d, table, table, deciding=deciding)
     monkeypatch.undo()
@@ -368,7 +368,7 @@ def test_a_damaged_note_is_told(
 ) -> None:
     output = tmp_path / "out"
     begun(d, tables, output)
-    note = output / ".fuzzydict-map/run.jsonl"
+    note = output / ".fuzzydict-map.jsonl"
     before = note.read_bytes()
     if damage == b"x":  # a line that was not written to its end
         note.write_bytes(before + damage)

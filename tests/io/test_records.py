@@ -18,17 +18,9 @@ from hypothesis import strategies as st
 from fuzzydict import FileFormatError, FuzzyDict, OptionError
 from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.dict_files import open_dict, read_dict
-from fuzzydict.io.records import (
-    CsvTable,
-    Reading,
-    as_cell,
-    as_json,
-    as_line,
-    csv_row,
-    csv_table,
-    json_records,
-)
+from fuzzydict.io.records import Reading, as_cell, as_json, as_line, csv_row
 from fuzzydict.io.review import read_examples
+from fuzzydict.io.tables import Table, open_table
 from tests.io.files import Trickle, clean, written
 from tests.support.properties import examples
 
@@ -36,14 +28,15 @@ COUNTRIES = FuzzyDict({"Germany": "DE", "France": "FR", "Curaçao": "CW", "Łód
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
-def table_of(data: bytes | Trickle, **reading: Any) -> CsvTable:
+def table_of(data: bytes | Trickle, form: str = "csv", **reading: Any) -> Table:
     file: Any = data if isinstance(data, Trickle) else io.BytesIO(data)
-    return csv_table(file, "t.csv", ",", Reading(**reading))
+    with open_table(file, Reading(form, **reading), name=f"t.{form}") as table:
+        return table
 
 
-def cells_of(table: CsvTable) -> list[list[str]]:
+def cells_of(table: Table) -> list[list[str]]:
     assert table.header is not None
-    return [record.content for record in (table.header, *table.rows())]
+    return [record.content for record in (table.header, *table.records())]
 
 
 # ---- how CSV is written -------------------------------------------------------------------
@@ -166,7 +159,7 @@ def test_rows_of_csv_have_their_cells_and_their_text(rows: list[tuple[str, str]]
     csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
     table = table_of(text.getvalue().encode(), delimiter=",")
     assert table.header is not None
-    records = [table.header, *table.rows()]
+    records = [table.header, *table.records()]
     assert [tuple(record.content) for record in records] == rows
     assert "".join(record.raw for record in records) == text.getvalue()
     for row in rows:
@@ -177,7 +170,8 @@ def test_a_row_is_read_whole_however_many_lines_it_has() -> None:
     """However the blocks of the file fall, no more of it is read than a row needs."""
     data = b"a,b\n" + b'1,"' + b"x\n" * 40_000 + b'"\n' + b'2,"\n"\n' * 100_000
     file = io.BytesIO(data)
-    rows = csv_table(file, "t.csv", ",", Reading(delimiter=",", encoding="utf-8")).rows()
+    with open_table(file, Reading("csv", delimiter=",", encoding="utf-8")) as table:
+        rows = table.records()
     first = next(rows)
     assert (first.line, first.raw) == (2, '1,"' + "x\n" * 40_000 + '"\n')
     assert file.tell() < 300_000
@@ -198,7 +192,7 @@ VALUES = st.recursive(
 @given(st.lists(VALUES))
 def test_lines_of_json_have_their_values_and_their_text(values: list[Any]) -> None:
     text = "".join(f"{json.dumps(value)}\n\n" for value in values)
-    records = list(json_records(io.BytesIO(text.encode()), "t.jsonl"))
+    records = list(table_of(text.encode(), "jsonl").records())
     assert "".join(record.raw for record in records) == text
     assert [record.content for record in records[::2]] == values
     assert all(record.is_blank for record in records[1::2])
