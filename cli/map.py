@@ -10,7 +10,7 @@ import click
 from fuzzydict import FuzzyDict, Matcher, OptionError
 from fuzzydict.frames.dask import LOCAL
 from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
-from fuzzydict.io.dict_files import is_saved_dict
+from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.records import Reading
 from fuzzydict.io.tables import TABLES
@@ -223,7 +223,7 @@ def _matcher(d: AnyDict) -> Matcher | None:
     options, dict_file = click.get_current_context().params, _dict_file()
     if not isinstance(dict_file, Path) or options["scorer"] is not None:
         return None
-    if not dict_file.is_file() or not is_saved_dict(dict_file):
+    if dict_format(dict_file, Reading(options["format"])) != "fuzzydict":
         return None
     embedding = None if options["vectors"] is None else d.embedding
     return Matcher(dict_file, score_cutoff=options["cutoff"], embedding=embedding)

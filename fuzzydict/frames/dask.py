@@ -55,6 +55,8 @@ LOCAL = "local"
 _MOST = 1024  # texts of a chunk
 _CHUNKS = 8  # chunks of a process, if there are few texts, so that all end at about the same time
 _AHEAD = 4  # chunks that each worker has been given
+_SECONDS = 10  # in which a scheduler answers
+_OTHERS = ("tls:", "ws:", "wss:", "ucx:", "inproc:")  # protocols beside TCP
 
 
 # ---- texts ------------------------------------------------------------------------------------
@@ -100,14 +102,37 @@ def cluster(scheduler: str | Client, jobs: int | None) -> Iterator[Client]:
             yield client
     else:
         try:
+            _reach(scheduler)
             client = Client(scheduler, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever is made of what something else answers
             raise WorkerError(
                 f"the Dask scheduler {quoted(scheduler)} cannot be reached: {error}; start one by "
                 f"`dask scheduler`, and give the address that it tells"
             ) from error
         with client:
             yield client
+
+
+def _reach(scheduler: str) -> None:
+    """Raise an error unless a scheduler answers soon.
+
+    A `Client` that cannot reach one waits a minute, and leaves a traceback when it is collected.
+    """
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed import Security
+    from distributed.comm import connect
+
+    async def reach() -> None:
+        given = Security().get_connection_args("client")
+        async with asyncio.timeout(_SECONDS):
+            (await connect(scheduler, **given)).abort()
+
+    if scheduler.startswith(_OTHERS):
+        return  # only a client knows what they need
+    with ThreadPoolExecutor(1) as other:  # this thread may have a loop that runs
+        other.submit(asyncio.run, reach()).result()
 
 
 def by_dask(

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import warnings
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("json", "toml", "yaml", *ROW_FORMATS, "xlsx", "fuzzydict")
 _WITH_COLUMNS = (*ROW_FORMATS, "xlsx")
+_ROWS = 1000  # by which a header is told
 _PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # a text may begin with "PAR1", too
 
 
@@ -51,7 +53,8 @@ def open_dict(
     """Return the `FuzzyDict` in a file.
 
     The first row of a CSV or TSV file or of a sheet is an item unless it names the columns "key"
-    and "value" or those that are given. If such a row looks like a header, a UserWarning says so.
+    and "value" or those that are given. If such a row looks like a header, a UserWarning says so:
+    if a cell is a lower-case word, and all below it are numbers, codes or names.
 
     Args:
         path: the file.
@@ -68,7 +71,7 @@ def open_dict(
         OptionError: the format is unknown, or has no columns or sheets to name.
         MissingExtraError: ruamel.yaml or openpyxl, which read YAML and .xlsx, is not installed.
     """
-    form = _checked_format(path, reading)
+    form = dict_format(path, reading)
     if form != "fuzzydict":
         content = read_dict(path, reading._replace(format=form))
         return FuzzyDict(content, embedding=embedding, scorer=scorer, score_cutoff=score_cutoff)
@@ -82,7 +85,7 @@ def open_dict(
 
 def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # noqa: B008
     """Return the content of a file as a plain dict; arguments and errors as in `open_dict`."""
-    form = _checked_format(path, reading)
+    form = dict_format(path, reading)
     if form == "json":
         return read_json(path)
     if form == "toml":
@@ -99,8 +102,12 @@ def read_dict(path: Path, reading: Reading = Reading()) -> dict[str, Any]:  # no
         return _unique(path, _row_items(table.header, table.records(), path, reading))
 
 
-def _checked_format(path: Path, reading: Reading) -> str:
-    """Return the format of a file, which must have what is named: columns, a sheet ..."""
+def dict_format(path: Path, reading: Reading) -> str:
+    """Return the format of a file, which must have what is named: columns, a sheet ...
+
+    Raises:
+        OptionError, FileFormatError: as for `open_dict`.
+    """
     form = reading.format or _detected_format(path)
     if form not in FORMATS:
         raise OptionError(f"format: expected one of {', '.join(FORMATS)}, got {form!r}")
@@ -355,7 +362,7 @@ def _row_items(
         for row in rows:
             yield row.line, cell_text(row.content[key_index]), row.content[value_index]
     elif len(columns) == 2:
-        yield from _rows_without_header(first, rows, path)
+        yield from _rows_without_header(first, rows, path, reading)
     else:
         raise FileFormatError(
             f"{path}: line {header.line} has {counted_cells(header)}, where a key and a value were "
@@ -364,31 +371,53 @@ def _row_items(
         )
 
 
-def _rows_without_header(first: Record, rows: Iterator[Record], path: Path) -> Iterator[Item]:
-    """Yield rows of two cells; warn if only the first one has no number as its value."""
-    key, value = (cell_text(cell) or "" for cell in first.content)
+def _rows_without_header(
+    first: Record, rows: Iterator[Record], path: Path, reading: Reading
+) -> Iterator[Item]:
+    """Yield rows of two cells; warn if the first one may be a header."""
+    key, value = names = [cell_text(cell) or "" for cell in first.content]
     yield first.line, key, first.content[1]
-    like_header, numbers = not (_is_number(key) or _is_number(value)), 0
+    kinds, count = [set[_Kind](), set[_Kind]()], 0
     for row in rows:
-        text, content = row.content
-        yield row.line, cell_text(text), content
-        if like_header and (cell_text(content) or "").strip():
-            like_header = _is_number(cell_text(content) or "")
-            numbers += 1
-    if like_header and numbers:
+        yield row.line, cell_text(row.content[0]), row.content[1]
+        count += 1
+        for kind, cell in zip(kinds, row.content if count < _ROWS else (), strict=False):
+            if text := (cell_text(cell) or "").strip():
+                kind.add(_kind(text))
+    of_first = [_kind(name) for name in names]
+    is_number = _Kind.NUMBER in of_first
+    is_other = count > 1 and any(
+        kind == _Kind.WORD and len(others) == 1 and kind not in others
+        for kind, others in zip(of_first, kinds, strict=True)
+    )
+    is_like = not is_number and (kinds[1] == {_Kind.NUMBER} or is_other)
+    # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
+    if is_like or (reading.side == "dict-" and not is_number and count):
+        looks = "looks like a header, but " if is_like else ""
         advice = (
-            f"{path}: line {first.line} looks like a header, but was read as an item; if it is a "
-            f"header, add --key {shlex.quote(key)} --value {shlex.quote(value)}"
+            f"{path}: line {first.line} {looks}was read as an item; if it is a header, add "
+            f"--key {shlex.quote(key)} --value {shlex.quote(value)}"
         )
         warnings.warn(printable(advice), stacklevel=5)
 
 
-def _is_number(cell: str) -> bool:
+class _Kind(Enum):
+    """What a cell looks like, by which a header differs from the rows below."""
+
+    NUMBER = 0
+    CODE = 1  # in capitals, or with digits
+    NAME = 2  # begins with a capital
+    WORD = 3
+
+
+def _kind(cell: str) -> _Kind:
     try:
         float(cell.replace(",", ""))
     except ValueError:
-        return False
-    return True
+        if cell.isupper() or any(map(str.isdigit, cell)):
+            return _Kind.CODE
+        return _Kind.NAME if cell[:1].isupper() else _Kind.WORD
+    return _Kind.NUMBER
 
 
 def _json_items(records: Iterator[Record], path: Path, reading: Reading) -> Iterator[Item]:

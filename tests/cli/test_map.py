@@ -62,6 +62,14 @@ def test_the_table_is_printed_and_the_rows_are_counted(codes: Path) -> None:
     assert sorted(path.name for path in codes.parent.iterdir()) == ["codes.csv", "t.csv"]
 
 
+def test_it_is_told_that_the_first_row_of_a_dict_was_taken_for_an_item(codes: Path) -> None:
+    codes.write_text("spelling,right\ncolour,color\nbehaviour,behavior\n")
+    for options, told in ([], True), (["--key", "spelling", "--value", "right"], False):
+        given = ["map", str(codes), str(codes.parent / "t.csv"), "--column", "country", *options]
+        stderr = CliRunner().invoke(main, given).stderr
+        assert ("codes.csv: line 1 was read as an item; if it is a header, add" in stderr) == told
+
+
 def test_the_summary_tells_how_many_matches_are_doubtful(codes: Path) -> None:
     best = FuzzyDict({"Germany": "DE", "France": "FR"}).most_similar("Frgermny")[0].score
     (codes.parent / "t.csv").write_text("country\nFrgermny\nFrgermny\nGermany\n?!\n")

@@ -176,6 +176,32 @@ def test_a_review_has_the_doubts_of_all_parts(
     assert review.read_text().splitlines() == lines
 
 
+def test_a_part_of_json_may_be_empty(d: FuzzyDict[str], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name, text in {"a": "", "b": '{"country": "Germny"}\n', "c": "\n"}.items():
+        (tmp_path / f"in/{name}.jsonl").write_text(text)
+    for jobs in (1, 2):
+        output = tmp_path / f"out{jobs}"
+        assert mapped(d, tmp_path / "in", output, workers=Workers(jobs)) == Cleaned(1, 0, 0)
+        assert [(output / f"{name}.jsonl").stat().st_size for name in "ac"] == [0, 1]
+    (tmp_path / "in/d.jsonl").write_text('{"land": "Germny"}\n')
+    with pytest.raises(FileFormatError, match=r"d\.jsonl: no line has a field 'country'"):
+        mapped(d, tmp_path / "in", tmp_path / "other")
+
+
+def test_folders_named_as_those_of_a_run_are_nobodys_but_the_users(
+    d: FuzzyDict[str], tables: Path, tmp_path: Path
+) -> None:
+    kept = [tmp_path / name for name in (".out.csv.fuzzydict-map", ".fuzzydict-map")]
+    for folder in kept:
+        folder.mkdir()
+        (folder / "mine").write_text("")
+    mapped(d, tables / "a.csv", tmp_path / "out.csv", workers=Workers(2))
+    with pytest.raises(OptionError, match="is not empty"):
+        mapped(d, tables, tmp_path / ".fuzzydict-map")
+    assert all((folder / "mine").exists() for folder in kept)
+
+
 # ---- what is gone on with ---------------------------------------------------------------------
 
 
@@ -437,3 +463,9 @@ def test_names_that_are_no_text_and_links(d: FuzzyDict[str], tables: Path, tmp_p
     (tables / "link").symlink_to(tables / "year=2021")
     with pytest.raises(OptionError, match="in/link is a link to a folder"):
         mapped(d, tables, tmp_path / "other")
+    (tables / "link").unlink()
+    os.mkfifo(tables / "pipe.csv")  # nobody writes into it
+    with pytest.raises(OptionError, match=r"in/pipe\.csv is no regular file"):
+        mapped(d, tables, tmp_path / "other")
+    with pytest.raises(OptionError, match=r"pipe\.csv can be read only once"):
+        mapped(d, tables / "pipe.csv", tmp_path / "other.csv", workers=Workers(2))
