@@ -23,7 +23,7 @@ import os
 import stat
 import struct
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
@@ -334,8 +334,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     It is renamed once it is on the disk, so ``path`` always holds the whole old file or the whole
     new one, and the old one can be read meanwhile. If the block fails, the temporary file is
-    removed. Until it is renamed, nobody but its owner may open it: then it gets the permissions of
-    the file that it replaces, or those that the umask gives a new file. A link stays a link.
+    removed. It has the permissions of the file that it replaces from the beginning, or those that
+    the umask gives a new file. A link stays a link.
 
     A path that is not a regular file, such as a pipe or a device, is written to directly.
 
@@ -360,11 +360,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     beside = target.with_name(f".fuzzydict-{os.urandom(8).hex()}")
     with _errors_naming(target, beside):
         try:  # begins before the file exists, so that an interrupt never leaves it behind
-            with _new_file(beside, 0o600) as file:
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+            with _new_file(beside, 0o666 if mode is None else mode) as file:
+                if mode is not None and os.name == "posix":
+                    os.fchmod(file.fileno(), mode)  # which the umask may have taken something of
                 yield file
                 file.flush()
-                if os.name == "posix":
-                    os.fchmod(file.fileno(), _permissions(target, beside))
                 os.fsync(file.fileno())
             beside.replace(target)
         except BaseException:
@@ -384,21 +385,6 @@ def _is_regular(path: Path) -> bool:
 def _new_file(path: Path, permissions: int) -> BinaryIO:
     """Open a file that does not exist yet, with these permissions but for those of the umask."""
     return cast("BinaryIO", open(path, "xb", opener=partial(os.open, mode=permissions)))
-
-
-def _permissions(target: Path, beside: Path) -> int:
-    """Return the permissions of a file, or if there is none, those that a new one gets.
-
-    An empty file shows the latter: to read the umask is to set it, for all threads.
-    """
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
-    empty = beside.with_name(f"{beside.name}-empty")
-    try:
-        with _new_file(empty, 0o666) as file:
-            return stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-    finally:
-        empty.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 FOLDER_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _SUCCESS = "_SUCCESS"  # as Spark and Hadoop name the file that says that a folder is complete
 _NOTES = ".fuzzydict-map.jsonl"  # in the folder that is written
-_LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}(-empty)?|copy-.*)")  # in a run that was killed
+_LEFT = re.compile(r"\.fuzzydict-([0-9a-f]{16}|copy-.*)")  # in a run that was killed
 _KEPT = 2**20  # texts whose answers are known at least
 _GIVEN = 2**14  # texts that a process is given, as its start takes some seconds
 _PROCESSES = 8  # of a cluster whose number of workers is not known
