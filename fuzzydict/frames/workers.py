@@ -7,11 +7,11 @@ import os
 import pickle
 import platform
 import signal
+from collections import deque
 from collections.abc import Sized
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -41,7 +41,7 @@ from fuzzydict.search.backends.usearch import use_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.connection import Connection
 
     from distributed import Client
@@ -319,56 +319,47 @@ class _Chunk(NamedTuple):
 def _by_processes(
     matcher: Callable[[list[str]], list[T]], chunks: Iterator[list[str]], jobs: int
 ) -> Generator[Answered[T]]:
-    todo: Iterator[_Chunk] = map(_Chunk, chunks)
-    while (first := next(todo, None)) is not None:
-        again = list[_Chunk]()
-        for chunk, answer in _by_pool(matcher, chain([first], todo), jobs):
-            if answer is not None:
-                yield chunk.texts, answer
-            elif chunk.failed + 1 < _TRIES:
-                again.append(chunk._replace(failed=chunk.failed + 1))
-            else:
-                raise WorkerError(
-                    f"{_TRIES} processes ended while they looked up the same {len(chunk.texts)} "
-                    f"texts, the first {quoted(chunk.texts[0])}; if the memory is full, start with "
-                    f"fewer jobs"
-                )
-        todo = chain(again, todo)
-
-
-def _by_pool(
-    matcher: Callable[[list[str]], list[T]], chunks: Iterator[_Chunk], jobs: int
-) -> Generator[tuple[_Chunk, list[T] | None]]:
-    """Yield chunks with their answers; None for those without one when a process ended."""
-    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
+
+    new, again = map(_Chunk, chunks), deque[_Chunk]()
+    given: dict[Future[list[T]], _Chunk] = {}
+    while True:
+        with _pool(matcher, jobs) as pool, suppress(BrokenProcessPool):
+            while True:
+                while len(given) < jobs and (chunk := again[0] if again else next(new, None)):
+                    if not again:
+                        again.append(chunk)  # until a process is given it
+                    with _holding_ctrl_c():  # from the first moment of a process
+                        given[pool.submit(_answer, chunk.texts)] = chunk
+                    again.popleft()
+                if not given:
+                    return
+                for future in wait(given, return_when=FIRST_COMPLETED).done:
+                    answer = future.result()
+                    yield given.pop(future).texts, answer
+        again.extend(chunk._replace(failed=chunk.failed + 1) for chunk in given.values())
+        given.clear()
+        if lost := next((chunk for chunk in again if chunk.failed == _TRIES), None):
+            raise WorkerError(
+                f"{_TRIES} processes ended while they looked up the same {len(lost.texts)} texts, "
+                f"the first {quoted(lost.texts[0])}; if the memory is full, start with fewer jobs"
+            )
+
+
+@contextmanager
+def _pool(matcher: Callable[[list[str]], list[T]], jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of processes, which end at once where the block or this process ends."""
+    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     context = get_context("spawn")
     at_end, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(jobs, context, _begin, (matcher, at_end))
-    given: dict[Future[list[T]], _Chunk] = {}
-    is_broken = False
     try:
-        while True:
-            while not is_broken and len(given) < jobs and (chunk := next(chunks, None)):
-                try:
-                    with _holding_ctrl_c():  # from the first moment of a process
-                        given[pool.submit(_answer, chunk.texts)] = chunk
-                except BrokenProcessPool:
-                    is_broken = True
-                    yield chunk._replace(failed=chunk.failed - 1), None  # it was not begun
-            if not given:
-                return
-            for future in wait(given, return_when=FIRST_COMPLETED).done:
-                answer, chunk = None, given.pop(future)
-                try:
-                    answer = future.result()
-                except BrokenProcessPool:  # of which all others are told, too
-                    is_broken = True
-                yield chunk, answer
+        yield pool
     finally:
-        end.close()  # so that those at work end at once
+        end.close()
         pool.shutdown(cancel_futures=True)
         at_end.close()
 
@@ -389,13 +380,13 @@ def _holding_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_matcher: Any = None  # of a process that `_by_pool` started
+_matcher: Any = None  # of a process of a `_pool`
 
 
 def _begin(matcher: Any, at_end: Connection) -> None:
     """Make this process one that answers, until the other end of a connection is closed.
 
-    That is done by `_by_pool`, or by the system if its process is gone.
+    That is done by `_pool`, or by the system if its process is gone.
     """
     global _matcher
     _matcher = matcher

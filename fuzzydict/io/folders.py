@@ -295,7 +295,7 @@ class _Mapper:
                 warnings.simplefilter("ignore", UserWarning)
             with open_table(part.source, self._source.reading) as table:
                 self._guessed.add(part.name)
-                table.may_be_empty = len(self._parts) > 1
+                table.may_be_empty = part.source != self._source.table
                 yield table
 
     def _looked_up(self, parts: list[Part], others: _Others) -> Iterator[list[Part]]:
