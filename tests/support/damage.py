@@ -4,11 +4,47 @@ from __future__ import annotations
 
 import json
 import struct
+import tracemalloc
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+
+from fuzzydict import FileFormatError, FuzzyDict, FuzzyDictError
+from fuzzydict._files import read_arrays, write_arrays
+
+KIND = "fuzzy dict"
+
+
+def refused(path: Path, most: float, kind: type[Exception] = FileFormatError, **how: Any) -> str:
+    """Return what loading a dict raises, once it took no more bytes of memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(FuzzyDictError) as told:
+            FuzzyDict.load(path, **how)
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+    assert isinstance(told.value, kind), repr(told.value)
+    return str(told.value)
+
+
+def with_arrays(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Write the file of a dict again with other arrays, all checksums right."""
+    stored = read_arrays(path, KIND)
+    arrays = {name: np.array(array) for name, array in stored.arrays.items()}
+    change(arrays)
+    write_arrays(path, KIND, stored.meta, arrays)
+
+
+def flip(path: Path, name: str) -> None:
+    """Change a bit of an array in the file of a dict."""
+    data, array = bytearray(path.read_bytes()), read_arrays(path, KIND).arrays[name].tobytes()
+    data[data.index(array) + len(array) // 2] ^= 1
+    path.write_bytes(data)
 
 
 def with_header(data: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:

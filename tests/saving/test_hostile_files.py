@@ -1,12 +1,14 @@
-"""Files that a stranger made, with right checksums: each is refused, in less than 200 MB."""
+"""Files that a stranger made or damaged: each is refused, in little memory, and runs nothing."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import pickle
 import random
 import sys
-import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from fuzzydict import (
     ArgumentTypeError,
     FileFormatError,
     FuzzyDict,
+    FuzzyDictError,
+    Gaussian,
     ShapeError,
     WordVectors,
     saving,
@@ -26,29 +30,18 @@ from fuzzydict._files import read_arrays, write_arrays
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.frames.workers import Matcher
 from tests.benchmarks.crafted import opened
-from tests.support.damage import entry, text, with_header
+from tests.support.damage import (
+    HEADERS,
+    MEANINGS,
+    entry,
+    refused,
+    text,
+    with_arrays,
+    with_header,
+)
 
 BYTES = 200e6
 PRIME = 2**61 - 1  # the hash of a whole number is its rest after division by it
-
-
-def refused(path: Path) -> str:
-    """Return what loading the file raises, once it took little memory."""
-    tracemalloc.start()
-    try:
-        with pytest.raises(FileFormatError, match=path.name) as told:
-            FuzzyDict.load(path)
-        assert tracemalloc.get_traced_memory()[1] < BYTES
-    finally:
-        tracemalloc.stop()
-    return str(told.value)
-
-
-def changed(path: Path, **arrays: Any) -> None:
-    """Put arrays into a saved dict that has no key with words."""
-    FuzzyDict({"?!": 1}).save(path)
-    stored = read_arrays(path, "fuzzy dict")
-    write_arrays(path, "fuzzy dict", stored.meta, {**stored.arrays, **arrays})
 
 
 # ---- keys that meet in the table of a dict -------------------------------------------------
@@ -67,7 +60,9 @@ def inner(keys: list[Any]) -> list[Any]:
 
 def crafted(path: Path, keys: list[Any], values: list[Any] | None = None, **arrays: Any) -> Path:
     """Write a dict with these keys and values, as they are written, and return its path."""
-    changed(path, keys=text(keys), values=text(values or [0] * len(keys)), **arrays)
+    FuzzyDict({"?!": 1}).save(path)  # no key with words
+    made = {"keys": text(keys), "values": text(values or [0] * len(keys)), **arrays}
+    with_arrays(path, lambda stored: stored.update(made))
     return path
 
 
@@ -111,7 +106,7 @@ MADE_TO_MEET: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("made", MADE_TO_MEET.values(), ids=MADE_TO_MEET)
 def test_keys_that_may_be_made_to_meet_are_refused(tmp_path: Path, made: dict[str, Any]) -> None:
-    message = refused(crafted(tmp_path / "d", **made))
+    message = refused(crafted(tmp_path / "d", **made), BYTES)
     assert "no texts" in message
     assert "FuzzyDict.load(path, trust=True)" in message
     assert "damaged" not in message
@@ -188,7 +183,7 @@ def test_many_rows_without_numbers_are_refused(tmp_path: Path, shape: list[int])
     path = tmp_path / "empty"
     FuzzyDict({"a": np.zeros((3, 0))}).save(path)
     path.write_bytes(with_header(path.read_bytes(), entry("values 0", shape=shape)))
-    assert "rows without numbers" in refused(path)
+    assert "rows without numbers" in refused(path, BYTES)
 
 
 def test_arrays_without_numbers_come_back(tmp_path: Path) -> None:
@@ -282,13 +277,102 @@ def test_vectors_of_keys_whose_products_overflow_are_neither_saved_nor_read(tmp_
         return np.full((len(texts), 3), 3e38, np.float32)
 
     FuzzyDict({"color": 1}, embedding=lambda texts: np.ones((len(texts), 3))).save(tmp_path / "d")
-    stored = read_arrays(tmp_path / "d", "fuzzy dict")
-    arrays = {**stored.arrays, "vectors": huge(["color"])}
-    write_arrays(tmp_path / "d", "fuzzy dict", stored.meta, arrays)
+    with_arrays(tmp_path / "d", lambda arrays: arrays.update(vectors=huge(["color"])))
     with pytest.raises(FileFormatError, match="too long"):
         FuzzyDict.load(tmp_path / "d", embedding=lambda texts: np.ones((len(texts), 3)))
     with pytest.raises(ArgumentTypeError, match="longer than 1e"):
         FuzzyDict({"color": 1}, embedding=huge).save(tmp_path / "huge")
+
+
+def one_hot(texts: list[str]) -> Any:
+    return np.eye(5)[[sum(map(ord, text)) % 5 for text in texts]]
+
+
+def refused_cheaply(path: Path, kind: type[Exception] = FileFormatError) -> str:
+    return refused(path, 2e6 + 100 * path.stat().st_size, kind, embedding=one_hot)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "saved"
+    items = {f"key {i}": np.arange(3.0) + i for i in range(20)} | {5: (1, [2])}
+    FuzzyDict(items, embedding=one_hot, scorer=Gaussian(0.5)).save(path)
+    return path
+
+
+# ---- headers that claim what is not there, with the right checksum -------------------------
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_that_lie(saved: Path, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(with_header(saved.read_bytes(), HEADERS[name]))
+    assert str(path) in refused_cheaply(path)
+
+
+# ---- whole files of wrong meaning ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_whole_files_of_wrong_meaning(saved: Path, tmp_path: Path, name: str) -> None:
+    stored = read_arrays(saved, "fuzzy dict")
+    parts = json.loads(json.dumps(stored.meta)), dict(stored.arrays)  # a copy that may change
+    MEANINGS[name](parts)
+    path = tmp_path / "damaged"
+    write_arrays(path, "fuzzy dict", *parts)
+    refused_cheaply(path)
+
+
+def test_a_fingerprint_of_another_embedding_is_refused_naming_both(
+    saved: Path, tmp_path: Path
+) -> None:
+    stored = read_arrays(saved, "fuzzy dict")
+    stored.meta["embedding"]["name"] = "another"
+    write_arrays(tmp_path / "damaged", "fuzzy dict", stored.meta, stored.arrays)
+    assert "another" in refused_cheaply(tmp_path / "damaged", FuzzyDictError)
+
+
+def test_a_small_file_cannot_ask_for_a_large_array_many_times(tmp_path: Path) -> None:
+    """What a zip bomb is to zip: each value would be a copy of one large array."""
+    FuzzyDict({"a": np.zeros(100_000)}, embedding=one_hot).save(tmp_path / "saved")
+    values = text([["list", *[["array", 0, 0]] * 20_000]])  # 16 GB
+    with_arrays(tmp_path / "saved", lambda arrays: arrays.update(values=values))
+    assert "order" in refused_cheaply(tmp_path / "saved")
+
+
+# ---- pickles -------------------------------------------------------------------------------
+
+
+class Harm:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def pickles(harm: Harm, data: bytes) -> Iterator[bytes]:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        pickled = pickle.dumps(harm, protocol)
+        yield pickled
+        yield data[:24] + pickled
+        yield data + pickled
+        yield with_header(data, lambda _, pickled=pickled: pickled)  # type: ignore[misc]
+
+
+def test_no_pickle_is_run(saved: Path, tmp_path: Path) -> None:
+    harm = Harm(tmp_path / "harmed")
+    path = tmp_path / "damaged"
+    for data in pickles(harm, saved.read_bytes()):
+        path.write_bytes(data)
+        refused_cheaply(path)
+        assert not harm.path.exists()
+    with path.open("wb") as file:
+        np.save(file, np.array([harm], object), allow_pickle=True)
+    refused_cheaply(path)
+    assert not harm.path.exists()
+    pickle.loads(pickle.dumps(harm))
+    assert harm.path.exists()  # it would have shown
 
 
 # ---- any file ------------------------------------------------------------------------------
