@@ -75,7 +75,8 @@ class Reading(NamedTuple):
         key: the column of a dict's keys; by default "key".
         value: the column of a dict's values; by default "value".
         side: what the options of the command line begin with that name another delimiter or
-            encoding, "left-" for ``--left-delimiter``; None where there are no options.
+            encoding, "left-" for ``--left-delimiter``, "dict-" for a dict beside a table; None
+            where there are no options.
     """
 
     format: str | None = None

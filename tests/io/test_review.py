@@ -143,9 +143,6 @@ def test_signs_tell_apart_what_keys_tell_apart_by_them(tmp_path: Path) -> None:
 # ---- what is decided ----------------------------------------------------------------------
 
 #: What people write, and what they decided that it is: no spelling tells.
-
-
-#: What people write, and what they decided that it is: no spelling tells.
 MEANT = {
     "Shipping": "Shipping",
     "São Paulo": "São Paulo",
@@ -316,7 +313,6 @@ def test_what_somebody_saves_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
 # ---- files that are refused -----------------------------------------------------------------
 
 BAD: dict[str, tuple[str | bytes, str]] = {
-    "semicolons": ("query;target\na;Germany;\n", "is it separated by ';'? then name the delimiter"),
     "no such key": (
         "query,target\nx,\nAllemagne,germany\n",
         "line 3: 'germany', the target of 'Allemagne', is not a key of the dict (its nearest key "
@@ -501,8 +497,6 @@ def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content:
     ("name", "content", "message"),
     [
         ("e.csv", "", "is empty; expected the columns query and target"),
-        ("e.csv", "query,key\na,b\n", "has no column 'target'; its columns are 'query', 'key'"),
-        ("e.csv", "query,target\na,b,c\n", "line 2 has 3 cells where line 1 has 2"),
         ("e.csv", "query,target\na,b\n ,c\n", "line 3 has a blank query; fill it in, or"),
         ("e.csv", "query,target\na,b\n\na,\n", "'a' has two targets, 'b' on line 2 and None on l"),
         ("e.csv", "query,target\na,\na,b\n", "'a' has two targets, None on line 2 and 'b' on lin"),
@@ -515,7 +509,6 @@ def test_a_query_may_have_several_right_keys(tmp_path: Path, name: str, content:
         ("e.jsonl", '{"query": 1, "target": "b"}\n', "line 1 has a number where a text is expect"),
         ("e.jsonl", '{"query": ["a"], "target": "b"}\n', "line 1 has an array where a text is ex"),
         ("e.jsonl", '{"query": "a", "target": {}}\n', "line 1 has an object where a text is expec"),
-        ("e.jsonl", '{"query": "a"\n', "line 1, column 14 is not JSON"),
     ],
 )
 def test_bad_examples_are_refused(

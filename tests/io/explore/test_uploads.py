@@ -17,7 +17,7 @@ from fuzzydict.io.columns import Source, clean_column
 from fuzzydict.io.explore import uploads
 from fuzzydict.io.explore.answers import Answers
 from tests.benchmarks.hostile_files import ATTACKS
-from tests.io.test_mutated_files import CHANGES, TABLES, changed
+from tests.io.files import CHANGES, TABLES, changed
 from tests.support.exploring import BYTES, posted, serving, upload
 
 CELLS = ["Germny", "france", "Germny", "", "n/a", "qwzzt", "France", "?!", "Great Britian", "GB"]
