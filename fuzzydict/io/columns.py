@@ -139,76 +139,41 @@ def clean_column(
     """
     checked_format(source.table, source.reading.format)
     check_apart(source.table, output, deciding)
-    matched = MatchedColumn(d, source.column, prefix, deciding)
+    matcher = deciding_matcher(d, deciding)
+    added = new_columns(source.column, prefix)
     with (
-        written(output, matched.review) as file,
+        written(output, matcher.review) as file,
         open_table(source.table, source.reading) as table,
     ):
-        counts = matched.copy(table, file, progress)
-    return matched.with_undecided(counts)
+        counts = matcher.copy(table, source.column, added, file, progress)
+    return matcher.with_undecided(counts)
 
 
-class MatchedColumn:
-    """A column of one table or several, which are copied with what matches its cells.
+def new_columns(column: str, prefix: str | None) -> list[Added]:
+    """Return the columns that are added for a column; ``prefix`` as for `clean_column`."""
+    prefix = f"{column}_" if prefix is None else prefix
+    return [
+        Added(f"{prefix}{name}", like, "choose another prefix")
+        for name, like in _NEW_COLUMNS.items()
+    ]
 
-    Args:
-        d: the dict, or the keys in a store.
-        column: the name of the column.
-        prefix: as for `clean_column`.
-        deciding: as for `clean_column`. The review need not exist yet.
-        nearest: as for a `Lookup`.
 
-    Attributes:
-        lookup: finds the keys.
-        added: the columns that are added.
-        review: collects the doubts, if there is a file for them. Nobody saves it here.
-        sure: the lowest score of a match that is not doubtful.
+def deciding_matcher(
+    d: MatchedKeys,
+    deciding: Deciding,
+    nearest: Callable[[list[str]], list[Match | None]] | None = None,
+) -> ColumnMatcher:
+    """Return what matches cells as somebody decided; the review need not exist yet.
 
-    Raises:
-        FileFormatError, OptionError: of the decisions, as for `clean_column`.
+    Arguments and errors are those of `clean_column` and of a `Lookup`.
     """
-
-    def __init__(
-        self,
-        d: MatchedKeys,
-        column: str,
-        prefix: str | None,
-        deciding: Deciding,
-        nearest: Callable[[list[str]], list[Match | None]] | None = None,
-    ) -> None:
-        paths = [deciding.decisions]
-        if deciding.review is not None:
-            check_ending(deciding.review)
-            paths += [deciding.review] if deciding.review.exists() else []
-        decided = Decided(d, filter(None, paths))
-        self.lookup = Lookup(d, decided, nearest)
-        self.review = Review(deciding.review, decided) if deciding.review else None
-        prefix = f"{column}_" if prefix is None else prefix
-        self.added = [
-            Added(f"{prefix}{name}", like, "choose another prefix")
-            for name, like in _NEW_COLUMNS.items()
-        ]
-        self._column, self.sure = column, deciding.sure
-
-    def copy(self, table: Table, output: BinaryIO, progress: Callable[[int, int], None]) -> Cleaned:
-        """Write a table with the new columns."""
-        blocks = table.blocks(self._column)
-        with table.copying(output, self.added):
-            return copy_rows(table, blocks, self._matcher(table.beside), progress)
-
-    def count(self, table: Table) -> Cleaned:
-        """Count the rows of a table, and collect its doubts."""
-        matcher = self._matcher(lambda _answer: "")
-        for block in table.blocks(self._column, alone=True):
-            matcher.beside(block.cells, block.counts)
-        return matcher.counted()
-
-    def _matcher(self, as_written: Callable[[Answer], Any]) -> ColumnMatcher:
-        return ColumnMatcher(self.lookup, as_written, self.review, self.sure)
-
-    def with_undecided(self, counts: Cleaned) -> Cleaned:
-        """Return counts with the number of texts that the review leaves to decide on."""
-        return counts._replace(undecided=self.review.undecided()) if self.review else counts
+    paths = [deciding.decisions]
+    if deciding.review is not None:
+        check_ending(deciding.review)
+        paths += [deciding.review] if deciding.review.exists() else []
+    decided = Decided(d, filter(None, paths))
+    review = Review(deciding.review, decided) if deciding.review else None
+    return ColumnMatcher(Lookup(d, decided, nearest), review, deciding.sure)
 
 
 def check_apart(table: Path | BinaryIO, output: Path | BinaryIO, deciding: Deciding) -> None:
@@ -240,20 +205,6 @@ def written(output: Path | BinaryIO, review: Review | None) -> Iterator[BinaryIO
         if review:
             review.restore()
         raise
-
-
-def copy_rows(
-    table: Table,
-    blocks: Iterator[CellBlock],
-    matcher: ColumnMatcher,
-    progress: Callable[[int, int], None],
-) -> Cleaned:
-    """Write the rows of a table, each with what matches its cell; return how many there are."""
-    for block in blocks:
-        table.write(block, matcher.beside(block.cells, block.counts))
-        if done := table.progress():
-            progress(*done)
-    return matcher.counted()
 
 
 # ---- two tables ---------------------------------------------------------------------------
@@ -306,8 +257,7 @@ def join_tables(
         added = [] if how == "anti" else _right_columns(table, contents, suffix, add_score)
         with table.copying(file, added):
             beside = _joined(table, how, len(contents.names), add_score)
-            matcher = ColumnMatcher(Lookup(d, Decided(d, [])), beside)
-            return copy_rows(table, blocks, matcher, progress)
+            return ColumnMatcher(Lookup(d, Decided(d, []))).write(table, blocks, beside, progress)
 
 
 def _check_output(output: Path | BinaryIO, left: Source, right: Source, how: str) -> None:
@@ -460,31 +410,62 @@ class _Cell(NamedTuple):
 
 
 class ColumnMatcher:
-    """Finds what is written beside the cells of a column, and counts the rows.
+    """Finds what is written beside the cells of a column, in one table or several.
 
     Args:
         lookup: finds keys.
-        as_written: returns an answer as it is written.
-        review: collects the doubts.
+        review: collects the doubts. Nobody saves it here.
         sure: the lowest score of a match that is not doubtful.
     """
 
-    def __init__(
-        self,
-        lookup: Lookup,
-        as_written: Callable[[Answer], Any],
-        review: Review | None = None,
-        sure: float = SURE,
-    ) -> None:
-        self._lookup, self._review, self._sure = lookup, review, sure
-        self._as_written, self._beside_none = as_written, as_written(_NO_ANSWER)
+    def __init__(self, lookup: Lookup, review: Review | None = None, sure: float = SURE) -> None:
+        self.lookup, self.review, self.sure = lookup, review, sure
         self._count: Counter[str] = Counter()
         self._known: dict[str | None, _Cell] = {}
         self._beside: dict[str | None, Any] = {}  # what is written beside the known cells
         self._rows: Counter[str | None] = Counter()  # of each, which are not counted yet
         self._characters = 0
 
-    def beside(self, cells: list[str | None], counts: Sequence[int] | None = None) -> list[Any]:
+    def copy(
+        self,
+        table: Table,
+        column: str,
+        added: list[Added],
+        output: BinaryIO,
+        progress: Callable[[int, int], None],
+    ) -> Cleaned:
+        """Write a table with the key, value and score that match each cell of a column."""
+        blocks = table.blocks(column)
+        with table.copying(output, added):
+            return self.write(table, blocks, table.beside, progress)
+
+    def write(
+        self,
+        table: Table,
+        blocks: Iterator[CellBlock],
+        as_written: Callable[[Answer], Any],
+        progress: Callable[[int, int], None],
+    ) -> Cleaned:
+        """Write the rows of a table, each with its answer as it is written; count them."""
+        self._as_written, self._beside_none = as_written, as_written(_NO_ANSWER)
+        for block in blocks:
+            table.write(block, self._found(block.cells, block.counts))
+            if done := table.progress():
+                progress(*done)
+        return self._counted()
+
+    def count(self, blocks: Iterator[CellBlock]) -> Cleaned:
+        """Count rows, and collect their doubts."""
+        self._as_written, self._beside_none = lambda _answer: "", ""
+        for block in blocks:
+            self._found(block.cells, block.counts)
+        return self._counted()
+
+    def with_undecided(self, counts: Cleaned) -> Cleaned:
+        """Return counts with the number of texts that the review leaves to decide on."""
+        return counts._replace(undecided=self.review.undecided()) if self.review else counts
+
+    def _found(self, cells: list[str | None], counts: Sequence[int] | None) -> list[Any]:
         """Return what is written beside some cells, which are texts, or None if empty.
 
         Their rows are counted: one for each cell, or as many as ``counts`` says.
@@ -502,10 +483,12 @@ class ColumnMatcher:
             self._rows.update(dict(zip(cells, counts, strict=True)))
         return beside
 
-    def counted(self) -> Cleaned:
-        """Return the numbers of rows of all cells."""
+    def _counted(self) -> Cleaned:
+        """Return the numbers of rows of all cells, and forget them."""
         self._count_rows()
-        return Cleaned(**{name: self._count[name] for name in Cleaned._fields})
+        counts = Cleaned(**{name: self._count[name] for name in Cleaned._fields})
+        self._count.clear()
+        return counts
 
     def _count_rows(self) -> None:
         """Count the rows of all known cells, and their doubts; forget the cells."""
@@ -516,21 +499,21 @@ class ColumnMatcher:
             if doubt is not None:
                 self._count["doubtful"] += rows if field == "matched" else 0
                 doubts.append(doubt._replace(times=rows))
-        if self._review is not None:
-            self._review.add(doubts)
+        if self.review is not None:
+            self.review.add(doubts)
         for kept in (self._known, self._beside, self._rows):
             kept.clear()
         self._characters = 0
 
     def _answer(self, cells: list[str | None]) -> None:
         """Look up cells that are not known yet."""
-        queries = self._lookup.queries(cells)
-        if self._review is not None:
-            self._review.saw(queries)
+        queries = self.lookup.queries(cells)
+        if self.review is not None:
+            self.review.saw(queries)
         self._known.update(dict.fromkeys(cells, _Cell("blank")))
         self._beside.update(dict.fromkeys(cells, self._beside_none))
-        for query, match in self._lookup.best(queries).items():
-            is_decided = self._lookup.is_decided(query)
+        for query, match in self.lookup.best(queries).items():
+            is_decided = self.lookup.is_decided(query)
             doubt = None if is_decided else self._doubt(query, match)
             if match is None or not match.matches:
                 self._known[query] = _Cell("refused" if is_decided else "unmatched", doubt)
@@ -543,7 +526,7 @@ class ColumnMatcher:
     def _doubt(self, query: str, match: Match | None) -> Doubt | None:
         if match is None:
             return Doubt(query, 0, None, None, undecided(None))
-        if match.score >= self._sure or match.key == query:
+        if match.score >= self.sure or match.key == query:
             return None
         guess = match.key if match.matches else None
         return Doubt(query, 0, match.key, match.score, undecided(guess))

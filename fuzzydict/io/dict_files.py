@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import warnings
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fuzzydict._files import MAGIC, bytes_of, decoded, open_to_read
@@ -377,7 +376,7 @@ def _rows_without_header(
     """Yield rows of two cells; warn if the first one may be a header."""
     key, value = names = [cell_text(cell) or "" for cell in first.content]
     yield first.line, key, first.content[1]
-    kinds, count = [set[_Kind](), set[_Kind]()], 0
+    kinds, count = [set[str](), set[str]()], 0
     for row in rows:
         yield row.line, cell_text(row.content[0]), row.content[1]
         count += 1
@@ -385,12 +384,12 @@ def _rows_without_header(
             if text := (cell_text(cell) or "").strip():
                 kind.add(_kind(text))
     of_first = [_kind(name) for name in names]
-    is_number = _Kind.NUMBER in of_first
+    is_number = "number" in of_first
     is_other = count > 1 and any(
-        kind == _Kind.WORD and len(others) == 1 and kind not in others
+        kind == "word" and len(others) == 1 and kind not in others
         for kind, others in zip(of_first, kinds, strict=True)
     )
-    is_like = not is_number and (kinds[1] == {_Kind.NUMBER} or is_other)
+    is_like = not is_number and (kinds[1] == {"number"} or is_other)
     # Beside a table, where an item goes into many rows, it is said although nothing speaks for it.
     if is_like or (reading.side == "dict-" and not is_number and count):
         looks = "looks like a header, but " if is_like else ""
@@ -401,23 +400,15 @@ def _rows_without_header(
         warnings.warn(printable(advice), stacklevel=5)
 
 
-class _Kind(Enum):
-    """What a cell looks like, by which a header differs from the rows below."""
-
-    NUMBER = 0
-    CODE = 1  # in capitals, or with digits
-    NAME = 2  # begins with a capital
-    WORD = 3
-
-
-def _kind(cell: str) -> _Kind:
+def _kind(cell: str) -> str:
+    """Return what a cell looks like, by which a header differs from the rows below."""
     try:
         float(cell.replace(",", ""))
     except ValueError:
         if cell.isupper() or any(map(str.isdigit, cell)):
-            return _Kind.CODE
-        return _Kind.NAME if cell[:1].isupper() else _Kind.WORD
-    return _Kind.NUMBER
+            return "code"
+        return "name" if cell[:1].isupper() else "word"
+    return "number"
 
 
 def _json_items(records: Iterator[Record], path: Path, reading: Reading) -> Iterator[Item]:

@@ -30,11 +30,13 @@ from fuzzydict.frames.dask import require_dask
 from fuzzydict.frames.workers import Matcher, look_up
 from fuzzydict.io.columns import (
     Cleaned,
+    ColumnMatcher,
     Deciding,
-    MatchedColumn,
     Source,
     best_keys,
     check_apart,
+    deciding_matcher,
+    new_columns,
     written,
 )
 from fuzzydict.io.tables import check_names, open_table, table_format
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from io import BufferedWriter
 
+    from fuzzydict.io.review import Decided
     from fuzzydict.io.tables import Table
     from fuzzydict.mapping import FuzzyDict
 
@@ -187,19 +190,18 @@ def map_parts(
     parts = parts_in(folder, output, source.reading.format)
     for part in parts:
         check_apart(part.source, part.target, deciding)
-    answers = _Answers(d)
-    matched = MatchedColumn(d, source.column, prefix, deciding, answers)
-    others = _Others(d, workers, output if folder.is_dir() else output.parent)
-    mapper = _Mapper(source, matched, answers, parts, progress)
+    answers = _Answers(d, workers, output if folder.is_dir() else output.parent)
+    matcher = deciding_matcher(d, deciding, answers)
+    mapper = _Mapper(source, prefix, matcher, parts, progress)
     mapper.check()
     if not folder.is_dir():
-        with others:
-            return mapper.map(others)
-    began = _basis(d, source, prefix, matched, basis or {})
-    with _Notes(output, began, mapper.states) as notes, others:
-        counts = mapper.map(others, notes)
-        if matched.review:
-            matched.review.save()
+        with answers:
+            return mapper.map(answers)
+    began = _basis(d, source, prefix, matcher.lookup.decided, basis or {})
+    with _Notes(output, began, mapper.states) as notes, answers:
+        counts = mapper.map(answers, notes)
+        if matcher.review:
+            matcher.review.save()
         with replacing(output / _SUCCESS):
             pass
         notes.remove()
@@ -210,12 +212,12 @@ def _basis(
     d: FuzzyDict[Any],
     source: Source,
     prefix: str | None,
-    matched: MatchedColumn,
+    decided: Decided,
     basis: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what all answers depend on, by names for messages."""
     options = {"column": source.column, "prefix": prefix, **source.reading._asdict()}
-    files = matched.lookup.decided.files.values()
+    files = decided.files.values()
     return {
         **{f"the option {name}": value for name, value in options.items()},
         **basis,
@@ -235,12 +237,13 @@ class _Mapper:
     def __init__(
         self,
         source: Source,
-        matched: MatchedColumn,
-        answers: _Answers,
+        prefix: str | None,
+        matcher: ColumnMatcher,
         parts: list[Part],
         progress: Callable[[str, int, int], None],
     ) -> None:
-        self._source, self._matched, self._answers = source, matched, answers
+        self._source, self._matcher = source, matcher
+        self._added = new_columns(source.column, prefix)
         self._parts, self._steps = parts, _Progress(parts, progress)
         self.states = {part.name: part.state() for part in parts}
         self._guessed = set[str]()  # names of parts that were opened
@@ -253,36 +256,37 @@ class _Mapper:
                 if self._source.column not in table.names:  # of the first lines of JSON
                     for _ in blocks:
                         pass
-                check_names(table.names, self._matched.added, table.name)
+                check_names(table.names, self._added, table.name)
 
-    def map(self, others: _Others, notes: _Notes | None = None) -> Cleaned:
+    def map(self, answers: _Answers, notes: _Notes | None = None) -> Cleaned:
         """Write the parts that are not written yet; return the numbers of rows of all."""
         counts, todo = list[Cleaned](), list[Part]()
         for part in self._parts:
-            known = notes.counts(part, self._matched.sure) if notes else None
-            if known is None or self._matched.review:  # in which its texts come up again
+            known = notes.counts(part, self._matcher.sure) if notes else None
+            if known is None or self._matcher.review:  # in which its texts come up again
                 todo.append(part)
             else:
                 counts.append(known)
                 self._steps.end("matching", part)
-        for group in self._looked_up(todo, others) if others.are_there else [todo]:
+        for group in self._looked_up(todo, answers) if answers.of_others else [todo]:
             for part in group:
                 counts.append(self._mapped(part, notes))
                 self._steps.end("matching", part)
-        return self._matched.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
+        return self._matcher.with_undecided(Cleaned(*map(sum, zip(*counts, strict=True))))
 
     def _mapped(self, part: Part, notes: _Notes | None) -> Cleaned:
         """Write a part, if it is not written; return the numbers of its rows."""
         if notes and notes.has(part):
             with self._opened(part) as table:
-                return self._matched.count(table)
+                return self._matcher.count(table.blocks(self._source.column, alone=True))
         part.target.parent.mkdir(parents=True, exist_ok=True)
-        review = None if notes else self._matched.review  # a single table comes with it
+        review = None if notes else self._matcher.review  # a single table comes with it
         with written(part.target, review) as file, self._opened(part) as table:
-            counts = self._matched.copy(table, file, partial(self._steps.go_on, "matching", part))
+            go_on = partial(self._steps.go_on, "matching", part)
+            counts = self._matcher.copy(table, self._source.column, self._added, file, go_on)
         _free_memory()
         if notes:
-            notes.add(part, self._matched.sure, counts)
+            notes.add(part, self._matcher.sure, counts)
         return counts
 
     @contextmanager
@@ -298,24 +302,24 @@ class _Mapper:
                 table.may_be_empty = part.source != self._source.table
                 yield table
 
-    def _looked_up(self, parts: list[Part], others: _Others) -> Iterator[list[Part]]:
+    def _looked_up(self, parts: list[Part], answers: _Answers) -> Iterator[list[Part]]:
         """Yield parts in groups, each once other processes have answered its texts.
 
         This process looks up what is not known when a part is written.
         """
         group, new = list[Part](), dict[str, None]()
         for part in parts:
-            new.update(dict.fromkeys(self._answers.unknown(self._texts(part))))
+            new.update(dict.fromkeys(answers.unknown(self._texts(part))))
             group.append(part)
-            if len(new) >= others.most or part is parts[-1]:
-                others.look_up([*new], self._answers, partial(self._steps.tell, "looking up"))
+            if len(new) >= answers.of_others or part is parts[-1]:
+                answers.ask([*new], partial(self._steps.tell, "looking up"))
                 yield group
                 group, new = [], {}
-                self._answers.forget()
+                answers.forget()
 
     def _texts(self, part: Part) -> Iterator[str]:
         """Yield the texts of a part that are looked up; they may come more than once."""
-        lookup = self._matched.lookup
+        lookup = self._matcher.lookup
         with self._opened(part) as table:
             blocks = table.blocks(self._source.column, alone=True)
             seen = set[str | None]()
@@ -369,17 +373,39 @@ def _best(d: FuzzyDict[Any], texts: list[str]) -> list[_Best | None]:
 
 
 class _Answers:
-    """The best keys of texts, which this process looks up if no other one did."""
+    """The best keys of texts, which this process looks up if no other one did.
 
-    def __init__(self, d: FuzzyDict[Any]) -> None:
-        self._d = d
+    Other processes ask a file of the dict. If nobody names one, it is saved in a folder of its own
+    for the time of the run.
+
+    Args:
+        d: the dict.
+        workers: the other processes.
+        place: the folder in which a folder for the copy is made.
+
+    Attributes:
+        of_others: the number of texts that keep the other processes at work; 0 if there are none.
+    """
+
+    def __init__(self, d: FuzzyDict[Any], workers: Workers, place: Path) -> None:
+        self._d, self._workers, self._place = d, workers, place.absolute()
+        self._matcher, self._copy = workers.matcher, ""
         self._known: dict[str, _Best | None] = {}
+        are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
+        self.of_others = _GIVEN * (workers.jobs or _PROCESSES) if are_there else 0
+
+    def __enter__(self) -> Self:
+        self._end = ExitStack()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.close()
 
     def __call__(self, texts: list[str]) -> list[Match | None]:
         if unknown := [*self.unknown(texts)]:
             if len(self._known) > _KEPT:
                 self._known = {text: self._known[text] for text in texts if text in self._known}
-            self.add(unknown, _best(self._d, unknown))
+            self._known.update(zip(unknown, _best(self._d, unknown), strict=True))
         return [self._match(text, self._known[text]) for text in texts]
 
     def _match(self, text: str, best: _Best | None) -> Match | None:
@@ -392,43 +418,13 @@ class _Answers:
         """Yield those of some texts whose answers are not known."""
         return (text for text in texts if text not in self._known)
 
-    def add(self, texts: list[str], best: list[_Best | None]) -> None:
-        """Keep the answers to some texts."""
-        self._known.update(zip(texts, best, strict=True))
-
     def forget(self) -> None:
         """Forget all, if that is very much."""
         if len(self._known) > _KEPT:
             self._known.clear()
 
-
-class _Others:
-    """Other processes, which look texts up by a file of the dict.
-
-    If nobody names one, it is saved in a folder for the time of the run.
-
-    Attributes:
-        are_there: whether there are any.
-        most: the number of texts that keep them all at work.
-    """
-
-    def __init__(self, d: FuzzyDict[Any], workers: Workers, folder: Path) -> None:
-        self._d, self._workers, self._folder = d, workers, folder
-        self._matcher, self._copy = workers.matcher, ""
-        self.are_there = workers.scheduler is not None or workers.jobs not in (None, 1)
-        self.most = _GIVEN * (workers.jobs or _PROCESSES)
-
-    def __enter__(self) -> Self:
-        self._end = ExitStack()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.close()
-
-    def look_up(
-        self, texts: list[str], answers: _Answers, progress: Callable[[int, int], None]
-    ) -> None:
-        """Look texts up, and add the answers to those that are known."""
+    def ask(self, texts: list[str], progress: Callable[[int, int], None]) -> None:
+        """Let the other processes look texts up."""
         if not texts:
             return
         jobs, scheduler, _ = self._workers
@@ -438,7 +434,7 @@ class _Others:
                 look_up(asked, texts, jobs=jobs, scheduler=scheduler, progress=progress)
             ) as found:
                 for some, best in found:
-                    answers.add(some, best)
+                    self._known.update(zip(some, best, strict=True))
         except FileNotFoundError as error:
             if not self._copy or error.filename != self._copy:
                 raise
@@ -449,8 +445,9 @@ class _Others:
             ) from error
 
     def _saved(self) -> Matcher:
+        self._place.mkdir(parents=True, exist_ok=True)
         folder = TemporaryDirectory(
-            prefix=".fuzzydict-copy-", dir=self._folder.absolute(), ignore_cleanup_errors=True
+            prefix=".fuzzydict-copy-", dir=self._place, ignore_cleanup_errors=True
         )
         self._copy = str(Path(self._end.enter_context(folder), "dict.fuzzydict"))
         self._d.save(self._copy)
