@@ -180,8 +180,6 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path, form: str) -> None:
         pyarrow()
     outcomes = {damaged(form, random.Random(number), tmp_path) for number in range(60)}
     assert outcomes == {"read", "refused"}
-    report = run(form, seed=2, count=100, folder=tmp_path)
-    assert 0 < report.read < report.files
 
 
 # ---- Parquet ------------------------------------------------------------------------------
