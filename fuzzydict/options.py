@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from operator import is_
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -14,6 +15,7 @@ from fuzzydict.errors import OptionError, ReadOnlyError, UnknownOptionError, quo
 from fuzzydict.search.backends import EXACT, check_engine
 from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.score import as_score, is_spelling
+from fuzzydict.search.synonyms import SynonymRules, Synonyms
 
 if TYPE_CHECKING:
     from fuzzydict.embedding.encoder import Unprojected
@@ -99,11 +101,15 @@ class Configured:
 
     _lock: Any  # reentrant, since the __eq__ of a key may read the dict that is being written
     _adapted: tuple[Any, Any] = _UNSET, None  # an embedding as given, and what it stands for
-    _meaning: tuple[Any, Any, Meaning] | None = None  # and the embedding and projections of it
+    _meaning: tuple[Any, Any, Any, Meaning] | None = None  # and what it was made of
+    _synonyms: SynonymRules | None = None
     _learned: LearnedOptions | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if isinstance(cls.__dict__.get("synonyms"), Mapping):
+            cls._synonyms = SynonymRules(cls.__dict__["synonyms"])
+            del cls.synonyms  # which would hide the attribute
         for name in OPTIONS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
             checked = OPTIONS[name].check(value)
@@ -150,15 +156,37 @@ class Configured:
             if not is_spelling(self.scorer):
                 adapted, projections = self._adapted_embedding(), self.projections
             made = self._meaning
-            if made is None or made[0] is not adapted or made[1] is not projections:
+            basis = adapted, projections, self._synonyms
+            if made is None or not all(map(is_, made, basis)):
                 learned = as_projections(projections)
                 if adapted is not None:
                     require_learned_for(adapted, learned)
                 is_learned = learned is not None and not learned.is_identity
-                meaning = Meaning(adapted, learned if is_learned else None)
-                made = adapted, projections, meaning
+                meaning = Meaning(adapted, learned if is_learned else None, self._synonyms)
+                made = *basis, meaning
                 super().__setattr__("_meaning", made)
-        return made[2]
+        return made[-1]
+
+    @property
+    def synonyms(self) -> Synonyms:
+        """Words and phrases, and the text that stands for each in keys and queries; "" for none.
+
+        >>> from fuzzydict import FuzzyDict
+        >>> d = FuzzyDict({"cost center": 4711, "supplier": "Acme"})
+        >>> d.synonyms = {"KST": "cost center", "no": ""}
+        >>> d["KST no."], "KST" in d
+        (4711, False)
+        """
+        return Synonyms(lambda: self._synonyms, self._use_synonyms)
+
+    @synonyms.setter
+    def synonyms(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+        self.synonyms.replace(synonyms)
+
+    def _use_synonyms(self, rules: SynonymRules | None) -> None:
+        with self._lock:
+            super().__setattr__("_synonyms", rules)
+            super().__setattr__("_meaning", None)
 
     def _options_before_fit(self) -> dict[str, Any]:
         return before_fit({name: getattr(self, name) for name in LEARNED}, self._learned)
@@ -243,6 +271,8 @@ def unknown_option(cls: type, name: str, *, is_keyword: bool = False) -> Unknown
     """Return the error that lists the options, for a name that is none."""
     similar = get_close_matches(name, OPTIONS, n=1)
     hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+    if name in ("aliases", "synonyms"):
+        hint = f": it is an attribute, which is set afterwards, d.{name} = {{...}}"
     items = f", and items come as a dict: {cls.__name__}({{{name!r}: ...}})" if is_keyword else ""
     return UnknownOptionError(
         f"{cls.__name__} has no option {name!r}{hint}; the options are {', '.join(OPTIONS)}{items}"

@@ -544,6 +544,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         if best is None and isinstance(lookup.score, JudgedScore):
             none = 1.0  # nothing was compared
         text = query if name is NO_KEY else name
+        compared = [one for one in (text, best and best.key) if isinstance(one, str)]
         return Explanation(
             query=query,
             words=words_of(text, meaning) if isinstance(text, str) else (),
@@ -557,6 +558,7 @@ class Reads(Configured, Generic[V, ReaderT]):
             matches=best is not None and best.matches,
             equal=self._is_key(query, reader),
             taught=name is not query,
+            synonyms=meaning.table.synonyms_in(list(map(exact_text, compared))),
         )
 
     def _matches(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from fuzzydict.search.key_index import exact_text
 from fuzzydict.text.words import label, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fuzzydict.results.answers import Match
     from fuzzydict.search.judge import Parts
@@ -77,6 +77,7 @@ class Explanation:
         equal: whether a key equals the query.
         taught: whether the query is an alias: of the best key, which is then compared with itself,
             or of none if it does not match.
+        synonyms: those of `FuzzyDict.synonyms` that were applied, to the query or the best key.
     """
 
     query: Any
@@ -91,6 +92,7 @@ class Explanation:
     matches: bool
     equal: bool
     taught: bool = False
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def margin(self) -> float | None:
@@ -118,7 +120,8 @@ class Explanation:
         for name, score, *numbers in rows:  # with a bar for the score, if it is a probability
             share = float(score) if self.best_parts and score else 0.0
             cells.append([name, Number(score, share), *map(Number, numbers)])
-        words = html_table(self._word_rows(), notes=self._notes()) if self.words else ""
+        has_words = self.words or self.synonyms
+        words = html_table(self._word_rows(), notes=self._notes()) if has_words else ""
         keys = html_table(cells, header=[header[0], *map(Number, header[1:])])
         return f"<div>{paragraph(self._verdict())}{words}{keys}</div>"
 
@@ -149,9 +152,14 @@ class Explanation:
         return [*rows, ["…", f"and {rest} more words"]] if rest else rows
 
     def _notes(self) -> list[str]:
-        if self.tells_words or not self.words:
-            return []
-        return ["  (the encoder compares whole texts; these words are compared beside it)"]
+        notes = [
+            f"  synonym: {shortened(name, _LABEL)} is "
+            + (f"read as {shortened(text, _LABEL)}" if text.strip() else "left out")
+            for name, text in self.synonyms.items()
+        ]
+        if self.words and not self.tells_words:
+            notes.append("  (the encoder compares whole texts; these words are compared beside it)")
+        return notes
 
     def _key_rows(self) -> list[list[str]]:
         """Return a header, a row for each key, and rows for ``none`` and the margin."""

@@ -431,13 +431,14 @@ def of_strings(queries: Sequence[Query], keys: Keys, best: NDArray[np.intp]) -> 
     slots = best.ravel().tolist()
     texts = [keys.texts[slot] for slot in slots]
     joined = [text.replace(" ", "") for text in texts]
-    written = [str.__str__(keys.names[slot]) for slot in slots]
+    written = keys.table.written([str.__str__(keys.names[slot]) for slot in slots])
+    as_asked = keys.table.written([query.asked for query in queries])
     asked = [query.text for query in queries]
     measures = (
         (Indel, [text.replace(" ", "") for text in asked], joined),
         (OSA, [text.replace(" ", "") for text in asked], joined),
         (JaroWinkler, asked, texts),
-        (Indel, in_small_letters([query.asked for query in queries]), in_small_letters(written)),
+        (Indel, in_small_letters(as_asked), in_small_letters(written)),
     )
     X = np.empty((*best.shape, 4), np.float32)
     for i, (measure, ours, theirs) in enumerate(measures):

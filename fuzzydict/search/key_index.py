@@ -15,7 +15,6 @@ from fuzzydict.search.keys import (
     Known,
     Texts,
     Words,
-    compared_words,
     is_plain,
 )
 from fuzzydict.text.lexicon import look_up
@@ -146,7 +145,8 @@ class Columns:
         self.is_whole = False
         first = len(self.names)
         if keys.split is None:
-            words = list(map(_compared, keys.names))
+            table = self.meaning.table
+            words = [table.words_of(exact_text(name)) for name in keys.names]
             columns = self.words.add(words)
             ngrams, counts = ngrams_of_each(list(map(" ".join, words)))
         else:
@@ -187,10 +187,6 @@ class Columns:
             names = [keys.names[slot] for slot in slots.tolist()]
             new.append(EncodedKeys(names, keys.vectors[slots]))
         return new
-
-
-def _compared(name: str) -> list[str]:
-    return compared_words(exact_text(name))
 
 
 class Changes(NamedTuple):
@@ -389,7 +385,8 @@ class KeyIndex:
         words = [keys.names[slot] for slot in known] + [key for key in new if plain(key)]
         assert words == [key for key in texts if plain(key)]
         assert len(keys) == len(keys.vectors) == len(keys.columns) == len(keys.inverse_lengths)
-        texts = [" ".join(_compared(name)) for name in keys.names[: len(keys)]]
+        split = map(self.meaning.table.words_of, map(exact_text, keys.names[: len(keys)]))
+        texts = list(map(" ".join, split))
         assert [keys.texts[slot] for slot in range(len(keys))] == texts
         assert all(texts), "a key without words has a slot"
         assert all(map(is_plain, map(type, keys.names))) or columns.has_others

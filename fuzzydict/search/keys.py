@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fuzzydict.embedding.word_vectors import KnownWord, WordVectors
+    from fuzzydict.search.synonyms import SynonymRules
 
 
 #: Words of a text that are compared one by one.
@@ -83,9 +84,31 @@ class WordTable:
 
     def __init__(self, vectors: WordVectors | None) -> None:
         self.vectors = vectors
+        self.synonyms: SynonymRules | None = None
         self.size = 0 if vectors is None else vectors.size
         self._kept: dict[str, Word] = {}
         self._none = np.zeros(self.size, np.float32)
+
+    def with_synonyms(self, rules: SynonymRules) -> Self:
+        """Return the same table for texts in which synonyms are replaced."""
+        new = copy(self)
+        new.synonyms = rules
+        return new
+
+    def words_of(self, text: str) -> list[str]:
+        """Return the words of a text in their first spellings, with synonyms replaced."""
+        return compared_words(text if self.synonyms is None else self.synonyms.text(text))
+
+    def written(self, texts: list[str]) -> list[str]:
+        """Return texts with synonyms replaced."""
+        return texts if self.synonyms is None else list(map(self.synonyms.text, texts))
+
+    def synonyms_in(self, texts: Sequence[str]) -> dict[str, str]:
+        """Return the synonyms that are applied to some texts, as they were given."""
+        applied: dict[str, str] = {}
+        for text in texts:
+            applied |= {} if self.synonyms is None else self.synonyms.applied(text)
+        return applied
 
     def look_up(self, texts: Sequence[str]) -> list[Word]:
         """Return several words, whose vectors are looked up together; none is kept."""
@@ -390,7 +413,7 @@ class Keys:
 
         ``statistics`` are those of all keys, if these are some of them.
         """
-        words, split = Words(table), list(map(compared_words, names))
+        words, split = Words(table), list(map(table.words_of, names))
         columns = words.add(split)
         alive = np.ones(len(names), np.bool_)
         slots = {name: slot for slot, name in enumerate(names)}

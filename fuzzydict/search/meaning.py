@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fuzzydict.embedding.projections import Projections
     from fuzzydict.search.align import Query
     from fuzzydict.search.keys import Keys
+    from fuzzydict.search.synonyms import SynonymRules
 
 
 #: The kinds of vectors, each with a judge of its own.
@@ -34,13 +35,17 @@ class Meaning:
         embedding: word vectors, or an encoder; its words are then those of `English`. None for
             letters alone.
         projections: Q, which queries are multiplied with, and K for keys; None for neither.
+        synonyms: what words of all texts are replaced by; None for none.
 
     Attributes:
         is_encoded: whether the vectors are those of an encoder of whole texts.
     """
 
     def __init__(
-        self, embedding: WordVectors | Encoder | None, projections: Projections | None = None
+        self,
+        embedding: WordVectors | Encoder | None,
+        projections: Projections | None = None,
+        synonyms: SynonymRules | None = None,
     ) -> None:
         self.embedding, self.projections = embedding, projections
         if embedding is None:
@@ -49,7 +54,8 @@ class Meaning:
             self.kind, vectors = WORDS, embedding
         else:
             self.kind, vectors = ENCODER, English()
-        self.table, self.is_encoded = table_of(vectors), self.kind == ENCODER
+        table, self.is_encoded = table_of(vectors), self.kind == ENCODER
+        self.table = table if synonyms is None else table.with_synonyms(synonyms)
 
     @cached_property
     def judge(self) -> Judge:
@@ -64,7 +70,7 @@ class Meaning:
         """Return the vectors of n keys, (n, E)."""
         if self.embedding is None:
             return np.zeros((len(texts), 0), np.float32)
-        vectors = self.embedding.encode(texts)
+        vectors = self.embedding.encode(self.table.written(list(texts)))
         if self.projections is None:
             return vectors
         return self.projections.project_keys(vectors).astype(np.float32, copy=False)
@@ -73,7 +79,7 @@ class Meaning:
         """Return the vectors of L queries, (L, E), whatever the keys are."""
         if self.embedding is None:
             return np.zeros((len(texts), 0), np.float32)
-        return self._projected(self.embedding.encode(texts))
+        return self._projected(self.embedding.encode(self.table.written(list(texts))))
 
     def of_queries(self, queries: Sequence[Query], keys: Keys) -> NDArray[np.float32]:
         """Return the vectors of L queries, (L, E), in which words weigh more that few keys have."""
@@ -95,10 +101,12 @@ class Meaning:
         """Return what identifies the embedding and the projections, as JSON."""
         if self.embedding is None:
             return {"name": "no vectors"}
-        found = self.embedding.fingerprint()
-        if self.projections is None:
-            return found
-        return {**found, "name": f"{found['name']}, projected {self.projections.digest}"}
+        found, changes = self.embedding.fingerprint(), list[str]()
+        if self.projections is not None:
+            changes.append(f"projected {self.projections.digest}")
+        if self.table.synonyms is not None:
+            changes.append(f"with synonyms {self.table.synonyms.digest}")
+        return {**found, "name": ", ".join([found["name"], *changes])}
 
 
 def table_of(vectors: WordVectors | None) -> WordTable:

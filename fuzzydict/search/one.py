@@ -185,7 +185,8 @@ def _compare_strings(
     if query.asked == ours and all(map(is_, names, joined)):
         x[:, a.WRITTEN] = x[:, a.LETTERS]
     else:
-        asked, *written = a.in_small_letters([query.asked, *map(str.__str__, names)])
+        as_written = keys.table.written([query.asked, *map(str.__str__, names)])
+        asked, *written = a.in_small_letters(as_written)
         x[:, a.WRITTEN] = _alike(asked, written, Indel)
 
 

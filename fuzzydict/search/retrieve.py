@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fuzzydict.search.align import Found, Query
-from fuzzydict.search.keys import compared_words
 from fuzzydict.text.ngrams import ngrams
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ GLANCE = ("n-grams", "n-grams squared", "nearness above the usual", "nearness by
 
 def query_of(asked: str, table: WordTable) -> Query:
     """Return a query as it is compared; it may have no words."""
-    words = compared_words(asked)
+    words = table.words_of(asked)
     return Query(asked, " ".join(words), [table[word] for word in words])
 
 
