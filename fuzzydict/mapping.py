@@ -42,7 +42,7 @@ from fuzzydict.results.answers import (
     require_texts,
 )
 from fuzzydict.results.tables import dict_html
-from fuzzydict.saving import read_saved, write_saved
+from fuzzydict.saving import Taught, read_saved, write_saved
 from fuzzydict.search.aliases import Aliases
 from fuzzydict.search.key_index import KeyIndex, exact_text
 from fuzzydict.search.lookup import lookup_by
@@ -102,8 +102,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             a function ``(L, E), (S, E) -> (L, S)``. By default the score is the probability that
             the key is the right one, by spelling and meaning; with "spelling" it is that by
             spelling alone, and no embedding is needed.
-        temperature: what scores are divided by before the softmax; by default 0.05 for the cosine,
-            otherwise 1.0.
+        temperature: what divides scores before the softmax; by default 0.05 for the cosine, or 1.0.
         score_cutoff: the least score of a match; by default 0.5 for the default score, so that the
             key is more likely right than not, and 0.02 to pool; none for a scorer that compares
             vectors. Above 1, only equal keys and aliases match by the default score.
@@ -111,8 +110,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         index: what finds keys among many: "exact" compares a query with all keys; "usearch" (extra
             ``usearch``), for hundreds of thousands of keys, with those that a graph finds.
 
-    Options are attributes too, and may be class attributes of a subclass. ``aliases`` is an
-    attribute and no option: what the dict was taught.
+    Options are attributes too, and may be class attributes of a subclass. ``aliases`` and
+    ``synonyms`` are attributes and no options: what the dict was taught of texts, and of words.
 
     Raises:
         OptionError, ArgumentTypeError: an option has a value that it does not take.
@@ -279,12 +278,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             return super().setdefault(key, default)
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
-        """Insert what ``dict.update`` would, and the aliases of another `FuzzyDict`."""
+        """Insert what ``dict.update`` would; of another `FuzzyDict` aliases and synonyms, too."""
+        other = args[0] if args and isinstance(args[0], FuzzyDict) else None
         with self._lock:
             self._tell()
+            if other is not None and other._synonyms not in (None, self._synonyms):
+                self.synonyms.update(other.synonyms)  # or raise, before anything is written
             super().update(*args, **kwargs)
-            if args and isinstance(args[0], FuzzyDict) and args[0]._kept.aliases:
-                self.aliases.update(args[0]._kept.aliases)
+            if other is not None and other._kept.aliases:
+                self.aliases.update(other._kept.aliases)
 
     def __ior__(self, other: Any) -> Self:  # type: ignore[override]
         self.update(other)
@@ -423,7 +425,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
 
     def _repr_html_(self) -> str:
         with self._lock:
-            return dict_html(self, DEFAULTS, self._kept.aliases or {})
+            return dict_html(self, DEFAULTS, self._kept.aliases or {}, self.synonyms)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         # IPython would read d[key], which pools in pool mode.
@@ -516,15 +518,15 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 values=self._values(names),
                 embedding=None if by_letters else self._adapted_embedding(),
                 options=options,
+                synonyms=self._synonyms,
             )
 
     # ---- files ----------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the dict to one file, with its options, aliases and vectors; no pickle.
+        """Write the dict to one file: items, options, aliases, synonyms, vectors; no pickle.
 
-        The file is replaced as a whole or not at all. It holds the embedding's fingerprint, not
-        the embedding.
+        The file is replaced as a whole or not at all. Of the embedding it holds the fingerprint.
 
         Raises:
             ArgumentTypeError: a key or value is of none of JSON's types, no tuple and no numpy
@@ -533,7 +535,8 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         with self._lock:
             lookup, neighbours = self._current_reader().lookup, self._kept.neighbours
             options = {name: getattr(self, name) for name in OPTIONS}
-            write_saved(path, self, self.aliases, options, lookup.meaning, lookup.keys, neighbours)
+            taught = Taught(self.aliases, self.synonyms.copy())
+            write_saved(path, self, taught, options, lookup.meaning, lookup.keys, neighbours)
 
     @classmethod
     def load(
@@ -546,15 +549,13 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
     ) -> Self:
         """Open a dict that `save` wrote; ``embedding`` is the one with which it was made.
 
-        It may be left out for the Brown vectors and for "english".
-
-        Vectors of over 64 MB stay in the file, where all processes that open it share them; with
-        ``mapped``, those of over 1 MB. If they are damaged, fuzzy reads raise the error.
+        It may be left out for the Brown vectors and for "english". Vectors of over 64 MB stay in
+        the file, where all processes that open it share them; with ``mapped``, those of over 1 MB.
+        If they are damaged, fuzzy reads raise the error.
 
         A file is refused if to compare each key that is no text with all others of its dict, also
         of dicts among the values, takes over 25 million comparisons: more than 5,000 integers in
-        one dict, say. Such keys can be chosen so that opening takes hours. With ``trust`` they are
-        read, so give it for files from people you trust.
+        one dict, say. To open it may take hours; ``trust`` reads it, if you trust who wrote it.
 
         Raises:
             FileNotFoundError: there is no such file.
@@ -571,8 +572,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
             if value is not None or getattr(new, name) is not None:  # as a class attribute has it
                 setattr(new, name, value)
         dict.update(new, saved.items)
-        if saved.aliases:
-            new.aliases = saved.aliases
+        new.aliases, new.synonyms = saved.taught  # of the class there may be other synonyms
         kept = new._kept
         kept.index, kept.told = KeyIndex(new._current_meaning()), len(new)
         kept.neighbours = saved.keys.restore(kept.index, new.index)

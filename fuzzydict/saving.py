@@ -1,4 +1,4 @@
-"""A dict in one file: its items, aliases and options, and what is known of its keys. No pickle.
+"""A dict in one file: its items, options, what it was taught, what is known of its keys; no pickle.
 
 The file holds JSON for the options and the embedding's fingerprint, and these arrays, for a dict
 of K items, S of whose keys have vectors:
@@ -6,6 +6,7 @@ of K items, S of whose keys have vectors:
     keys, values    JSON: lists of K, as `_Writer` writes them
     values 0, ...   the numpy arrays among the values
     aliases         JSON: pairs of an alias and the place of its key, or null; if there are any
+    synonyms        JSON: pairs of a text and what stands for it; if there are any
     vectors         (S, E)
     split ...       the words and n-grams of the keys, see `Split`; if there are many
     graph ...       the index of an engine, if there is one
@@ -45,6 +46,7 @@ from fuzzydict.search.backends import EXACT
 from fuzzydict.search.key_index import Split
 from fuzzydict.search.neighbours import Neighbours
 from fuzzydict.search.score import COSINE, DOT
+from fuzzydict.search.synonyms import SynonymRules
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ if TYPE_CHECKING:
 
 _KIND = "fuzzy dict"
 _GRAPHS = {COSINE: "graph by cosine", DOT: "graph by dot"}  # names of arrays, by measure
-_LABELS, _ALIASES, _SPLIT, _LEARNED = "graph labels", "aliases", "split ", "projections "
+_LABELS, _ALIASES, _SYNONYMS = "graph labels", "aliases", "synonyms"
+_SPLIT, _LEARNED = "split ", "projections "
 _EMBEDDING = "embedding option"  # a name, or null for an embedding that has none
 _LARGE = ("vectors", *_GRAPHS.values())  # arrays that are checked when they are needed
 _MANY = 1 << 14  # keys whose words are kept: few are quickly split again
@@ -71,11 +74,18 @@ _MOST = 1 << 53  # labels that an engine can ever give out
 # ---- the file -------------------------------------------------------------------------------
 
 
+class Taught(NamedTuple):
+    """What a dict was taught: other texts of keys, and words that stand for others."""
+
+    aliases: Mapping[str, Any]
+    synonyms: Mapping[str, str]
+
+
 class Saved(NamedTuple):
     """What the file of a dict holds."""
 
     items: dict[Any, Any]
-    aliases: dict[str, Any]
+    taught: Taught
     options: dict[str, Any]
     keys: SavedKeys
 
@@ -83,7 +93,7 @@ class Saved(NamedTuple):
 def write_saved(
     path: str | os.PathLike[str],
     items: Mapping[Any, Any],
-    aliases: Mapping[str, Any],
+    taught: Taught,
     options: Mapping[str, Any],
     meaning: Meaning,
     keys: Keys,
@@ -114,7 +124,8 @@ def write_saved(
         "vectors": keys.vectors[keys.alive] if len(keys.dead) else keys.vectors,
         **(_split_arrays(Split.of(keys)) if keys.count >= _MANY else {}),
         **_graph_arrays(keys, neighbours, options["index"]),
-        **({_ALIASES: _encoded_aliases(aliases, items)} if aliases else {}),
+        **({_ALIASES: _encoded_aliases(taught.aliases, items)} if taught.aliases else {}),
+        **({_SYNONYMS: _as_json(list(taught.synonyms.items()))} if taught.synonyms else {}),
         **{f"values {number}": group for number, group in enumerate(writer.groups)},
         **{f"{_LEARNED}{name}": array for name, array in learned.items()},
     }
@@ -137,12 +148,13 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
     with as_format_errors(path):
         graph = _graph_of(arrays, unchecked, meta["options"])
         names, values = (arrays.pop(name) for name in ("keys", "values"))
-        pairs = arrays.pop(_ALIASES, None)
+        pairs, synonyms = (arrays.pop(name, None) for name in (_ALIASES, _SYNONYMS))
         split_arrays, learned = (_taken(arrays, start) for start in (_SPLIT, _LEARNED))
         groups = [arrays[f"values {number}"] for number in range(len(arrays))]
         reader = _Reader(groups, path, is_trusted=trust)
         items = reader.filled(reader.all(names), reader.all(values))
         aliases = {} if pairs is None else _decoded_aliases(pairs, list(items), reader)
+        rules = {} if synonyms is None else SynonymRules(json_of(synonyms)).given
         options = _decoded_options(reader, meta["options"], learned)
         if not reader.finished:
             raise ValueError("it holds arrays that are no value's")
@@ -159,7 +171,7 @@ def read_saved(path: str | os.PathLike[str], *, mapped: bool, trust: bool) -> Sa
         at_once = vectors.array.nbytes <= little or os.name == "nt"
         fingerprint = _checked_fingerprint(meta["embedding"])
         keys = SavedKeys(path, list(items), fingerprint, vectors, split, graph, at_once)
-    return Saved(items, aliases, options, keys)
+    return Saved(items, Taught(aliases, rules), options, keys)
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:

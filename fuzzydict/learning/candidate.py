@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fuzzydict._arrays import Array
     from fuzzydict.learning.train import Epoch
     from fuzzydict.search.align import Query
+    from fuzzydict.search.synonyms import SynonymRules
 
 
 class Learned(NamedTuple):
@@ -52,6 +53,7 @@ class DictState:
     values: list[Any]  # theirs, S of them
     embedding: Any  # what encodes texts; None where they are compared by their letters alone
     options: Mapping[str, Any]  # those that `fit` may set, by name, as they are before it
+    synonyms: SynonymRules | None = None
 
     @cached_property
     def projections(self) -> Projections | None:
@@ -62,7 +64,8 @@ class DictState:
     @cached_property
     def meaning(self) -> Meaning:
         """What keys and queries are compared by before anything is learned."""
-        return Meaning(self.embedding, None if self.embedding is None else self.projections)
+        projections = None if self.embedding is None else self.projections
+        return Meaning(self.embedding, projections, self.synonyms)
 
     @cached_property
     def names(self) -> list[str]:
