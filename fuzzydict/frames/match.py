@@ -49,6 +49,7 @@ _ONE_TEXT = "one text, for case, accents and punctuation make no difference"
 HOWS = ("left", "inner", "anti")
 #: What a name of the right frame ends in that the left one has, too.
 SUFFIX = "_right"
+_SYNONYMS = "synonyms"  # which a dict is given beside its options
 _INSTEAD = {  # of other joins
     "right": "; for all rows of the right one, give it as left",
     "outer": '; for the rows of both, add those of how="anti" with both swapped',
@@ -73,7 +74,7 @@ def match(
             which are their own values.
         score_cutoff: the least score of a match; by default that of the dict.
         one_to_one: whether each key may match one text at most.
-        **options: those of the `FuzzyDict` that is made of ``keys``.
+        **options: those of the `FuzzyDict` that is made of ``keys``, and its ``synonyms``.
 
     Raises:
         ArgumentTypeError: ``column`` or ``keys`` is none of these.
@@ -107,10 +108,10 @@ def _require_known(function: Callable[..., Any], options: Mapping[str, Any]) -> 
     Raises:
         UnknownOptionError: it names all arguments, and the one that was probably meant.
     """
-    for name in options.keys() - OPTIONS.keys():
+    for name in options.keys() - OPTIONS.keys() - {_SYNONYMS}:
         parameters = signature(function).parameters.values()
         own = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
-        known = list(dict.fromkeys([*own, *OPTIONS]))
+        known = list(dict.fromkeys([*own, *OPTIONS, _SYNONYMS]))
         raise UnknownOptionError(
             f"{function.__name__} takes no {quoted(name)}{suggestion(name, known)}; it takes "
             f"{', '.join(known)}"
@@ -127,9 +128,17 @@ def as_dict(keys: Any, options: dict[str, Any]) -> FuzzyDict[Any]:
         _require_none(options, "FuzzyDict")
         return keys
     if isinstance(keys, Mapping):
-        return FuzzyDict(keys, **options)
+        return dict_of(keys, **options)
     there = [key for key in keys_among(keys, "keys") if key is not None]
-    return FuzzyDict(zip(there, there, strict=True), **options)
+    return dict_of(zip(there, there, strict=True), **options)
+
+
+def dict_of(items: Any, *, synonyms: Any = None, **options: Any) -> FuzzyDict[Any]:
+    """Return a `FuzzyDict` of items, with these options and synonyms."""
+    d: FuzzyDict[Any] = FuzzyDict(items, **options)
+    if synonyms is not None:
+        d.synonyms = synonyms
+    return d
 
 
 def _require_none(options: Mapping[str, Any], kind: str) -> None:
@@ -172,7 +181,8 @@ def join(
             ``score`` if that is; by default "_right".
         one_to_one: whether a key may match one text of the left frame at most; see
             `FuzzyDict.match`.
-        **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...
+        **options: those of the `FuzzyDict` that is made of the keys: ``embedding``, ``scorer`` ...;
+            and its ``synonyms``.
 
     Raises:
         OptionError: there is no such column, ``how`` or option; a name comes twice even so; a text
@@ -231,7 +241,7 @@ def _join(
     asked_texts = texts_of(queries, f"left_on: {quoted(queries.name)}")
     keys_of_rows = texts_of(texts, f"right_on: {quoted(texts.name)}")
     row_of = row_of_each(keys_of_rows, texts.name, "right")
-    found = find(FuzzyDict(row_of, **options), asked_texts, score_cutoff, one_to_one=one_to_one)
+    found = find(dict_of(row_of, **options), asked_texts, score_cutoff, one_to_one=one_to_one)
     rows = np.array([-1 if one is None else one.value for one in found.matches])[found.places]
     if how != "left":
         is_kept = (rows < 0) if how == "anti" else (rows >= 0)

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 from fuzzydict._files import replacing
 from fuzzydict.errors import FileFormatError, NoMatchError, OptionError
-from fuzzydict.frames.match import SUFFIX, new_names, require_how, row_of_each
+from fuzzydict.frames.match import SUFFIX, dict_of, new_names, require_how, row_of_each
 from fuzzydict.io.records import Reading
 from fuzzydict.io.review import Decided, Doubt, Review, check_ending, undecided
 from fuzzydict.io.tables import Added, checked_format, open_table
-from fuzzydict.mapping import FuzzyDict
 from fuzzydict.results.answers import Match
 from fuzzydict.text.words import plain
 
@@ -234,7 +233,8 @@ def join_tables(
         add_score: whether the score is a column, too.
         suffix: what is added to the names that both tables have.
         progress: called with the amount done and the total amount.
-        **options: those of the `FuzzyDict` that is made of the keys: ``score_cutoff`` ...
+        **options: those of the `FuzzyDict` that is made of the keys: ``score_cutoff`` ...; and its
+            ``synonyms``.
 
     Returns:
         The numbers of rows of the left table.
@@ -251,7 +251,7 @@ def join_tables(
     _check_output(output, left, right, how)
     with open_table(right.table, right.reading) as table:
         contents = table.contents(right.column)
-    d = FuzzyDict(_rows_by_text(contents, right), **options)
+    d = dict_of(_rows_by_text(contents, right), **options)
     with written(output, None) as file, open_table(left.table, left.reading) as table:
         blocks = table.blocks(left.column)
         added = [] if how == "anti" else _right_columns(table, contents, suffix, add_score)
