@@ -1,0 +1,253 @@
+"""What a dict was taught of words: synonyms, applied to keys and queries alike."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fuzzydict
+from fuzzydict import ArgumentTypeError, FileFormatError, FuzzyDict, Matcher, OptionError
+from fuzzydict._files import read_arrays, write_arrays
+
+COSTS = {"cost center name": 1, "KST number": 2, "Acme Ltd": 3, "supplier": 4}
+SYNONYMS = {"KST": "cost center", "Ltd": ""}
+
+
+def costs(**options: Any) -> FuzzyDict[int]:
+    d: FuzzyDict[int] = FuzzyDict(COSTS, **options)
+    d.synonyms = SYNONYMS
+    return d
+
+
+# ---- reads ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [("KST name", 1), ("kstName", 1), ("cost centre number", 2), ("acme", 3), ("Supplier Ltd", 4)],
+)
+@pytest.mark.parametrize("options", [{}, {"scorer": "spelling"}, {"embedding": "english"}])
+def test_every_read_replaces_them_in_keys_and_queries(
+    query: str, value: int, options: dict[str, Any]
+) -> None:
+    d = costs(**options)
+    (key,) = (key for key in d if d[key] == value)
+    assert d[query] == d.get(query) == d.get_many([query, query])[1] == value
+    assert d.nearest(query).score > 0.9
+    assert d.nearest([query, "KST name"])[0].key == d.most_similar(query, 1)[0].key == key
+    assert d.attend(query).top(1)[0][0] == d.explain(query).best.key == key
+    assert round(d.pool(query)) == value
+    assert query not in d
+    assert json.loads(json.dumps(d)) == COSTS
+
+
+def test_an_encoder_is_given_what_stands_for_words() -> None:
+    asked: list[str] = []
+
+    def encode(texts: list[str]) -> Any:
+        asked.extend(texts)
+        return np.array([[len(text), text.count("c"), 1] for text in texts], np.float32)
+
+    d = costs(embedding=encode, scorer="cosine")
+    assert d["KST name"] == 1
+    assert {"cost center name", "cost center number", "acme", "supplier"} <= set(asked)
+    assert "KST number" not in asked
+
+
+def test_frames_and_workers_replace_them(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    column = pd.Series(["KST name", "acme"], name="field")
+    assert costs().match(column)["value"].tolist() == [1, 3]
+    assert fuzzydict.match(column, COSTS, synonyms=SYNONYMS)["value"].tolist() == [1, 3]
+    right = pd.DataFrame({"key": [*COSTS], "n": [*COSTS.values()]})
+    joined = fuzzydict.join(
+        column.to_frame(), right, left_on="field", right_on="key", synonyms=SYNONYMS
+    )
+    assert joined["n"].tolist() == [1, 3]
+    costs().save(tmp_path / "costs.fuzzydict")
+    matcher = pickle.loads(pickle.dumps(Matcher(tmp_path / "costs.fuzzydict")))
+    assert [match.value for match in matcher(["KST name", "acme"])] == [1, 3]
+
+
+def test_explain_says_which_were_applied() -> None:
+    d = costs()
+    e = d.explain("cost centre number Ltd")
+    assert e.synonyms == SYNONYMS  # one to the key, one to the query
+    assert "synonym: KST is read as cost center" in str(e)
+    assert "synonym: Ltd is left out" in e._repr_html_()
+    assert d.explain("supplyer").synonyms == {}
+    assert "synonym" not in str(d.explain("supplyer"))
+    assert "synonyms: KST → cost center, Ltd → left out" in d._repr_html_()
+
+
+def test_they_count_when_a_dict_learns() -> None:
+    d = costs()
+    d.fit({"who sells": "supplier"})
+    assert (d["who sells"], d["KST name"]) == (4, 1)
+
+
+# ---- the rules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("synonyms", "text", "read"),
+    [
+        ({"KST": "cost center"}, "the kst-number", "the cost center number"),
+        ({"cost center": "KST"}, "costCenter number", "kst number"),
+        ({"cost": "price", "cost center": "KST"}, "cost center", "kst"),  # the longest
+        ({"cost": "price", "cost center": "KST"}, "cost number", "price number"),
+        ({"a": "b", "b": "c"}, "a b", "c c"),  # what is put in is read, too
+        ({"GmbH": "Ltd", "Ltd": ""}, "Acme GmbH", "acme"),
+        ({"a": "b", "b": "a"}, "a b", "b b"),  # both ways: as it was named first
+        ({"KST": "cost center", "cost center": "KST"}, "KST no", "cost center no"),
+        ({"credit card": "credit card", "card": "credit card"}, "credit card", "credit card"),
+        ({"Ltd": ""}, "Ltd", "Ltd"),  # nothing would be left
+        ({"Ltd": "  "}, "Acme Ltd", "acme"),
+        ({"café": "bar"}, "Cafe 5", "bar 5"),
+        ({"SKU": "article number"}, "SKUs", "SKUs"),
+        ({"colour": "hue"}, "color", "hue"),
+        ({"KST": "cost center"}, "no such word?", "no such word?"),
+    ],
+)
+def test_how_a_text_is_read(synonyms: dict[str, str], text: str, read: str) -> None:
+    d = FuzzyDict({text: 1})
+    d.synonyms = synonyms
+    plain = FuzzyDict({read: 1})
+    for query in ("name", "supplier"):
+        assert d.attend(query).keys == pytest.approx(plain.attend(query).keys)
+
+
+@pytest.mark.parametrize(
+    ("synonyms", "message"),
+    [
+        ({"a": "b", "b": "c", "c": "a"}, "stands for '.' stands for '.'.*, in a circle"),
+        ({"card": "credit card"}, "'card' is in the text that it stands for"),
+        ({"": "x"}, "'' has no letters or digits"),
+        ({"?!": "x"}, "'\\?!' has no letters or digits"),
+        ({"x": "?!"}, "'\\?!' has no letters or digits"),
+        ({"KST": "a", "kst": "b"}, "'KST' and 'kst' are one text, given 'a' and 'b'"),
+        ({"KST": None}, 'got NoneType None; give "" to leave the word out'),
+        ({1: "a"}, "expected texts, got int 1"),
+        (["KST"], "expected a mapping from texts to texts"),
+        (3, "expected a mapping from texts to texts, got 3"),
+    ],
+)
+def test_what_is_wrong_is_refused_and_changes_nothing(synonyms: Any, message: str) -> None:
+    d = costs()
+    with pytest.raises((OptionError, ArgumentTypeError), match=message):
+        d.synonyms = synonyms
+    with pytest.raises((OptionError, ArgumentTypeError), match=message):
+        d.synonyms.update(synonyms)
+    assert d.synonyms == SYNONYMS
+    assert d["KST name"] == 1
+
+
+def test_an_exact_key_and_an_alias_go_first() -> None:
+    d = FuzzyDict({"KST": 1, "cost center": 2, "supplier": 3})
+    d.synonyms = {"KST": "cost center"}
+    d.aliases["KST name"] = "supplier"
+    assert (d["KST"], d["cost center"], d["KST name"]) == (1, 2, 3)
+    assert (d.nearest("KST").score, d.get_many(["KST", "cost center"])) == (1.0, [1, 2])
+
+
+# ---- changes, copies and files -----------------------------------------------------------------
+
+
+def test_a_change_holds_from_the_next_read_on() -> None:
+    d = FuzzyDict(COSTS)
+    assert d.get("WXYZ") is None
+    d.synonyms["WXYZ"] = "supplier"
+    assert d["wxyz"] == 4
+    d.synonyms["wxyz"] = "cost center name"
+    assert (d["WXYZ"], list(d.synonyms.values())) == (1, ["cost center name"])
+    d["WXYZ x"] = 5
+    assert d.nearest("cost center name x").key == "WXYZ x"
+    del d["WXYZ x"]
+    del d.synonyms["Wxyz"]
+    assert d.get("WXYZ") is None
+    with pytest.raises(KeyError):
+        del d.synonyms["WXYZ"]
+    d.synonyms |= SYNONYMS
+    assert (d.synonyms["kst"], d.synonyms.get("x"), len(d.synonyms)) == ("cost center", None, 2)
+    assert d.synonyms | {"x": "y"} == {**SYNONYMS, "x": "y"}
+    d.synonyms.clear()
+    assert dict(d.synonyms) == {}
+    d._check()
+
+
+def loaded(d: FuzzyDict[int]) -> FuzzyDict[int]:
+    d.save("costs.fuzzydict")
+    return FuzzyDict.load("costs.fuzzydict")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(copy.copy, copy.deepcopy, FuzzyDict, loaded),
+        lambda d: pickle.loads(pickle.dumps(d)),
+        lambda d: d | {"other": 5},
+        lambda d: {"other": 5} | d,
+        lambda d: FuzzyDict({"other": 5}) | d,
+    ],
+)
+@pytest.mark.parametrize("is_read", [True, False])
+def test_what_makes_a_dict_gives_it_the_same(
+    make: Callable[[FuzzyDict[int]], FuzzyDict[int]],
+    is_read: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    d = costs()
+    if is_read:
+        assert d["KST name"] == 1
+    new = make(d)
+    assert new.synonyms == SYNONYMS
+    assert (new["KST name"], new["acme"]) == (1, 3)
+    new.synonyms["WXYZ"] = "supplier"
+    assert (new["wxyz"], d.get("wxyz")) == (4, None)
+    assert d.synonyms == SYNONYMS
+    new._check()
+
+
+def test_a_class_may_have_some(tmp_path: Path) -> None:
+    class Costs(FuzzyDict[int]):
+        synonyms = {"KST": "cost center"}  # type: ignore[assignment]  # noqa: RUF012
+
+    assert Costs.fromkeys(["cost center name", "supplier"], 1)["KST name"] == 1
+    d = Costs(COSTS)
+    d.synonyms = {}
+    assert Costs(COSTS).synonyms == {"KST": "cost center"}
+    d.save(tmp_path / "costs.fuzzydict")
+    assert Costs.load(tmp_path / "costs.fuzzydict").synonyms == {}
+
+
+def test_a_file_with_wrong_ones_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "costs.fuzzydict"
+    costs().save(path)
+    stored = read_arrays(path, "fuzzy dict")
+    for content in (b'[["a", "b"], ["b", "c"], ["c", "a"]]', b"[1]", b'[["KST", 1]]', b"{}"):
+        changed = {**stored.arrays, "synonyms": np.frombuffer(content, np.uint8)}
+        changed["vectors"] = read_arrays(path, "fuzzy dict").arrays["vectors"]
+        write_arrays(path, "fuzzy dict", stored.meta, changed)
+        with pytest.raises(FileFormatError, match=path.name):
+            FuzzyDict.load(path)
+
+
+def test_many_that_each_double_the_next_cost_little() -> None:
+    d = FuzzyDict({"supplier": 1})
+    d.synonyms = {f"w{i}": f"w{i + 1} w{i + 1}" for i in range(2000)}
+    assert d["suplier"] == 1
+    assert d.get("w0") is None
+
+
+def test_a_constructor_says_how_they_are_given() -> None:
+    with pytest.raises(TypeError, match=r"afterwards, d\.synonyms = "):
+        FuzzyDict({}, synonyms={"a": "b"})  # type: ignore[arg-type]
