@@ -22,6 +22,10 @@ _COMMANDS = {
         *("push", "train"),
     )
 }
+_LICENCES = """\
+code: MIT
+default word vectors: made from the Brown corpus, for non-commercial use
+--embedding english: WordNet's licence, free for commercial use"""
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
@@ -57,10 +61,13 @@ def _exiting_on_signals() -> Iterator[None]:
     example="fuzzydict lookup data/car.json colour topSpeed",
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-@click.version_option(package_name="fuzzydict")
+@click.version_option(package_name="fuzzydict", message=f"%(prog)s %(version)s\n{_LICENCES}")
 def main() -> None:
     """Look up keys by meaning and spelling.
 
-    Exit codes: 0 if every query has a match, 1 if one has none, 2 if a file or an argument is
-    wrong, 3 if fuzzydict has a bug, 129 after SIGHUP, 130 after Ctrl-C, 143 after SIGTERM.
+    Exit codes: 0 if the work was done, 1 if lookup, explain or attend found nothing for a query,
+    2 if a file or an argument is wrong, 3 if fuzzydict has a bug, 129, 130 or 143 after a signal.
+
+    The default word vectors are for non-commercial use; `--embedding english` is free for
+    commercial use.
     """

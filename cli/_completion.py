@@ -78,7 +78,7 @@ class Source(NamedTuple):
 
 #: That of a command which reads no table has the options of one.
 DICT = Source(0, "format", "dict_")
-TABLE = Source(1, "form", "")
+TABLE = Source(1, "table_format", "")
 LEFT = Source(0, "left_format", "left_")
 RIGHT = Source(1, "right_format", "right_")
 

@@ -1,42 +1,51 @@
-"""The argument DICT, and the options that say how to read it."""
+"""The argument DICT, the options that say how it is read and scored, and those of tables."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from fuzzydict import FuzzyDict, OptionError, RemoteDict, WordVectors, connect
+from fuzzydict import (
+    ArgumentTypeError,
+    FuzzyDict,
+    OptionError,
+    RemoteDict,
+    WordVectors,
+    connect,
+)
 from fuzzydict.embedding.word_vectors import ENGLISH, English
-from fuzzydict.io.dict_files import FORMATS, open_dict
+from fuzzydict.io.dict_files import FORMATS, open_dict, read_dict
 from fuzzydict.io.records import Reading
 from fuzzydict.nn.scorers import SCORERS
 from fuzzydict.search.score import SPELLING
+from fuzzydict.search.synonyms import SynonymRules
 
-from ._completion import DICT, columns_of, sheets_of, sheets_of_table
+from ._completion import DICT, Source, columns_of, sheets_of, sheets_of_table
 from ._problems import FILE, FILE_OR_STORE, Choice
+from ._progress import is_watched, telling_if_slow
 
 __all__ = [
-    "VECTORS_HELP",
     "AnyDict",
     "cutoff_option",
     "dict_argument",
-    "dict_options",
     "dict_or_store_argument",
     "embedding_of",
+    "embedding_option",
     "no_nan",
     "opens_dict",
-    "opens_dict_beside_table",
-    "scorer_option",
-    "vectors_option",
+    "reading_options",
+    "scoring_options",
+    "synonyms_of",
 ]
 
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
 #: Of a command that only reads, and may read from a store.
@@ -51,12 +60,25 @@ def no_nan(ctx: click.Context, option: click.Parameter, number: float | None) ->
 
 
 cutoff_option = click.option(
-    "--cutoff",
+    "--score-cutoff",
     type=float,
     callback=no_nan,
     help="Lowest score that counts as a match; by default 0.5, more likely right than not.",
 )
-
+embedding_option = click.option(
+    "--embedding",
+    metavar="NAME",
+    type=FILE,
+    help=f"`{ENGLISH}`, which is free for commercial use, or a file of word vectors that "
+    f"`fuzzydict train` made; by default the Brown vectors, which are for non-commercial use.",
+)
+synonyms_option = click.option(
+    "--synonyms",
+    metavar="FILE",
+    type=FILE,
+    help="Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
+    "columns, or a JSON object.",
+)
 scorer_option = click.option(
     "--scorer",
     type=Choice([SPELLING, *SCORERS]),
@@ -64,20 +86,13 @@ scorer_option = click.option(
     "and identifiers.",
 )
 
-VECTORS_HELP = (
-    f"Word vectors made by `fuzzydict train`, or `{ENGLISH}`, which is free for commercial use; by "
-    f"default the Brown vectors, which are not."
-)
 
-vectors_option = click.option("--vectors", type=FILE, help=VECTORS_HELP)
+def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what says how texts are compared to a command."""
+    return embedding_option(synonyms_option(scorer_option(command)))
 
-_OPTIONS = [
-    click.option(
-        "--format",
-        type=Choice(FORMATS),
-        help="Format of DICT; by default what its ending says, or else JSON. Files written by "
-        "d.save are recognized.",
-    ),
+
+_KEY_AND_VALUE = (
     click.option(
         "--key",
         metavar="NAME",
@@ -85,111 +100,140 @@ _OPTIONS = [
         help="Column of the keys in a CSV, TSV, JSON Lines or .xlsx file.",
     ),
     click.option(
-        "--value",
-        metavar="NAME",
-        shell_complete=columns_of(DICT),
-        help="Column of the values.",
+        "--value", metavar="NAME", shell_complete=columns_of(DICT), help="Column of the values."
     ),
-    vectors_option,
-]
+)
+_SHEET = "Sheet of an .xlsx workbook; by default the first that is not hidden."
+_DELIMITER = (
+    "What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or `pipe`; by "
+    "default a guess, which is told."
+)
+_ENCODING = "Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is told."
 
 
-def embedding_of(vectors: Path | None) -> WordVectors | None:
-    """Return what ``--vectors`` names; None for the default."""
-    if vectors is None:
+def reading_options(side: str = "", of: str = "", source: Source | None = None) -> Decorator:
+    """Return what adds the options that say how a table is read: sheet, delimiter, encoding.
+
+    Args:
+        side: what they begin with, if there are two tables.
+        of: which table they are of then.
+        source: the same, for completion.
+    """
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for name, metavar, text in (
+            ("encoding", "NAME", _ENCODING),
+            ("delimiter", "SIGN", _DELIMITER),
+            ("sheet", "NAME", _SHEET),
+        ):
+            complete = sheets_of(source) if source else sheets_of_table
+            command = click.option(
+                f"--{side}{name}",
+                metavar=metavar,
+                shell_complete=complete if name == "sheet" else None,
+                help=f"{name.capitalize()} of {of}." if of else text,
+            )(command)
+        return command
+
+    return add
+
+
+def embedding_of(embedding: Path | None) -> WordVectors | None:
+    """Return what ``--embedding`` names; None for the default."""
+    if embedding is None:
         return None
-    if str(vectors) == ENGLISH:
+    if str(embedding) == ENGLISH:
         return English()
-    if not vectors.exists():
+    if not embedding.exists():
         raise OptionError(
-            f"--vectors: {vectors}: No such file; name one that `fuzzydict train` made, or "
+            f"--embedding: {embedding}: No such file; name one that `fuzzydict train` made, or "
             f"`{ENGLISH}`"
         )
-    return WordVectors.load(vectors)
+    return WordVectors.load(embedding)
 
 
-def _reading(side: str, of: str, sheets: Any) -> list[Any]:
-    """Return the options that say how to read a table: its sheet, delimiter and encoding."""
-    helps = {
-        "sheet": "Sheet of an .xlsx workbook; by default the first that is not hidden.",
-        "delimiter": "What is between cells of CSV: one character, `comma`, `semicolon`, `tab` or "
-        "`pipe`; by default a guess, which is told.",
-        "encoding": "Encoding of CSV, such as windows-1252; by default UTF-8, or a guess, which is "
-        "told.",
-    }
-    return [
-        click.option(
-            f"--{side}{name}",
-            metavar="SIGN" if name == "delimiter" else "NAME",
-            shell_complete=sheets if name == "sheet" else None,
-            help=f"As --{name}, for {of}." if of else text,
+def synonyms_of(synonyms: Path | None) -> dict[str, str]:
+    """Return what the file that ``--synonyms`` names says, with numbers as texts."""
+    if synonyms is None:
+        return {}
+    found = read_dict(synonyms).items()
+    texts = {name: str(text) if type(text) in (int, float) else text for name, text in found}
+    try:
+        return SynonymRules(texts).given
+    except (ArgumentTypeError, OptionError) as error:
+        raise OptionError(f"{synonyms}: {error}") from None
+
+
+def opens_dict(*, beside_table: bool = False, is_scored: bool = True) -> Decorator:
+    """Return what adds the options of DICT to a command, and passes it the `FuzzyDict`.
+
+    Put `dict_argument` above, and `cutoff_option` if the command matches.
+
+    Args:
+        beside_table: whether the command reads a table, too, which has the options without a side.
+        is_scored: whether the command compares texts.
+    """
+    side = "dict-" if beside_table else ""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(dict_file: Path | str, **given: Any) -> None:
+            reading = {name: given.pop(name) for name in ("format", "key", "value")}
+            for name in ("sheet", "delimiter", "encoding"):
+                reading[name] = given.pop(f"{side}{name}".replace("-", "_"))
+            options = {"embedding": embedding_of(given.pop("embedding"))}
+            options |= {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
+            synonyms = synonyms_of(given.pop("synonyms"))
+            if isinstance(dict_file, str):
+                _refuse_reading(reading, side)
+                with _connected(dict_file, synonyms, **options) as remote:
+                    command(remote, **given)
+                return
+            with telling_if_slow(f"reading {dict_file}"):
+                d = open_dict(dict_file, Reading(**reading, side=side), **options)
+                if synonyms:
+                    d.synonyms.update(synonyms)
+            if is_scored and is_watched():  # before the command shows a bar of its own
+                with telling_if_slow("loading the word vectors, and encoding the keys"):
+                    d.nearest(["first of all"], default=None)
+            command(d, **given)
+
+        if beside_table:
+            run = reading_options("dict-", "DICT", DICT)(reading_options()(run))
+        else:
+            run = reading_options()(run)
+        run = scoring_options(run) if is_scored else embedding_option(synonyms_option(run))
+        for option in reversed(_KEY_AND_VALUE):
+            run = option(run)
+        return _format_option(run)
+
+    return decorate
+
+
+_format_option = click.option(
+    "--format",
+    type=Choice(FORMATS),
+    help="Format of DICT; by default what its ending says, or else JSON. A saved dict is "
+    "recognized.",
+)
+
+
+def _refuse_reading(reading: Mapping[str, Any], side: str) -> None:
+    """Refuse options that say how a file is read, for a store."""
+    for name, value in reading.items():
+        if value is not None:
+            option = f"--{side if name in ('sheet', 'delimiter', 'encoding') else ''}{name}"
+            raise click.UsageError(f"{option} is for a file; DICT is a store, so leave it out")
+
+
+def _connected(url: str, synonyms: Mapping[str, str], *, embedding: Any, **options: Any) -> Any:
+    if synonyms:
+        raise click.UsageError(
+            "--synonyms is for a file; keys in a store were written with theirs: give them to "
+            "`fuzzydict push`"
         )
-        for name, text in helps.items()
-    ]
-
-
-_TABLE_OPTIONS = _reading("", "", sheets_of_table)
-#: The same for DICT where the options above are those of a table.
-_DICT_OPTIONS = _reading("dict-", "DICT", sheets_of(DICT))
-
-
-def dict_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--format``, ``--key``, ``--value``, ``--vectors`` and those of a table to a command."""
-    return _with([*_OPTIONS, *_TABLE_OPTIONS], command)
-
-
-def _with(options: Sequence[Any], command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def opens_dict(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--scorer`` and `dict_options` to a command, and pass it the `FuzzyDict` of its file.
-
-    Put `dict_argument` above this decorator, and `cutoff_option` if the command matches.
-    """
-    return dict_options(_opening(command, ""))
-
-
-def opens_dict_beside_table(command: Callable[..., None]) -> Callable[..., None]:
-    """Do the same for a command with another file, to which the options of a table belong.
-
-    The command gets their values.
-    """
-    options = [*_OPTIONS, *_DICT_OPTIONS]
-    return _with(options, _opening(_with(_TABLE_OPTIONS, command), "dict-"))
-
-
-def _opening(command: Callable[..., None], side: str) -> Callable[..., None]:
-    """Pass a command the dict; ``side`` is what the options begin with that say how to read it."""
-
-    @scorer_option
-    @functools.wraps(command)
-    def run(
-        dict_file: Path | str,
-        vectors: Path | None,
-        scorer: str | None,
-        cutoff: float | None = None,
-        **others: Any,
-    ) -> None:
-        embedding = embedding_of(vectors)
-        scoring: dict[str, Any] = {"scorer": scorer, "score_cutoff": cutoff}
-        reading: dict[str, Any] = {name: others.pop(name) for name in ("format", "key", "value")}
-        for name in ("sheet", "delimiter", "encoding"):
-            reading[name] = others.pop(f"{side}{name}".replace("-", "_"))
-        if not isinstance(dict_file, str):
-            d = open_dict(dict_file, Reading(**reading, side=side), embedding=embedding, **scoring)
-            command(d, **others)
-            return
-        for name, value in reading.items():
-            if value is not None:
-                option = f"--{side if name in ('sheet', 'delimiter', 'encoding') else ''}{name}"
-                raise click.UsageError(f"{option} is for a file; DICT is a store, so leave it out")
-        with connect(dict_file, embedding=embedding) as remote:
-            for name, value in scoring.items():
-                if value is not None:
-                    setattr(remote, name, value)
-            command(remote, **others)
-
-    return run
+    remote = connect(url, embedding=embedding)
+    for name, value in options.items():
+        if value is not None:
+            setattr(remote, name, value)
+    return remote

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from fuzzydict import FuzzyDictError
+from fuzzydict import FuzzyDictError, NoMatchError
 from fuzzydict.errors import quoted
 from fuzzydict.mapping import suggestion
 
@@ -36,6 +36,7 @@ __all__ = [
     "is_address",
     "load_matplotlib",
     "one_of",
+    "reason",
     "reporting_problems",
 ]
 
@@ -49,6 +50,14 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
 )
+
+
+#: Options by the names that they had before those of Python.
+_RENAMED = {
+    "--cutoff": "--score-cutoff",
+    "--number": "--topn",
+    "--vectors": "--embedding",
+}
 
 
 class _File(click.Path):
@@ -151,7 +160,9 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             valid = sorted(name for p in self.get_params(ctx) for name in p.opts if name[:1] == "-")
             name = error.option_name
-            raise click.UsageError(f"No such option: {name}{one_of(name, valid)}", ctx) from error
+            new = _RENAMED.get(name)
+            told = f" (it is {new} now)" if new in valid else one_of(name, valid)
+            raise click.UsageError(f"No such option: {name}{told}", ctx) from error
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
@@ -243,6 +254,11 @@ def _exit(message: str, code: int) -> NoReturn:
         echo(*map(_without_secrets, traceback.format_exc().rstrip().split("\n")), err=True)
     echo("Error: " + " ".join(message.split()), err=True)
     sys.exit(code)
+
+
+def reason(error: NoMatchError) -> str:
+    """Return why nothing matches, without the advice for programs."""
+    return error.message.partition("; to forget it, ")[0]
 
 
 def load_matplotlib() -> None:

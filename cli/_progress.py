@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for terminals only."""
+"""Progress on standard error, for terminals only: a bar, or a line for what takes long."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Timer
 
 import click
 
-__all__ = ["progress_bar", "progress_bars"]
+from ._output import echo
+
+__all__ = ["is_watched", "progress_bar", "progress_bars", "telling_if_slow"]
 
 _STEPS = 1000  # of a whole bar
+_PATIENCE = 2.0  # seconds
 
 
 @contextmanager
@@ -21,7 +25,7 @@ def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, i
     No bar is shown if ``shown`` is False, or standard error is not a terminal that can draw one.
     """
     is_dumb = os.environ.get("TERM") == "dumb"
-    hidden = not shown or is_dumb or sys.stderr is None or not sys.stderr.isatty()
+    hidden = not shown or is_dumb or not is_watched()
     with click.progressbar(length=_STEPS, label=label, file=sys.stderr, hidden=hidden) as bar:
         yield lambda done, total: bar.update(_STEPS * done // max(1, total) - bar.pos)
 
@@ -42,3 +46,21 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
             shown[-1][1](done, total)
 
         yield update
+
+
+def is_watched() -> bool:
+    """Tell whether standard error is a terminal, where somebody may wait."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def telling_if_slow(what: str) -> Iterator[None]:
+    """Print on a terminal what is done, if it takes more than two seconds."""
+    timer = Timer(_PATIENCE, lambda: echo(f"{what} ...", err=True))
+    timer.daemon = True
+    if is_watched():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -4,38 +4,96 @@ from __future__ import annotations
 
 import os
 import sys
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import click
 
 from fuzzydict.io.columns import Cleaned
-from fuzzydict.io.tables import FILES_ONLY, check_output, table_format
+from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
 from ._output import echo
-from ._problems import check_place
+from ._problems import FILE, Choice, check_place
 
 __all__ = [
     "STANDARD",
     "check_tables",
     "counted",
+    "fail_option",
     "finish",
-    "format_of",
+    "format_option",
     "is_same",
     "on_terminal",
+    "opened",
+    "output_option",
     "place_of",
-    "source_of",
 ]
 
 STANDARD = Path("-")  # standard input
+_BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
+
+fail_option = click.option(
+    "--fail-unmatched", is_flag=True, help="Exit with 1 if a row matches nothing."
+)
 
 
-def source_of(table: Path) -> Path | BinaryIO:
-    """Return the file of a table, or the bytes of standard input for `STANDARD`."""
-    if table != STANDARD:
-        return table
+def output_option(table: str, type: Any = FILE, help: str = "") -> Any:  # noqa: A002
+    """Return the option that says where the table goes to."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=type,
+        help=f"File to write the table to, which may be {table}; by default standard output.{help}",
+    )
+
+
+def format_option(name: str, table: str) -> Any:
+    """Return the option that names the format of a table."""
+    return click.option(
+        name, type=Choice(TABLES), help=f"Format of {table}; by default what its ending says."
+    )
+
+
+def opened(table: Path, form: str | None, option: str) -> tuple[Path | BinaryIO, str]:
+    """Return the file of a table, or the bytes of standard input, and its format.
+
+    Args:
+        table: the file, or `STANDARD`.
+        form: the format, if it is known. Otherwise the ending tells it, or the first line of
+            standard input.
+        option: what names it.
+
+    Raises:
+        click.UsageError: nothing tells the format; the message names the option that would.
+    """
+    if table == STANDARD:
+        return _standard_input(form)
+    form = form or table_format(table)
+    if form is None and table.suffix.lower() == ".xls":
+        raise click.UsageError(
+            f"{str(table)!r}: .xls is not read; save the workbook as .xlsx, or give {option}"
+        )
+    if form is None:
+        raise click.UsageError(f"the ending of {str(table)!r} names no table format; give {option}")
+    return table, form
+
+
+def _standard_input(form: str | None) -> tuple[Path | BinaryIO, str]:
     # Standard streams are None if they were closed before the start.
-    return Path(os.devnull).open("rb") if sys.stdin is None else sys.stdin.buffer
+    stream: Any = BytesIO() if sys.stdin is None else sys.stdin.buffer
+    if form is None:
+        stream = stream if hasattr(stream, "peek") else BufferedReader(stream)
+        line = stream.peek().partition(b"\n")[0]
+        form = _BEGINNINGS.get(line[:4], "csv")
+        if line.lstrip()[:1] in (b"{", b"["):
+            form = "jsonl"
+        elif b"\t" in line and not {*b",;|"} & {*line}:
+            form = "tsv"
+    if form in FILES_ONLY:
+        raise click.UsageError(f"{form} cannot be read from standard input; name a file")
+    return stream, form
 
 
 def place_of(output: Path | None) -> Path | BinaryIO:
@@ -51,24 +109,8 @@ def on_terminal(output: Path | None) -> bool:
     return output is None and sys.stdout is not None and sys.stdout.isatty()
 
 
-def format_of(table: Path, option: str) -> str:
-    """Return the format that the ending of a table's file names.
-
-    Raises:
-        click.UsageError: it names none; the message names the ``option`` that would.
-    """
-    form = table_format(table)
-    if form is None and table.suffix.lower() == ".xls":
-        raise click.UsageError(
-            f"{str(table)!r}: .xls is not read; save the workbook as .xlsx, or give {option}"
-        )
-    if form is None:
-        raise click.UsageError(f"the ending of {str(table)!r} names no table format; give {option}")
-    return form
-
-
 def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
-    """Check before any work that a table can be read, and written again to ``output``.
+    """Check before any work that a table can be written again to ``output``.
 
     Args:
         form: its format.
@@ -77,8 +119,6 @@ def check_tables(form: str, table: Path, output: Path | None, other: Path | str,
         other: another file that is read, which ``output`` must not replace; or a store.
         what: what that is.
     """
-    if table == STANDARD and form in FILES_ONLY:
-        raise click.UsageError(f"{form} cannot be read from standard input; name a file")
     if output is None:
         if form in FILES_ONLY:
             raise click.UsageError(f"{form} needs a file to be written to (-o)")
@@ -104,15 +144,16 @@ def counted(counts: Cleaned, sure: float) -> str:
     )
 
 
-def finish(place: Path | BinaryIO, counts: Cleaned, *summary: str) -> NoReturn:
-    """Print the last lines of a command, and exit: with 1 if a row matches nothing, otherwise 0.
+def finish(place: Path | BinaryIO, counts: Cleaned, *summary: str, fails: bool = False) -> NoReturn:
+    """Print the last lines of a command on standard error, and exit.
 
     Args:
         place: where the table was written to.
         counts: its rows.
-        summary: the lines, which are printed on standard error.
+        summary: the lines.
+        fails: whether a row that matches nothing makes the exit code 1.
     """
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one
     echo(*summary, err=True)
-    sys.exit(1 if counts.unmatched else 0)
+    sys.exit(1 if fails and counts.unmatched else 0)

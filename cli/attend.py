@@ -15,7 +15,7 @@ from fuzzydict.mapping import suggestion
 
 from ._dicts import dict_argument, opens_dict
 from ._output import echo, echo_text
-from ._problems import FILE, Command, check_place, load_matplotlib
+from ._problems import FILE, Command, check_place, load_matplotlib, reason
 
 
 @click.command("attend", cls=Command, example="fuzzydict attend data/car.json performance -n 3")
@@ -23,7 +23,7 @@ from ._problems import FILE, Command, check_place, load_matplotlib
 @click.argument("query")
 @click.option(
     "-n",
-    "--number",
+    "--topn",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
@@ -37,11 +37,11 @@ from ._problems import FILE, Command, check_place, load_matplotlib
     type=FILE,
     help="Draw the weights to a .png or .svg file (both need matplotlib) or an .html file.",
 )
-@opens_dict
+@opens_dict()
 def command(
     d: FuzzyDict[Any],
     query: str,
-    number: int,
+    topn: int,
     temperature: float | None,
     mask: tuple[str, ...],
     plot: Path | None,
@@ -71,23 +71,23 @@ def command(
     try:
         attention = d.attend(query, attn_mask=(lambda key: key not in mask) if mask else None)
     except NoMatchError as error:
-        echo(error.message, err=True)
+        echo(reason(error), err=True)
         sys.exit(1)
-    echo_text(_drawable(attention.chart(number)))
+    echo_text(_drawable(attention.chart(topn)))
     if plot is not None:
         from fuzzydict._files import replacing
         from fuzzydict.results.plotting import drawn
 
-        page = _page(attention, number) if kind == "html" else drawn(attention.plot(number), kind)
+        page = _page(attention, topn) if kind == "html" else drawn(attention.plot(topn), kind)
         with replacing(plot) as file:
             file.write(page)
 
 
-def _page(attention: Attention, number: int) -> bytes:
+def _page(attention: Attention, topn: int) -> bytes:
     page = f"""<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Attention of {escape(attention.text)}</title></head>
-<body style="font-family:sans-serif">{attention.chart_html(number)}</body>
+<body style="font-family:sans-serif">{attention.chart_html(topn)}</body>
 </html>
 """
     return page.encode("utf-8", "xmlcharrefreplace")

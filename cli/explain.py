@@ -12,7 +12,7 @@ from fuzzydict.io.records import as_json
 
 from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
 from ._output import echo, echo_text
-from ._problems import Command
+from ._problems import Command, reason
 
 
 @click.command("explain", cls=Command, example="fuzzydict explain data/car.json colour")
@@ -22,7 +22,7 @@ from ._problems import Command
     "--json", "in_json", is_flag=True, help="Print all numbers as JSON, one object per query."
 )
 @cutoff_option
-@opens_dict
+@opens_dict()
 def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
     """Explain why each QUERY finds a key of DICT, or none.
 
@@ -35,7 +35,7 @@ def command(d: AnyDict, queries: tuple[str, ...], in_json: bool) -> None:
         try:
             explanation = d.explain(query)
         except NoMatchError as error:  # there is nothing to compare
-            echo(error.message, err=True)
+            echo(reason(error), err=True)
         missed += explanation is None or not explanation.matches
         if in_json:
             echo(as_json(_as_object(query, explanation)))
@@ -54,6 +54,7 @@ def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
         "query": query,
         "matches": e.matches,
         "equal": e.equal,
+        "synonyms": dict(e.synonyms),
         "words": [word._asdict() for word in e.words],
         "tells_words": e.tells_words,
         "best": _key(e.best, e.best_parts),

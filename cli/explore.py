@@ -35,7 +35,7 @@ from ._problems import FILE, Command, check_place
     "`fuzzydict map` in a .csv, .tsv or .jsonl file.",
 )
 @cutoff_option
-@opens_dict
+@opens_dict()
 def command(
     d: FuzzyDict[Any],
     port: int | None,
@@ -54,7 +54,7 @@ def command(
     given = click.get_current_context().params
     dict_file: Path = given["dict_file"]
     if output is not None:
-        _check_output(output, d, dict_file, given["vectors"])
+        _check_output(output, d, dict_file, given["embedding"])
     try:
         server = ExploreServer(
             d, title=printable(title or dict_file.stem), port=port or 0, output=output

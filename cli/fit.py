@@ -13,8 +13,9 @@ from fuzzydict import FuzzyDict, OptionError
 from fuzzydict.errors import quoted
 from fuzzydict.io.review import is_undecided, read_examples
 from fuzzydict.mapping import suggestion
+from fuzzydict.saving import check_items
 
-from ._dicts import dict_options, embedding_of
+from ._dicts import dict_argument, opens_dict
 from ._output import echo, echo_text
 from ._problems import FILE, Command, check_ending, check_place
 from ._progress import progress_bar
@@ -25,9 +26,11 @@ from ._progress import progress_bar
     cls=Command,
     example="fuzzydict fit data/car.json data/car-questions.csv -o car.fuzzydict",
 )
-@click.argument("files", metavar="[DICT EXAMPLES]", nargs=-1, type=FILE)
-@dict_options
-@click.option("-o", "--output", metavar="FILE", type=FILE, help="File to write.")
+@dict_argument
+@click.argument("examples_file", metavar="EXAMPLES", type=FILE)
+@click.option(
+    "-o", "--output", metavar="FILE", type=FILE, required=True, help="File to write (.fuzzydict)."
+)
 @click.option(
     "--remember/--no-remember",
     default=True,
@@ -52,15 +55,15 @@ from ._progress import progress_bar
     default=0,
     help="Seed of the random numbers; by default 0.",
 )
+@opens_dict()
 def command(
-    files: tuple[Path, ...],
-    vectors: Path | None,
-    output: Path | None,
+    d: FuzzyDict[Any],
+    examples_file: Path,
+    output: Path,
     remember: bool,
     validation: float | None,
     epochs: int | None,
     seed: int,
-    **reading: Any,
 ) -> None:
     """Fit the dict in DICT to EXAMPLES, print a report, and save the dict.
 
@@ -69,22 +72,13 @@ def command(
     give each a row; in JSON Lines the target may also be an array.
 
     The dict remembers the examples. From 100 on, it also learns what other queries mean, and keeps
-    that if held-out examples are answered better. The dict is saved, as d.save does, unless
+    that if held-out examples are answered better. The dict is saved, unless
     nothing was remembered and nothing kept; then the exit code is 1.
     """
-    if len(files) != 2:
-        raise click.UsageError("expected two files, DICT and EXAMPLES")
-    if output is None:
-        raise click.UsageError("no file to save the dict to; give -o FILE.fuzzydict")
-    dict_file, examples_file = files
-    check_place(output, [*files, *([] if vectors is None else [vectors])])
+    given = click.get_current_context().params
+    read = [given[name] for name in ("dict_file", "embedding", "synonyms") if given[name]]
+    check_place(output, [examples_file, *read])
     check_ending(output, "a saved dict (.fuzzydict)", "fuzzydict")
-    from fuzzydict.io.dict_files import open_dict
-    from fuzzydict.io.records import Reading
-    from fuzzydict.saving import check_items
-
-    embedding = embedding_of(vectors)
-    d = open_dict(dict_file, Reading(**reading), embedding=embedding)
     examples = read_examples(examples_file)
     _check_examples(d, examples, examples_file)
     check_items(d)  # before the work, not after it

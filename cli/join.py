@@ -9,16 +9,26 @@ import click
 from fuzzydict.frames.match import HOWS, SUFFIX
 from fuzzydict.io.columns import SURE, Source, join_tables
 from fuzzydict.io.records import Reading
-from fuzzydict.io.tables import TABLES
 
-from ._completion import LEFT, RIGHT, columns_of, sheets_of
-from ._dicts import cutoff_option, embedding_of, scorer_option, vectors_option
+from ._completion import LEFT, RIGHT, columns_of
+from ._dicts import cutoff_option, embedding_of, reading_options, scoring_options, synonyms_of
 from ._problems import FILE, Choice, Command
 from ._progress import progress_bar
-from ._tables import check_tables, counted, finish, format_of, on_terminal, place_of, source_of
+from ._tables import (
+    STANDARD,
+    check_tables,
+    counted,
+    fail_option,
+    finish,
+    format_option,
+    on_terminal,
+    opened,
+    output_option,
+    place_of,
+)
 
 #: What the options of each table name.
-_READING = ("format", "sheet", "delimiter", "encoding")
+_READING = ("sheet", "delimiter", "encoding")
 
 
 @click.command(
@@ -51,13 +61,8 @@ _READING = ("format", "sheet", "delimiter", "encoding")
     help="Which rows of LEFT are written: all, those that match, or those that match nothing, as "
     "they are.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    type=FILE,
-    help="File to write the table to, which may be LEFT; by default standard output.",
-)
+@output_option("LEFT")
+@fail_option
 @click.option(
     "--suffix",
     default=SUFFIX,
@@ -65,32 +70,12 @@ _READING = ("format", "sheet", "delimiter", "encoding")
     help="What is added to the names of columns of RIGHT that LEFT has as well.",
 )
 @click.option("--no-score", is_flag=True, help="Leave out the column `score`.")
-@click.option(
-    "--left-format",
-    type=Choice(TABLES),
-    help="Format of LEFT; by default what its ending says. `-` has no ending.",
-)
-@click.option(
-    "--right-format", type=Choice(TABLES), help="Format of RIGHT; by default what its ending says."
-)
-@click.option(
-    "--left-sheet",
-    metavar="NAME",
-    shell_complete=sheets_of(LEFT),
-    help="Sheet of LEFT, an .xlsx workbook; by default the first that is not hidden.",
-)
-@click.option(
-    "--right-sheet", metavar="NAME", shell_complete=sheets_of(RIGHT), help="Sheet of RIGHT."
-)
-@click.option(
-    "--left-delimiter", metavar="SIGN", help="What is between cells of LEFT, if it is CSV."
-)
-@click.option("--right-delimiter", metavar="SIGN", help="What is between cells of RIGHT.")
-@click.option("--left-encoding", metavar="NAME", help="Encoding of LEFT, if it is CSV.")
-@click.option("--right-encoding", metavar="NAME", help="Encoding of RIGHT.")
-@scorer_option
+@format_option("--left-format", "LEFT")
+@format_option("--right-format", "RIGHT")
+@reading_options("left-", "LEFT", LEFT)
+@reading_options("right-", "RIGHT", RIGHT)
+@scoring_options
 @cutoff_option
-@vectors_option
 def command(
     left: Path,
     right: Path,
@@ -99,46 +84,49 @@ def command(
     right_on: str | None,
     how: str,
     output: Path | None,
+    fail_unmatched: bool,
     suffix: str,
     no_score: bool,
     scorer: str | None,
-    cutoff: float | None,
-    vectors: Path | None,
+    score_cutoff: float | None,
+    embedding: Path | None,
+    synonyms: Path | None,
     **reading: str | None,
 ) -> None:
     """Add to each row of LEFT the row of RIGHT whose text means the same, and the score.
 
     LEFT and RIGHT are CSV, TSV, JSON Lines, Parquet or .xlsx files, and LEFT may be - for standard
     input (not Parquet or .xlsx). The output has the format of LEFT. Rows keep their order and their
-    text. If no row of RIGHT matches one of LEFT, its new cells are empty and the exit code is 1.
-    Cells that are blank or say n/a, na, none, null, unknown, - or ? are not looked up, unless a key
-    says the same. If anything fails, no file is changed.
+    text. If no row of RIGHT matches one of LEFT, its new cells are empty. Cells that are blank or
+    say n/a, na, none, null, unknown, - or ? are not looked up, unless a key says the same. If
+    anything fails, no file is changed.
     """
-    of_left, of_right = _reading("left", left, reading), _reading("right", right, reading)
-    check_tables(str(of_left.format), left, output, right, "right table")
+    if right == STANDARD:
+        raise click.UsageError("RIGHT cannot be standard input; give it as LEFT")
+    tables = []
+    for side, table in (("left", left), ("right", right)):
+        source, form = opened(table, reading[f"{side}_format"], f"--{side}-format")
+        given = {name: reading[f"{side}_{name}"] for name in _READING}
+        tables.append((source, Reading(form, **given, side=f"{side}-")))
+    (of_left, left_reading), (of_right, right_reading) = tables
+    check_tables(str(left_reading.format), left, output, right, "right table")
     left_on, right_on = _columns(on, left_on, right_on)
     place = place_of(output)
     with progress_bar("joining", shown=not on_terminal(output)) as progress:
         counts = join_tables(
-            Source(source_of(left), left_on, of_left),
-            Source(right, right_on, of_right),
+            Source(of_left, left_on, left_reading),
+            Source(of_right, right_on, right_reading),
             place,
             how=how,
             add_score=not no_score,
             suffix=suffix,
             progress=progress,
-            score_cutoff=cutoff,
-            embedding=embedding_of(vectors),
+            score_cutoff=score_cutoff,
+            embedding=embedding_of(embedding),
             scorer=scorer,
+            synonyms=synonyms_of(synonyms),
         )
-    finish(place, counts, counted(counts, SURE))
-
-
-def _reading(side: str, table: Path, options: dict[str, str | None]) -> Reading:
-    """Return how a table is read, as the options for its side say."""
-    given = {name: options[f"{side}_{name}"] for name in _READING}
-    form = given["format"] or format_of(table, f"--{side}-format")
-    return Reading(**given, side=f"{side}-")._replace(format=form)
+    finish(place, counts, counted(counts, SURE), fails=fail_unmatched)
 
 
 def _columns(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str, str]:

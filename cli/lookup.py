@@ -6,7 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from itertools import count
+from typing import Any
 
 import click
 
@@ -17,15 +18,11 @@ from fuzzydict.text.words import plain
 
 from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
 from ._output import echo
-from ._problems import Command
-
-if TYPE_CHECKING:
-    from io import BufferedIOBase
+from ._problems import Command, reason
 
 _CACHE_SIZE = 1024  # queries
 _MAX_CACHED = 256  # characters of a query that is cached
 _STANDARD_INPUT = "standard input"
-_CHUNK = 65_536  # bytes to read at once
 
 Answer = tuple[list[Match | None], str]  # the matches, or None and why there is none
 
@@ -35,10 +32,10 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
 @click.argument("queries", metavar="[QUERY]...", nargs=-1)
 @click.option(
     "-n",
-    "--number",
+    "--topn",
     type=click.IntRange(min=1),
-    help="Print this many keys per query, best first, one a line. Without --cutoff low scores are "
-    "printed, too.",
+    help="Print this many keys per query, best first, one a line. Without --score-cutoff low "
+    "scores are printed, too.",
 )
 @click.option("--json", "in_json", is_flag=True, help="Print query, key, score and value as JSON.")
 @click.option(
@@ -49,22 +46,21 @@ Answer = tuple[list[Match | None], str]  # the matches, or None and why there is
     "several with several keys each.",
 )
 @cutoff_option
-@opens_dict
+@opens_dict()
 def command(
-    d: AnyDict, queries: tuple[str, ...], number: int | None, in_json: bool, verbose: bool
+    d: AnyDict, queries: tuple[str, ...], topn: int | None, in_json: bool, verbose: bool
 ) -> None:
     """Print the value of the key of DICT that is nearest to each QUERY, one a line.
 
-    DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, one that FuzzyDict.save
-    wrote, or the address of a store.
-    Without a QUERY, queries are read from standard input, one a line, and answered as they come.
-    A query without a match gives an empty line (with --json, nulls) and a message on standard
-    error, and the exit code is 1.
+    DICT is a file of JSON, TOML, YAML, CSV, TSV, JSON Lines or .xlsx, a saved dict, or the address
+    of a store. Without a QUERY, queries are read from standard input, one a line, and answered as
+    they come. A query without a match gives an empty line (with --json, nulls) and a message on
+    standard error, and the exit code is 1.
     """
-    if number is not None and click.get_current_context().params["cutoff"] is None:
+    if topn is not None and click.get_current_context().params["score_cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
-    answer, missed = _answering(d, number or 1), 0
-    mixed = len(queries) != 1 and (number or 1) > 1  # a line's query cannot be counted
+    answer, missed = _answering(d, topn or 1), 0
+    mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
         matches, problem = answer(query)
         if problem:
@@ -86,7 +82,7 @@ def command(
     sys.exit(1 if missed else 0)
 
 
-def _answering(d: AnyDict, number: int) -> Callable[[str], Answer]:
+def _answering(d: AnyDict, topn: int) -> Callable[[str], Answer]:
     """Return a function that looks a query up; answers to recent short queries are cached.
 
     Those of a store are not, for others write to it.
@@ -94,26 +90,26 @@ def _answering(d: AnyDict, number: int) -> Callable[[str], Answer]:
 
     def look_up(query: str) -> Answer:
         try:
-            return _matches(d, query, number), ""
+            return _matches(d, query, topn), ""
         except NoMatchError as error:
             if error.key is None:
-                return [None], error.message
+                return [None], reason(error)
             return [None], (
                 f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
-                f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--cutoff sets it)"
+                f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
             )
 
     cached = lru_cache(_CACHE_SIZE if isinstance(d, FuzzyDict) else 0)(look_up)
     return lambda query: (cached if len(query) <= _MAX_CACHED else look_up)(query)
 
 
-def _matches(d: AnyDict, query: str, number: int) -> list[Match | None]:
-    """Return up to ``number`` keys that reach the cutoff, best first."""
+def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:
+    """Return up to ``topn`` keys that reach the cutoff, best first."""
     nearest: Match = d.nearest(query)
-    if number == 1 or not plain(query):
+    if topn == 1 or not plain(query):
         return [nearest]
-    others = [match for match in d.most_similar(query, topn=number) if match.key != nearest.key]
-    return [nearest, *(match for match in others[: number - 1] if match.matches)]
+    others = [match for match in d.most_similar(query, topn=topn) if match.key != nearest.key]
+    return [nearest, *(match for match in others[: topn - 1] if match.matches)]
 
 
 def _field(part: Any) -> str:
@@ -122,38 +118,23 @@ def _field(part: Any) -> str:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines of standard input, and flush the answers before waiting for more."""
-    number, rest = 1, bytearray()
-    for data in _chunks():
-        rest += data
-        *lines, rest = rest.split(b"\n")
-        yield from map(_decoded, lines)
-        number += len(lines)
-        if lines:
-            echo()
-        if len(rest) > MAX_LINE:
-            raise FileFormatError(
-                f"{_STANDARD_INPUT}: line {number} has more than {MAX_LINE} bytes; expected a "
-                f"query on each line"
-            )
-    if rest:
-        yield _decoded(rest)
-
-
-def _chunks() -> Iterator[bytes]:
-    """Yield what stands on standard input as it comes in."""
+    """Yield the lines of standard input, each as soon as it is there."""
     if sys.stdin is None:  # it was closed before the start
         return
     if sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty():
         echo("Type a query on each line; end with Ctrl-D.", err=True)
-    stdin = cast("BufferedIOBase", sys.stdin.buffer)
-    try:
-        while data := stdin.read1(_CHUNK):  # waits only if nothing is there
-            yield data
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, _STANDARD_INPUT) from error
-
-
-def _decoded(line: bytearray) -> str:
-    # Bytes that are not UTF-8 must not stop the answers to other lines.
-    return line.decode("utf-8", "replace").rstrip("\r")
+    for number in count(1):
+        try:
+            line = sys.stdin.buffer.readline(MAX_LINE + 1)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, _STANDARD_INPUT) from error
+        if len(line) > MAX_LINE:
+            raise FileFormatError(
+                f"{_STANDARD_INPUT}: line {number} has more than {MAX_LINE} bytes; expected a "
+                f"query on each line"
+            )
+        if not line:
+            return
+        # Bytes that are not UTF-8 must not stop the answers to other lines.
+        yield line.decode("utf-8", "replace").removesuffix("\n").rstrip("\r")
+        echo()  # the answer, before the next line is waited for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
 
@@ -13,28 +14,28 @@ from fuzzydict.io.columns import SURE, Cleaned, Deciding, Source, clean_column
 from fuzzydict.io.dict_files import dict_format
 from fuzzydict.io.folders import Workers, map_parts
 from fuzzydict.io.records import Reading
-from fuzzydict.io.tables import TABLES
 
 from ._completion import TABLE, columns_of
-from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, no_nan, opens_dict_beside_table
+from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, no_nan, opens_dict
 from ._problems import FILE, FILE_OR_FOLDER, FOLDER, Choice, Command, check_place
 from ._progress import progress_bar, progress_bars
 from ._tables import (
-    STANDARD,
     check_tables,
     counted,
+    fail_option,
     finish,
-    format_of,
+    format_option,
     is_same,
     on_terminal,
+    opened,
+    output_option,
     place_of,
-    source_of,
 )
 
 _PROCESSES, _DASK = "processes", "dask"
 #: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
-_OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding"}
-_OF_DICT |= {"vectors", "scorer", "cutoff"}
+_OF_DICT = ("format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding")
+_OF_DICT += ("embedding", "scorer", "score_cutoff")
 
 
 @click.command(
@@ -51,20 +52,9 @@ _OF_DICT |= {"vectors", "scorer", "cutoff"}
     shell_complete=columns_of(TABLE),
     help="The column to match.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    type=FILE_OR_FOLDER,
-    help="File to write the table to, which may be TABLE; by default standard output. If TABLE is "
-    "a folder, a new one.",
-)
-@click.option(
-    "--table-format",
-    "form",
-    type=Choice(TABLES),
-    help="Format of TABLE; by default what its ending says. `-` has no ending.",
-)
+@output_option("TABLE", FILE_OR_FOLDER, " If TABLE is a folder, a new one.")
+@fail_option
+@format_option("--table-format", "TABLE")
 @click.option("--prefix", help="Prefix of the names of the new columns; by default NAME and `_`.")
 @click.option(
     "--review",
@@ -83,14 +73,10 @@ _OF_DICT |= {"vectors", "scorer", "cutoff"}
     "--sure",
     type=float,
     callback=no_nan,
-    help=f"Matches with a lower score are doubtful; by default {SURE}.",
+    help=f"Matches with a lower score are doubtful: they are written, and go into the review; by "
+    f"default {SURE}.",
 )
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Look texts up in N processes.",
-)
+@click.option("--jobs", metavar="N", type=click.IntRange(1), help="Look texts up in N processes.")
 @click.option(
     "--engine",
     type=Choice([_PROCESSES, _DASK]),
@@ -104,13 +90,14 @@ _OF_DICT |= {"vectors", "scorer", "cutoff"}
     "cluster is started on this machine, with N workers.",
 )
 @cutoff_option
-@opens_dict_beside_table
+@opens_dict(beside_table=True)
 def command(
     d: AnyDict,
     table: Path,
     column: str,
     output: str | None,
-    form: str | None,
+    fail_unmatched: bool,
+    table_format: str | None,
     prefix: str | None,
     review: Path | None,
     decisions: Path | None,
@@ -124,9 +111,8 @@ def command(
 
     TABLE is a CSV, TSV, JSON Lines or Parquet file of any length, an .xlsx workbook, or - for
     standard input (not Parquet or .xlsx). Rows keep their order and their text. If no key matches a
-    cell, the new cells are empty and the exit code is 1. Cells that are blank or say n/a, na, none,
-    null, unknown, - or ? are not looked up, unless a key says the same. If anything fails, no file
-    is changed.
+    cell, the new cells are empty. Cells that are blank or say n/a, na, none, null, unknown, - or ?
+    are not looked up, unless a key says the same. If anything fails, no file is changed.
 
     TABLE may be a folder of CSV, TSV, JSON Lines or Parquet files; each is written to OUT under its
     own name. Then, and with --jobs or --engine, each different text of all files is looked up once.
@@ -141,19 +127,19 @@ def command(
     deciding = Deciding(decisions, review, SURE if sure is None else sure)
     _check_files(deciding)
     workers = _workers(d, jobs, engine, scheduler)
+    source: tuple[Path | BinaryIO, str | None] = table, table_format
+    if not table.is_dir():
+        source = opened(table, table_format, "--table-format")
+    asked = Source(source[0], column, Reading(source[1], **reading))
     if table.is_dir() or workers is not None:
-        form = form if table.is_dir() else form or format_of(table, "--table-format")
-        source = Source(table, column, Reading(form, **reading))
-        counts = _map_parts(d, source, place, prefix, deciding, workers or Workers())
-        finish(table, counts, *_summary(counts, deciding))
-    form = form or format_of(table, "--table-format")
-    check_tables(form, table, place, _dict_file(), "dict")
-    source = Source(source_of(table), column, Reading(form, **reading))
-    with progress_bar("matching", shown=not on_terminal(place)) as progress:
-        counts = clean_column(
-            d, source, place_of(place), prefix=prefix, deciding=deciding, progress=progress
-        )
-    finish(place_of(place), counts, *_summary(counts, deciding))
+        counts = _map_parts(d, asked, place, prefix, deciding, workers or Workers())
+    else:
+        check_tables(str(source[1]), table, place, _dict_file(), "dict")
+        with progress_bar("matching", shown=not on_terminal(place)) as progress:
+            counts = clean_column(
+                d, asked, place_of(place), prefix=prefix, deciding=deciding, progress=progress
+            )
+    finish(place_of(place), counts, *_summary(counts, deciding), fails=fail_unmatched)
 
 
 def _map_parts(
@@ -165,16 +151,16 @@ def _map_parts(
     workers: Workers,
 ) -> Cleaned:
     """Match the column of all tables in a folder, or of one, in several processes."""
-    ctx, dict_file, table = click.get_current_context(), _dict_file(), Path(str(source.table))
+    ctx, dict_file, table = click.get_current_context(), _dict_file(), source.table
     if not isinstance(d, FuzzyDict) or not isinstance(dict_file, Path):
         raise click.UsageError(
-            "a folder, --jobs and --engine need a DICT in a file, which processes open; name one: "
-            "FuzzyDict(d.items()).save(path) makes one of keys in a database",
+            "a folder, --jobs and --engine need a DICT in a file, which processes open; name the "
+            "file that was pushed",
             ctx,
         )
     if output is None:
         raise click.UsageError("no place to write to; name one (-o)", ctx)
-    if table == STANDARD:
+    if not isinstance(table, Path):
         raise click.UsageError("standard input can be read only once; name a file", ctx)
     if not dict_file.is_file():
         raise click.UsageError(f"{dict_file} is no regular file; save the dict in one", ctx)
@@ -186,10 +172,11 @@ def _map_parts(
     elif source.reading.format is not None:
         check_tables(source.reading.format, table, output, dict_file, "dict")
     with dict_file.open("rb") as file:
-        basis = {"the dict": file_digest(file, "blake2b").hexdigest()}
+        basis: dict[str, Any] = {"the dict": file_digest(file, "blake2b").hexdigest()}
     for option in ctx.command.params:
         if option.name in _OF_DICT:
             basis[f"the option {option.opts[-1]}"] = ctx.params[option.name]
+    basis["the option --synonyms"] = dict(d.synonyms)
     with progress_bars() as progress:
         return map_parts(
             d,
@@ -221,12 +208,12 @@ def _workers(
 def _matcher(d: AnyDict) -> Matcher | None:
     """Return DICT as other processes open it, if it is a file of `FuzzyDict.save` as it stands."""
     options, dict_file = click.get_current_context().params, _dict_file()
-    if not isinstance(dict_file, Path) or options["scorer"] is not None:
+    if not isinstance(dict_file, Path) or options["scorer"] or options["synonyms"]:
         return None
     if dict_format(dict_file, Reading(options["format"])) != "fuzzydict":
         return None
-    embedding = None if options["vectors"] is None else d.embedding
-    return Matcher(dict_file, score_cutoff=options["cutoff"], embedding=embedding)
+    embedding = None if options["embedding"] is None else d.embedding
+    return Matcher(dict_file, score_cutoff=options["score_cutoff"], embedding=embedding)
 
 
 def _dict_file() -> Path | str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
 
-from fuzzydict import connect
-from fuzzydict.io.dict_files import open_dict
-from fuzzydict.io.records import Reading
+from fuzzydict import FuzzyDict, connect
 
-from ._dicts import dict_argument, dict_options, embedding_of
+from ._dicts import dict_argument, opens_dict
 from ._output import echo
 from ._problems import STORES, Command, is_address
 from ._progress import progress_bar
@@ -38,9 +35,9 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
     help="Afterwards draw anew the sample of keys by which all that read judge how rare words are. "
     "That is done by itself once the number of keys has doubled.",
 )
-@dict_options
-def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **reading: Any) -> None:
-    """Write the keys, values and aliases of DICT to the store at URL, and keep what is there.
+@opens_dict(is_scored=False)
+def command(d: FuzzyDict[Any], url: str, refresh: bool) -> None:
+    """Write the keys, values, aliases and synonyms of DICT to the store at URL; the rest stays.
 
     URL is postgresql://USER@HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME. The table or
     collection is created if there is none. Equal keys get the values that DICT has. The password of
@@ -48,10 +45,9 @@ def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **re
 
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
-    d = open_dict(dict_file, Reading(**reading), embedding=embedding_of(vectors))
     if d.projections not in (None, "identity"):
         warnings.warn(
-            f"{dict_file}: its projections, as `fit` learns them, are not written; its aliases are",
+            "the projections of DICT, as `fit` learns them, are not written; its aliases are",
             stacklevel=1,
         )
     with connect(url, embedding=d.embedding, create=True) as remote:

@@ -121,7 +121,7 @@ def test_a_warning_of_the_library_is_one_line(car: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
-        ("lookup", {"index": "usearch"}, "pip install 'fuzzydict[usearch]'"),
+        ("lookup", {"index": "usearch"}, "pip install usearch"),
         ("lookup", {"index": "usearch", "scorer": "gaussian"}, "'gaussian'"),
         ("lookup", {"embedding": {"color": [1.0, 0.0]}}, "open it with"),
     ],

@@ -19,7 +19,7 @@ from tests.support.properties import one_process
 def test_commands_options_and_their_values_are_completed(tmp_path: Path) -> None:
     assert offered(tmp_path, "fuzzydict", "") == COMMANDS
     assert offered(tmp_path, "fuzzydict", "loo") == ["lookup"]
-    assert offered(tmp_path, "fuzzydict", "lookup", "--cut") == ["--cutoff"]
+    assert offered(tmp_path, "fuzzydict", "lookup", "--score-") == ["--score-cutoff"]
     assert offered(tmp_path, "fuzzydict", "lookup", "--format", "y") == ["yaml"]
     assert offered(tmp_path, "fuzzydict", "lookup", "da") == ["da"]
     offered(tmp_path, "fuzzydict", "unknown", "")

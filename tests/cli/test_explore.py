@@ -181,7 +181,7 @@ def test_the_browser_is_opened_and_options_are_the_dicts(
     served: list[ExploreServer] = []
     monkeypatch.setattr(click, "launch", opened.append)
     monkeypatch.setattr(ExploreServer, "serve_forever", lambda self: served.append(self))
-    assert run("explore", car, "--cutoff", "0.4", "--title", "mine").exit_code == 0
+    assert run("explore", car, "--score-cutoff", "0.4", "--title", "mine").exit_code == 0
     assert len(opened) == 1
     assert served[0].token not in opened[0]  # other users can read what a browser is told
     assert (served[0].title, served[0].dict.score_cutoff) == ("mine", 0.4)

@@ -23,10 +23,9 @@ def fit(*arguments: str | Path) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "expected two files, DICT and EXAMPLES"),
-        (["d.json"], "expected two files, DICT and EXAMPLES"),
-        (["d.json", "e.csv", "f.csv"], "expected two files, DICT and EXAMPLES"),
-        (["d.json", "e.csv"], "no file to save the dict to; give -o FILE.fuzzydict"),
+        ([], "Missing argument 'DICT'"),
+        (["d.json", "-o", "o.fuzzydict"], "Missing argument 'EXAMPLES'"),
+        (["d.json", "e.csv"], "Missing option '-o'"),
         (["d.json", "e.csv", "--epochs", "0"], "0 is not in the range"),
         (["d.json", "e.csv", "--rank", "3"], "No such option"),
         (["d.json", "e.csv", "--seed", "-1"], "-1 is not in the range"),
