@@ -38,6 +38,7 @@ from fuzzydict.results.pooling import (
     PooledBlock,
     StackedValues,
     as_output,
+    doubts_about,
     joined_outputs,
     pooled,
     warn_of_doubt,
@@ -447,7 +448,8 @@ class Reads(Configured, Generic[V, ReaderT]):
             PoolingError: the values cannot be pooled; it names the first such key.
 
         Warns:
-            DoubtfulPoolWarning: it is more likely than not that no key is right for a query.
+            DoubtfulPoolWarning: more likely than not no key is right for a query; or, of numbers,
+                the best key is not.
 
         >>> from fuzzydict import FuzzyDict
         >>> d = FuzzyDict({"red": (255, 0, 0), "navy": (0, 0, 128)})
@@ -470,15 +472,16 @@ class Reads(Configured, Generic[V, ReaderT]):
                 for text, name, one in zip(some, names, best, strict=True)
                 if not is_match(name, *one, cutoff)
             ]
-            none = [one for group in attended for one in group.none]
-            return [PooledBlock(errors, none, [] if errors else self._pooled(attended, reader))]
+            doubts = doubts_about(attended)
+            return [PooledBlock(errors, doubts, [] if errors else self._pooled(attended, reader))]
 
         with naming_the_place(queries):
             blocks = self._of_blocks(queries, pool, at_once=attn_mask is not None)
         if errors := [error for block in blocks for error in block.errors]:
             raise no_matches(errors, "leave them out")
-        warn_of_doubt(queries, [one for block in blocks for one in block.none])
         outputs = joined_outputs([output for block in blocks for output in block.outputs])
+        doubts = [one for block in blocks for one in block.doubts]
+        warn_of_doubt(queries, doubts, of_numbers=outputs.ndim == 1)
         return outputs if isinstance(query, list) else as_output(outputs[0])
 
     def _pooled(self, attended: list[Attended], reader: ReaderT) -> list[NDArray[np.float64]]:
@@ -513,8 +516,8 @@ class Reads(Configured, Generic[V, ReaderT]):
             outputs = joined_outputs(self._pooled(attended, reader))
             for place, output in zip(places, outputs, strict=True):
                 values[place] = as_output(output)
-            none = [none for some in attended for none in some.none]
-            warn_of_doubt([queries[place] for place in places], none)
+            asked = [queries[place] for place in places]
+            warn_of_doubt(asked, doubts_about(attended), of_numbers=outputs.ndim == 1)
         return values
 
     # ---- what reads have in common ----------------------------------------------------------

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from fuzzydict.embedding.base import Embedding
     from fuzzydict.embedding.projections import Projections
+    from fuzzydict.search.lookup import Attended
 
 
 _WEIGHTS = 1 << 19  # weights at a time: 4 MB, which fit into a processor's cache
@@ -89,25 +90,55 @@ def shaped(
     return projected.reshape(new).astype(np.float64, copy=False)
 
 
-#: The probability that no key is right above which a pool is doubtful.
+#: A pool is doubtful if no key is right with a probability above this; one of numbers also if the
+#: best key is with one below. `tests.benchmarks.pooling` measures what this tells apart.
 DOUBTFUL = 0.5
 _PACKAGE = (str(Path(__file__).parents[1]),)
 
 
+class Doubt(NamedTuple):
+    """The best key of a query and its score, and the probability that no key is right, if known."""
+
+    key: Any
+    score: float
+    none: float | None
+
+    def is_large(self, *, of_number: bool) -> bool:
+        """Tell whether a pool means little: a number stands between others by chance, too."""
+        if self.none is None:
+            return False
+        return self.none > DOUBTFUL or (of_number and self.score < DOUBTFUL)
+
+    def __str__(self) -> str:
+        if self.none is not None and self.none > DOUBTFUL:
+            return f"none is right with probability {self.none:.2f}"
+        return f"the best, {quoted(self.key)}, is right with probability {self.score:.2f}"
+
+
+def doubts_about(attended: Iterable[Attended]) -> list[Doubt]:
+    """Return the doubt about each query, in order."""
+    return [
+        Doubt(*best, none)
+        for some in attended
+        for best, none in zip(some.best, some.none, strict=True)
+    ]
+
+
 def warn_of_doubt(
-    queries: Sequence[str], none: Sequence[float | None], stacklevel: int = 4
+    queries: Sequence[str], doubts: Sequence[Doubt], *, of_numbers: bool, stacklevel: int = 4
 ) -> None:
-    """Warn once of the queries for which probably no key is right.
+    """Warn once of the queries for which a pool means little.
 
     The warning names the line that called the package; before Python 3.12, the one that called the
     read.
 
     Args:
         queries: L queries.
-        none: the probability that no key is right for each; None if it is not known.
+        doubts: about each.
+        of_numbers: whether their values are single numbers.
         stacklevel: that of the read, as of `warnings.warn`.
     """
-    doubtful = [row for row, one in enumerate(none) if one is not None and one > DOUBTFUL]
+    doubtful = [row for row, one in enumerate(doubts) if one.is_large(of_number=of_numbers)]
     if not doubtful:
         return
     first, more = doubtful[0], len(doubtful) - 1
@@ -117,7 +148,7 @@ def warn_of_doubt(
     if sys.version_info >= (3, 12):
         place = {"skip_file_prefixes": _PACKAGE}
     warnings.warn(
-        f"pool: no key is like {query} (none is right with probability {none[first]:.2f}){others}; "
+        f"pool: no key is like {query} ({doubts[first]}){others}; "
         f"such a pool means little: see d.attend({query}), or raise score_cutoff to refuse it",
         DoubtfulPoolWarning,
         **place,
@@ -133,7 +164,7 @@ class PooledBlock(NamedTuple):
     """What is pooled of some queries."""
 
     errors: list[NoMatchError]  # of the queries that match nothing
-    none: list[Any]  # the probability that no key is right, of each; None for a named scorer
+    doubts: list[Doubt]  # about each
     outputs: list[NDArray[np.float64]]  # (L, *shape) for each group of queries; none after errors
 
 

@@ -38,6 +38,7 @@ from fuzzydict.results.answers import (
     taught_none,
 )
 from fuzzydict.results.pooling import (
+    Doubt,
     StackedValues,
     as_output,
     joined_outputs,
@@ -252,8 +253,10 @@ def _pooled(
     ]
     if errors:
         raise no_matches(errors, "leave them out")
-    warn_of_doubt(queries, [one.none for one in several], stacklevel=4)
-    return joined_outputs([one.value[None] for one in several])
+    outputs = joined_outputs([one.value[None] for one in several])
+    doubts = [Doubt(one.name, one.score, one.none) for one in several]
+    warn_of_doubt(queries, doubts, of_numbers=outputs.ndim == 1, stacklevel=4)
+    return outputs
 
 
 def _each(run: Map, shards: list[_Shard], function: Callable[..., Any], *asked: Any) -> list[Any]:

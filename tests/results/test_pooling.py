@@ -138,6 +138,15 @@ def test_a_pool_of_next_to_nothing_is_warned_of_once_a_read(rents: FuzzyDict[flo
     assert len(warned) == 1
 
 
+def test_a_number_between_keys_that_are_unlikely_is_warned_of() -> None:
+    values = {f"{kind} chair": float(i) for i, kind in enumerate(["oak", "pine", "beech", "iron"])}
+    assert FuzzyDict(values).explain("chair").none < 0.5
+    with pytest.warns(DoubtfulPoolWarning, match="the best, '.* chair', is right with"):
+        FuzzyDict(values).pool("chair")
+    arrays = FuzzyDict({key: [value, 1.0] for key, value in values.items()})
+    arrays.pool("chair")  # a mixture of arrays may be what is wanted
+
+
 def test_the_warning_names_the_line_that_asked(rents: FuzzyDict[float]) -> None:
     reads: list[Callable[[], object]] = [
         lambda: rents.pool("elephant"),
