@@ -7,8 +7,10 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -103,7 +105,11 @@ def test_nothing_but_the_package_goes_on_the_path() -> None:
 def test_the_package_says_what_it_is_and_how_its_data_may_be_used() -> None:
     facts = metadata.metadata("fuzzydict")
     assert facts["Version"] == fuzzydict.__version__
-    assert facts["License-Expression"] == "MIT"
+    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    assert told["project"]["version"] == fuzzydict.__version__
+    for said in ("MIT", "WordNet", "Brown-Corpus-NonCommercial"):
+        assert said in told["project"]["license"]
+    assert "data/README.md" in told["project"]["license-files"]
 
 
 def test_the_package_takes_30_megabytes_at_most() -> None:
