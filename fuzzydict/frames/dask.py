@@ -77,7 +77,8 @@ def require_dask() -> None:
     """Raise MissingExtraError unless Dask is installed."""
     if find_spec("distributed") is None:
         raise MissingExtraError(
-            "Dask is not installed; install it with: pip install 'fuzzydict[dask]'"
+            "Dask is not installed; install it with: pip install 'dask[dataframe]' distributed "
+            "pyarrow narwhals"
         )
 
 

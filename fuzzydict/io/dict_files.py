@@ -246,7 +246,7 @@ def _yaml_parser() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "YAML needs ruamel.yaml, which is not installed; install it with: "
-            "pip install 'fuzzydict[yaml]'"
+            "pip install ruamel.yaml"
         ) from error
 
     class ShallowScanner(Scanner):

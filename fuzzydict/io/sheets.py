@@ -252,7 +252,7 @@ def _check_workbook(file: BinaryIO, name: str) -> None:
     except ImportError as error:
         raise MissingExtraError(
             "An .xlsx workbook needs openpyxl, which is not installed; install it with: "
-            "pip install 'fuzzydict[excel]'"
+            "pip install openpyxl"
         ) from error
     with _workbook_errors(name), ZipFile(file) as archive:
         from openpyxl.drawing.image import PILImage

@@ -452,8 +452,7 @@ def _pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError(
-            "Parquet needs pyarrow, which is not installed; install it with: "
-            "pip install 'fuzzydict[parquet]'"
+            "Parquet needs pyarrow, which is not installed; install it with: pip install pyarrow"
         ) from error
     return pyarrow
 

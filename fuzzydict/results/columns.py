@@ -53,7 +53,7 @@ def narwhals() -> ModuleType:
         import narwhals
     except ImportError as error:
         raise MissingExtraError(
-            "columns and frames need narwhals; install it by: pip install 'fuzzydict[frames]'"
+            "columns and frames need narwhals; install it by: pip install narwhals"
         ) from error
     return narwhals
 

@@ -301,6 +301,6 @@ def load_pyplot() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "pictures need matplotlib, which is not installed; install it with: "
-            "pip install 'fuzzydict[plot]'"
+            "pip install matplotlib"
         ) from error
     return pyplot

@@ -24,7 +24,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(
         "PostgreSQL needs psycopg, which is not installed; install it with: "
-        "pip install 'fuzzydict[postgres]'"
+        "pip install 'psycopg[binary]'"
     ) from error
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ try:
     from qdrant_client.http.exceptions import UnexpectedResponse
 except ImportError as error:
     raise MissingExtraError(
-        "a store in Qdrant needs the package qdrant-client: pip install 'fuzzydict[qdrant]'"
+        "a store in Qdrant needs the package qdrant-client: pip install qdrant-client"
     ) from error
 
 if TYPE_CHECKING:

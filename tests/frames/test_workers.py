@@ -191,7 +191,7 @@ def test_wrong_arguments_are_told() -> None:
 @pytest.mark.more
 @pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
 def test_the_extra_is_named() -> None:
-    with pytest.raises(MissingExtraError, match=r"fuzzydict\[dask\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'dask\[dataframe\]' distributed"):
         answers(len, scheduler=LOCAL)
 
 

@@ -147,7 +147,7 @@ def test_each_error_says_what_came_what_was_expected_and_what_to_do(
 
 def test_an_extra_that_is_missing_is_told_with_the_command_that_gets_it(monkeypatch: Any) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(errors.MissingExtraError, match=r"matplotlib.*pip install 'fuzzydict\[plot"):
+    with pytest.raises(errors.MissingExtraError, match="pip install matplotlib"):
         FuzzyDict(CAR).attend("red").plot()
 
 

@@ -103,7 +103,7 @@ def test_a_url_that_is_not_valid_is_refused_without_its_password(url: str) -> No
 def test_the_extra_is_named_if_psycopg_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "fuzzydict.stores.postgres", raising=False)
-    with pytest.raises(MissingExtraError, match=r"fuzzydict\[postgres\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'psycopg\[binary\]'"):
         connect("postgresql://host/db")
 
 

@@ -319,6 +319,6 @@ def _usearch() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "index='usearch' needs usearch, which is not installed; install it with: "
-            "pip install 'fuzzydict[usearch]', or set the dict's index to 'exact'"
+            "pip install usearch, or set the dict's index to 'exact'"
         ) from error
     return index
