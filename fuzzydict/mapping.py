@@ -30,6 +30,7 @@ from fuzzydict.options import (
     class_of_mode,
     declared_class,
     empty_of,
+    no_items,
     unknown_option,
 )
 from fuzzydict.reads import NOT_GIVEN, AttnMask, GoneError, Reader, Reads
@@ -169,7 +170,10 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         for name in OPTIONS.keys() - {"mode"}:
             if given[name] is not None:
                 setattr(self, name, given[name])
-        self.update(data)
+        try:
+            self.update(data)
+        except (TypeError, ValueError) as error:
+            raise no_items(type(self), data, error) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if declared_class(type(self)) is FuzzyDict and not hasattr(FuzzyDict, name):
@@ -228,10 +232,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
         return Reads.pool(self, query, score_cutoff=score_cutoff)
 
     def get(self, query: Any, default: Any = None, /, *, score_cutoff: float | None = None) -> Any:
-        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`.
-
-        ``score_cutoff`` takes the place of the option for this read.
-        """
+        """Return ``d[query]``, or ``default`` where that raises `NoMatchError`, by this cutoff."""
         score_cutoff = as_cutoff(score_cutoff)
         try:
             if score_cutoff is not None and self.mode == "pool":
@@ -470,8 +471,7 @@ class FuzzyDict(Reads[V, Reader], dict[Any, V]):
                 0.03, or 0.1 to pool.
             validation: the share of examples held out; by default 0.2; 0 holds none out. If it is
                 given, Q and K are learned from fewer than 100 examples, too.
-            seed: decides which examples are held out, and the order of the batches. Other
-                machines may learn what differs in the last bits.
+            seed: decides which examples are held out, and the order of the batches.
             progress: is called with ``(done, total)``; it may stop the fit by raising.
             warm_start: go on from what was learned; by default the last fit is undone first.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projections import Projections, as_projections, require_learned_for
-from fuzzydict.errors import OptionError, ReadOnlyError, UnknownOptionError, quoted
+from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError, quoted
 from fuzzydict.search.backends import EXACT, check_engine
 from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.score import as_score, is_spelling
@@ -265,6 +265,18 @@ def empty_of(declared: Any, mode: str) -> Any:
     """Return an empty dict of a declared class, in this mode."""
     cls = class_of_mode(declared, mode)
     return cls.__new__(cls)
+
+
+def no_items(cls: type, data: Any, error: Exception) -> Exception:
+    """Return the error for what a dict cannot be made of; of texts alone it says what to write."""
+    is_of_texts = isinstance(data, list | tuple | set | frozenset) and data
+    if not is_of_texts or not all(isinstance(one, str) for one in data):
+        return error
+    return ArgumentTypeError(
+        f"data: expected a mapping, or pairs of a key and a value, got texts alone; "
+        f"{cls.__name__}.fromkeys(texts) makes keys of them, and "
+        f"{cls.__name__}({{text: text for text in texts}}) gives each itself as value"
+    )
 
 
 def unknown_option(cls: type, name: str, *, is_keyword: bool = False) -> UnknownOptionError:

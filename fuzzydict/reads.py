@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -61,6 +61,7 @@ AttnMask = Sequence[bool] | Callable[[str], bool]
 #: What stands for an argument that was not given.
 NOT_GIVEN: Any = object()
 _REMEMBERED_KEYS = 1024  # queries whose keys are remembered
+_REMEMBERED_BEST = 16_384  # queries of lists whose best keys are
 _SHORT = 64  # characters of a query that is remembered
 _options = attrgetter(
     *("_meaning", "embedding", "index", "projections", "score_cutoff", "scorer", "temperature")
@@ -81,6 +82,9 @@ class BlockReader(Protocol):
     @property
     def lookup(self) -> Lookup:
         """What finds keys."""
+
+    def nearest(self, asked: list[str]) -> list[Scored]:
+        """Return the best key of each query."""
 
 
 ReaderT = TypeVar("ReaderT", bound=BlockReader)
@@ -112,12 +116,13 @@ class Reader:
         stacked: the values as one array, if `pool` was asked.
     """
 
-    __slots__ = ("_is_fixed", "_options", "found", "lookup", "size", "stacked")
+    __slots__ = ("_best", "_is_fixed", "_options", "found", "lookup", "size", "stacked")
 
     def __init__(self, d: Any, lookup: Exact | Approximate) -> None:
         self.size, self._options, self.lookup = len(d), _options(d), lookup
         self._is_fixed = d.scorer is None or isinstance(d.scorer, str)  # an object may change
         self.found: dict[object, str | Scored] = {}
+        self._best: dict[str, Scored] = {}  # of queries that came in lists
         self.stacked: StackedValues | None = None
 
     def has_options_of(self, d: Any) -> bool:
@@ -132,6 +137,19 @@ class Reader:
             and scorer is d.scorer
             and temperature is d.temperature
         )
+
+    def nearest(self, asked: list[str]) -> list[Scored]:
+        """Return the best key of each query; those of short queries are remembered."""
+        known = {text: self._best.get(text) for text in asked}
+        new = [text for text, one in known.items() if one is None]
+        if new:
+            found = dict(zip(new, self.lookup.nearest(new), strict=True))
+            known |= found
+            if self._is_fixed:
+                short = {text: one for text, one in found.items() if len(text) <= _SHORT}
+                make_room(self._best, _REMEMBERED_BEST - len(short))
+                self._best.update(short)
+        return [cast("Scored", known[text]) for text in asked]
 
     def remember(self, query: str, found: str | Scored) -> None:
         """Remember the key of a short query, or that none matches."""
@@ -229,7 +247,7 @@ class Reads(Configured, Generic[V, ReaderT]):
         certain = [self._is_certain(name, reader) for name in names]
         several = zip(names, certain, strict=True)
         asked = [exact_text(name) for name, sure in several if not sure and has_words(name)]
-        scored = iter(lookup.nearest(asked) if asked and lookup.count else [])
+        scored = iter(reader.nearest(asked) if asked and lookup.count else [])
         found: list[Scored | NoMatchError] = []
         for query, name, is_certain in zip(queries, names, certain, strict=True):
             try:

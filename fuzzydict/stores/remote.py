@@ -40,7 +40,7 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Attended
+    from fuzzydict.search.lookup import Attended, Scored
     from fuzzydict.stores.base import Store
     from fuzzydict.stores.values import Condition
 
@@ -64,6 +64,10 @@ class RemoteReader:
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
         self.stacked: StackedValues | None = None  # the values of all keys are not pooled
+
+    def nearest(self, asked: list[str]) -> list[Scored]:
+        """Return the best key of each query, which others may write meanwhile."""
+        return self.lookup.nearest(asked)
 
 
 class _GoneError(Exception):

@@ -187,3 +187,23 @@ def test_a_match_is_still_a_tuple_of_three() -> None:
     ):
         assert type(again) is Match
         assert (again.key, again.query, again.matches) == ("color", "colour", False)
+
+
+def test_lists_that_were_asked_before_are_remembered_until_something_changes() -> None:
+    asked: list[str] = []
+
+    def encode(texts: list[str]) -> Any:
+        asked.extend(texts)
+        return np.array([[len(text), text.count("o"), 1] for text in texts], np.float32)
+
+    d = FuzzyDict({"color": 1, "door": 2}, embedding=encode, score_cutoff=0)
+    queries = [f"colour {i}" for i in range(600)]
+    found = d.nearest(queries)
+    asked.clear()
+    assert d.nearest(queries) == found
+    assert d.get_many(queries[::-1]) == [match.value for match in found[::-1]]
+    assert asked == []
+    d["colour 7"] = 3
+    assert d.nearest(queries)[7].value == 3
+    d.score_cutoff = 1.5
+    assert d.get_many(queries[:9], "none") == ["none"] * 7 + [3, "none"]

@@ -113,3 +113,10 @@ def test_a_subclass_that_hands_the_mode_on_is_told_to_set_it_in_the_class() -> N
     assert Late({"red": 1.0}, "nearest").mode == "nearest"
     with pytest.raises(OptionError, match=r"Late is made in mode 'nearest'.*mode = 'pool'"):
         Late({"red": 1.0}, "pool")
+
+
+@pytest.mark.parametrize("texts", [["red", "navy"], ("red",), {"navy"}])
+def test_texts_alone_make_no_dict_and_it_says_what_to_write(texts: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"FuzzyDict\.fromkeys\(texts\) makes keys of them"):
+        FuzzyDict(texts)
+    assert FuzzyDict([("red", 1)]) == {"red": 1}
