@@ -15,13 +15,9 @@ from ._problems import Group
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    name: f"fuzzydict.cli.{name}:command"
-    for name in (
-        *("attend", "demo", "evaluate", "explain", "explore", "fit", "join", "lookup", "map"),
-        *("push", "train"),
-    )
-}
+_NAMES = ["attend", "demo", "evaluate", "explain", "explore", "fit", "join", "lookup", "map"]
+_NAMES += ["push", "train"]
+_COMMANDS = {name: f"fuzzydict.cli.{name}:command" for name in _NAMES}
 _LICENCES = """\
 code: MIT
 default word vectors: made from the Brown corpus, for non-commercial use

@@ -16,8 +16,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 import click
 
-__all__ = ["DICT", "LEFT", "RIGHT", "TABLE", "columns_of", "sheets_of", "sheets_of_table"]
-
 _READ = 2**18  # bytes of a text file
 _MOST = 2**22  # bytes of what is read of a workbook before its first row
 #: What completes the value of an option.

@@ -29,20 +29,6 @@ from ._completion import DICT, Source, columns_of, sheets_of, sheets_of_table
 from ._problems import FILE, FILE_OR_STORE, Choice
 from ._progress import is_watched, telling_if_slow
 
-__all__ = [
-    "AnyDict",
-    "cutoff_option",
-    "dict_argument",
-    "dict_or_store_argument",
-    "embedding_of",
-    "embedding_option",
-    "no_nan",
-    "opens_dict",
-    "reading_options",
-    "scoring_options",
-    "synonyms_of",
-]
-
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]

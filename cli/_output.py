@@ -9,8 +9,6 @@ from typing import TextIO
 
 from fuzzydict.errors import printable
 
-__all__ = ["STANDARD_OUTPUT", "echo", "echo_text", "is_lost", "prepare_streams"]
-
 STANDARD_OUTPUT = "standard output"  # as errors name it
 
 

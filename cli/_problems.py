@@ -22,24 +22,6 @@ from fuzzydict.mapping import suggestion
 
 from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
-__all__ = [
-    "FILE",
-    "FILE_OR_FOLDER",
-    "FILE_OR_STORE",
-    "FOLDER",
-    "STORES",
-    "Choice",
-    "Command",
-    "Group",
-    "check_ending",
-    "check_place",
-    "is_address",
-    "load_matplotlib",
-    "one_of",
-    "reason",
-    "reporting_problems",
-]
-
 # Exit codes; 130 is 128 plus the number of the signal, as in shells.
 _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 #: Endings of files that are neither dicts nor tables.
@@ -50,14 +32,8 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|(?:postgres(?:ql)?|qdrant):", re.I)
 _SECRETS = re.compile(
     r"(?<=://).*(?:@|\.\.\.)|(?:(?<=[?&]api_key=)|(?<=password=))[^&\s]*", re.I | re.S
 )
-
-
 #: Options by the names that they had before those of Python.
-_RENAMED = {
-    "--cutoff": "--score-cutoff",
-    "--number": "--topn",
-    "--vectors": "--embedding",
-}
+_RENAMED = {"--cutoff": "--score-cutoff", "--number": "--topn", "--vectors": "--embedding"}
 
 
 class _File(click.Path):

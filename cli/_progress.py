@@ -12,8 +12,6 @@ import click
 
 from ._output import echo
 
-__all__ = ["is_watched", "progress_bar", "progress_bars", "telling_if_slow"]
-
 _STEPS = 1000  # of a whole bar
 _PATIENCE = 2.0  # seconds
 

@@ -16,20 +16,6 @@ from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 from ._output import echo
 from ._problems import FILE, Choice, check_place
 
-__all__ = [
-    "STANDARD",
-    "check_tables",
-    "counted",
-    "fail_option",
-    "finish",
-    "format_option",
-    "is_same",
-    "on_terminal",
-    "opened",
-    "output_option",
-    "place_of",
-]
-
 STANDARD = Path("-")  # standard input
 _BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
 
@@ -110,14 +96,9 @@ def on_terminal(output: Path | None) -> bool:
 
 
 def check_tables(form: str, table: Path, output: Path | None, other: Path | str, what: str) -> None:
-    """Check before any work that a table can be written again to ``output``.
+    """Check before any work that a table of a format can be written to ``output``.
 
-    Args:
-        form: its format.
-        table: its file, or `STANDARD`.
-        output: where it goes to, or None for standard output.
-        other: another file that is read, which ``output`` must not replace; or a store.
-        what: what that is.
+    That may be the table itself, but not the ``other`` file that is read; ``what`` names it.
     """
     if output is None:
         if form in FILES_ONLY:
@@ -147,11 +128,7 @@ def counted(counts: Cleaned, sure: float) -> str:
 def finish(place: Path | BinaryIO, counts: Cleaned, *summary: str, fails: bool = False) -> NoReturn:
     """Print the last lines of a command on standard error, and exit.
 
-    Args:
-        place: where the table was written to.
-        counts: its rows.
-        summary: the lines.
-        fails: whether a row that matches nothing makes the exit code 1.
+    The code is 1 if ``fails``, and a row matches nothing; otherwise 0.
     """
     if not isinstance(place, Path):
         place.flush()  # so that a closed pipe is handled as one

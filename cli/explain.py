@@ -49,23 +49,14 @@ def _as_object(query: str, explanation: Explanation | None) -> dict[str, Any]:
     """Return an explanation as an object of JSON."""
     if explanation is None:
         return {"query": query, "matches": False, "best": None}
-    e = explanation
+    named = ("query", "matches", "equal", "synonyms", "tells_words", "none", "margin", "cutoff")
     return {
-        "query": query,
-        "matches": e.matches,
-        "equal": e.equal,
-        "synonyms": dict(e.synonyms),
-        "words": [word._asdict() for word in e.words],
-        "tells_words": e.tells_words,
-        "best": _key(e.best, e.best_parts),
-        "runner_up": _key(e.runner_up, e.runner_up_parts),
-        "none": e.none,
-        "margin": e.margin,
-        "cutoff": e.cutoff,
+        **{name: getattr(explanation, name) for name in named},
+        "words": [word._asdict() for word in explanation.words],
+        "best": _key(explanation.best, explanation.best_parts),
+        "runner_up": _key(explanation.runner_up, explanation.runner_up_parts),
     }
 
 
 def _key(match: Any, parts: Any) -> dict[str, Any] | None:
-    if match is None:
-        return None
-    return {**match._asdict(), "parts": None if parts is None else parts._asdict()}
+    return match and {**match._asdict(), "parts": parts and parts._asdict()}

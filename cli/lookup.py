@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import click
 
-from fuzzydict import FuzzyDict, Match, NoMatchError
+from fuzzydict import Match, NoMatchError
 from fuzzydict.errors import FileFormatError, quoted
 from fuzzydict.io.records import MAX_LINE, as_json, as_line
 from fuzzydict.text.words import plain
@@ -20,8 +19,6 @@ from ._dicts import AnyDict, cutoff_option, dict_or_store_argument, opens_dict
 from ._output import echo
 from ._problems import Command, reason
 
-_CACHE_SIZE = 1024  # queries
-_MAX_CACHED = 256  # characters of a query that is cached
 _STANDARD_INPUT = "standard input"
 
 Answer = tuple[list[Match | None], str]  # the matches, or None and why there is none
@@ -59,10 +56,10 @@ def command(
     """
     if topn is not None and click.get_current_context().params["score_cutoff"] is None:
         d.score_cutoff = -math.inf  # the best keys, whatever their scores
-    answer, missed = _answering(d, topn or 1), 0
+    missed = 0
     mixed = len(queries) != 1 and (topn or 1) > 1  # a line's query cannot be counted
     for query in queries or _lines():
-        matches, problem = answer(query)
+        matches, problem = _answer(d, query, topn or 1)
         if problem:
             missed += 1
             echo()  # keeps answers and messages in order on a terminal
@@ -82,25 +79,16 @@ def command(
     sys.exit(1 if missed else 0)
 
 
-def _answering(d: AnyDict, topn: int) -> Callable[[str], Answer]:
-    """Return a function that looks a query up; answers to recent short queries are cached.
-
-    Those of a store are not, for others write to it.
-    """
-
-    def look_up(query: str) -> Answer:
-        try:
-            return _matches(d, query, topn), ""
-        except NoMatchError as error:
-            if error.key is None:
-                return [None], reason(error)
-            return [None], (
-                f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
-                f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
-            )
-
-    cached = lru_cache(_CACHE_SIZE if isinstance(d, FuzzyDict) else 0)(look_up)
-    return lambda query: (cached if len(query) <= _MAX_CACHED else look_up)(query)
+def _answer(d: AnyDict, query: str, topn: int) -> Answer:
+    try:
+        return _matches(d, query, topn), ""
+    except NoMatchError as error:
+        if error.key is None:
+            return [None], reason(error)
+        return [None], (
+            f"no key matches {quoted(query)}: the nearest is {quoted(error.key)} with score "
+            f"{error.score:.3f}, below the cutoff {error.cutoff:.3f} (--score-cutoff sets it)"
+        )
 
 
 def _matches(d: AnyDict, query: str, topn: int) -> list[Match | None]:

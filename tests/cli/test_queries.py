@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -190,25 +189,6 @@ def test_lines_are_answered_however_they_end(car: Path) -> None:
     assert result.stderr.count("\n") == 2
     nothing = run("lookup", car, lines=b"")
     assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("options", [[], ["-v"], ["--json"], ["-n", "2"]])
-def test_a_query_that_comes_again_is_looked_up_once(
-    car: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
-) -> None:
-    queries: list[str] = []
-    nearest = FuzzyDict.nearest
-
-    def recorded(d: FuzzyDict[Any], query: str) -> Any:
-        queries.append(query)
-        return nearest(d, query)
-
-    monkeypatch.setattr(FuzzyDict, "nearest", recorded)
-    once = run("lookup", car, *options, lines=b"colour\n?!\n").stdout
-    many = run("lookup", car, *options, lines=b"colour\n?!\n" * 50)
-    assert (many.exit_code, many.stdout) == (1, once * 50)
-    assert many.stderr.count("no key matches '?!'") == 50
-    assert queries == ["colour", "?!"] * 2
 
 
 @pytest.fixture

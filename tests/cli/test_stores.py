@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzzydict import FuzzyDict, RemoteDict, StoreError
+from fuzzydict import FuzzyDict, ReadOnlyError, RemoteDict, StoreError
 from fuzzydict.embedding.projections import Projections
 from fuzzydict.stores import remote
 from fuzzydict.stores.base import Row
@@ -153,6 +153,34 @@ def test_aliases_are_pushed_with_a_saved_dict(tmp_path: Path) -> None:
     pushed = remote.connect(URL)
     assert dict(pushed.aliases) == {"what it costs": "price", "wheels": None}
     assert pushed["What it costs"] == {"amount": 109000}
+
+
+@pytest.mark.usefixtures("store")
+def test_synonyms_are_pushed_and_hold_for_all_that_read(tmp_path: Path, car: Path) -> None:
+    (tmp_path / "words.csv").write_text("Vmax,top speed\nLtd,\n")
+    assert run("push", car, URL, "--synonyms", tmp_path / "words.csv").exit_code == 0
+    assert run("push", car, URL, "--synonyms", tmp_path / "words.csv").exit_code == 0
+    assert run("push", car, URL, "--refresh").exit_code == 0
+    assert run("lookup", URL, "vmax", "brnd Ltd").stdout == "260\nPorsche\n"
+    pushed = remote.connect(URL)
+    assert pushed.synonyms == {"Vmax": "top speed", "Ltd": ""}
+    pushed["Vmax of the car"] = 250
+    assert pushed["top speed of a car"] == 250
+    for change in (
+        lambda: pushed.synonyms.update(a="b"),
+        lambda: setattr(pushed, "synonyms", {}),
+        lambda: pushed.synonyms.clear(),
+    ):
+        with pytest.raises(ReadOnlyError, match="synonyms: "):
+            change()
+    (tmp_path / "words.csv").write_text("a,b\n")
+    result = run("push", car, URL, "--synonyms", tmp_path / "words.csv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "has keys that were written with others" in result.stderr
+    assert (
+        "give them to `fuzzydict push`"
+        in run("lookup", URL, "vmax", "--synonyms", tmp_path / "words.csv").stderr
+    )
 
 
 @pytest.mark.usefixtures("store")
