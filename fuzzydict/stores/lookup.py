@@ -97,6 +97,9 @@ class KeySample(NamedTuple):
             "format": _FORMAT,
             "ngrams": ngrams(_PROBE),
             "embedding": meaning.fingerprint(),
+            "synonyms": list(meaning.table.synonyms.given.items())
+            if meaning.table.synonyms
+            else [],
             "size": self.size,
             "sample": self.names,
             "vectors": b64encode(self.vectors.astype("<f2").tobytes()).decode(),

@@ -31,7 +31,7 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY, has_words
 from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.key_index import exact_text, texts_with_words
-from fuzzydict.search.keys import compared_words
+from fuzzydict.search.synonyms import SynonymRules
 from fuzzydict.stores.base import Alias, Known, Row
 from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
 from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
@@ -53,7 +53,7 @@ _FRESH = 60.0  # seconds, after which what the store says of all keys is read ag
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _NONE: Any = object()  # what stands for a query that matches nothing
 _NO_NGRAMS = np.zeros(0, np.int64)
-_FIXED = ("embedding", "projections", "index", "mode")
+_FIXED = ("embedding", "projections", "index", "mode", "synonyms")
 
 
 class RemoteReader:
@@ -129,8 +129,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             StoreError: there is nothing, or another version of fuzzydict wrote it.
             OptionError: the keys were encoded by another embedding; the message names both.
         """
-        meaning, store = self._current_meaning(), self._store
+        store = self._store
         meta = store.meta()
+        self._synonyms = SynonymRules(pairs) if (pairs := (meta or {}).get("synonyms")) else None
+        meaning = self._current_meaning()
         if meta is None and not create:
             raise StoreError(
                 f"{store.place}: no keys were written there; connect(url, create=True) makes a "
@@ -262,7 +264,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         progress: Callable[[int, int], None] = lambda _done, _total: None,
         **kwargs: Any,
     ) -> None:
-        """Insert what ``dict.update`` would, and the aliases of a `FuzzyDict`.
+        """Insert what ``dict.update`` would, and the aliases and synonyms of a `FuzzyDict`.
 
         Keys are encoded and written some thousands at a time. If it fails half-way, what was
         written is there, and all may be inserted again: equal keys are replaced.
@@ -271,7 +273,12 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             other: a mapping, or pairs.
             progress: is called with the number of items written, and of all; 0 if that is unknown.
             **kwargs: more items.
+
+        Raises:
+            OptionError: there are keys, which were written with other synonyms.
         """
+        if isinstance(synonyms := getattr(other, "synonyms", None), Mapping) and synonyms:
+            self._write_synonyms(SynonymRules(synonyms))
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
         pairs, done = iter(_pairs(other, kwargs)), 0
         try:
@@ -286,6 +293,27 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.update(aliases)
         self._store.settle()
+
+    def _use_synonyms(self, rules: SynonymRules | None) -> None:  # noqa: ARG002
+        raise ReadOnlyError(
+            "synonyms: those of a store are written with its keys; push a dict that has others "
+            "into another place"
+        )
+
+    def _write_synonyms(self, rules: SynonymRules) -> None:
+        """Let a store without keys have these synonyms; one with keys must have them already."""
+        if self._synonyms is not None and self._synonyms.digest == rules.digest:
+            return
+        if len(self):
+            raise OptionError(
+                f"synonyms: {self.place} has keys that were written with "
+                f"{'others' if self._synonyms else 'none'}; push the dict into another place, or "
+                f"clear this one first"
+            )
+        self._synonyms = rules
+        meaning = self._current_meaning()
+        self._sample, self._lookup = KeySample.empty(meaning), None
+        self._store.set_meta(self._sample.as_json(meaning))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -449,7 +477,8 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         names = texts_with_words(stored)
         vectors = units(self._current_meaning().of_keys(names)) if names else ()
         for name, vector in zip(names, vectors, strict=True):
-            shared = np.array(ngrams(" ".join(compared_words(name))), np.int64)
+            words = self._current_meaning().table.words_of(name)
+            shared = np.array(ngrams(" ".join(words)), np.int64)
             rows[name] = Row(name, stored[name], vector if vector.any() else None, shared)
         return list(rows.values())
 
