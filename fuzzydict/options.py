@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from fuzzydict._arrays import positive, real_number
 from fuzzydict.embedding.encoder import as_embedding
 from fuzzydict.embedding.projections import Projections, as_projections, require_learned_for
-from fuzzydict.errors import ArgumentTypeError, OptionError, ReadOnlyError, UnknownOptionError, quoted
+from fuzzydict.errors import (
+    ArgumentTypeError,
+    OptionError,
+    ReadOnlyError,
+    UnknownOptionError,
+    quoted,
+)
 from fuzzydict.search.backends import EXACT, check_engine
 from fuzzydict.search.meaning import Meaning
 from fuzzydict.search.score import as_score, is_spelling
