@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzydict import Brown, FuzzyDict
+from fuzzydict import Brown, FuzzyDict, reads
 from fuzzydict.search import key_index, lookup
 from fuzzydict.text.ngrams import ngrams_of_each
 from tests.benchmarks import memory
@@ -117,6 +117,7 @@ def test_reads_of_many_queries_compare_some_at_a_time(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "_QUERIES", 8)
+    monkeypatch.setattr(reads, "_SHORT", 0)  # so that nothing is remembered
     texts = memory.key_texts(350)
     d = FuzzyDict(dict.fromkeys(texts[:30], 1.0), embedding=one_hot)
     queries = [" ".join(pair) for pair in zip(texts[30:190], texts[190:], strict=True)]
