@@ -26,12 +26,11 @@ from fuzzydict.search.score import SPELLING
 from fuzzydict.search.synonyms import SynonymRules
 
 from ._completion import DICT, Source, columns_of, sheets_of, sheets_of_table
-from ._problems import FILE, FILE_OR_STORE, Choice
+from ._problems import FILE, FILE_OR_STORE, Choice, Decorator
 from ._progress import is_watched, telling_if_slow
 
 #: What a command that only reads may get as DICT.
 AnyDict: TypeAlias = FuzzyDict[Any] | RemoteDict
-Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 dict_argument = click.argument("dict_file", metavar="DICT", type=FILE)
 #: Of a command that only reads, and may read from a store.
@@ -63,7 +62,7 @@ synonyms_option = click.option(
     metavar="FILE",
     type=FILE,
     help="Words, and the text that stands for each in all texts, or nothing: a CSV file of two "
-    "columns, or a JSON object.",
+    "columns without a header, or a JSON object.",
 )
 scorer_option = click.option(
     "--scorer",
@@ -161,19 +160,19 @@ def opens_dict(*, beside_table: bool = False, is_scored: bool = True) -> Decorat
     """
     side = "dict-" if beside_table else ""
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
+    def decorate(asked: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(asked)
         def run(dict_file: Path | str, **given: Any) -> None:
             reading = {name: given.pop(name) for name in ("format", "key", "value")}
             for name in ("sheet", "delimiter", "encoding"):
                 reading[name] = given.pop(f"{side}{name}".replace("-", "_"))
-            options = {"embedding": embedding_of(given.pop("embedding"))}
+            options: dict[str, Any] = {"embedding": embedding_of(given.pop("embedding"))}
             options |= {name: given.pop(name, None) for name in ("scorer", "score_cutoff")}
             synonyms = synonyms_of(given.pop("synonyms"))
             if isinstance(dict_file, str):
                 _refuse_reading(reading, side)
                 with _connected(dict_file, synonyms, **options) as remote:
-                    command(remote, **given)
+                    asked(remote, **given)
                 return
             with telling_if_slow(f"reading {dict_file}"):
                 d = open_dict(dict_file, Reading(**reading, side=side), **options)
@@ -182,16 +181,16 @@ def opens_dict(*, beside_table: bool = False, is_scored: bool = True) -> Decorat
             if is_scored and is_watched():  # before the command shows a bar of its own
                 with telling_if_slow("loading the word vectors, and encoding the keys"):
                     d.nearest(["first of all"], default=None)
-            command(d, **given)
+            asked(d, **given)
 
+        added: list[Decorator] = [reading_options()]
         if beside_table:
-            run = reading_options("dict-", "DICT", DICT)(reading_options()(run))
-        else:
-            run = reading_options()(run)
-        run = scoring_options(run) if is_scored else embedding_option(synonyms_option(run))
-        for option in reversed(_KEY_AND_VALUE):
-            run = option(run)
-        return _format_option(run)
+            added.append(reading_options("dict-", "DICT", DICT))
+        added += [scoring_options] if is_scored else [synonyms_option, embedding_option]
+        command: Callable[..., None] = run
+        for option in (*added, *_KEY_AND_VALUE[::-1], _format_option):
+            command = option(command)
+        return command
 
     return decorate
 

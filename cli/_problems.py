@@ -8,11 +8,11 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import click
 
@@ -22,6 +22,8 @@ from fuzzydict.mapping import suggestion
 
 from ._output import STANDARD_OUTPUT, echo, is_lost, prepare_streams
 
+#: What adds an option to a command.
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 # Exit codes; 130 is 128 plus the number of the signal, as in shells.
 _USAGE, _BUG, _INTERRUPTED = 2, 3, 130
 #: Endings of files that are neither dicts nor tables.

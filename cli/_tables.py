@@ -14,7 +14,7 @@ from fuzzydict.io.columns import Cleaned
 from fuzzydict.io.tables import FILES_ONLY, TABLES, check_output, table_format
 
 from ._output import echo
-from ._problems import FILE, Choice, check_place
+from ._problems import FILE, Choice, Decorator, check_place
 
 STANDARD = Path("-")  # standard input
 _BEGINNINGS = {b"PK\3\4": "xlsx", b"PAR1": "parquet"}
@@ -24,7 +24,7 @@ fail_option = click.option(
 )
 
 
-def output_option(table: str, type: Any = FILE, help: str = "") -> Any:  # noqa: A002
+def output_option(table: str, type: Any = FILE, help: str = "") -> Decorator:  # noqa: A002
     """Return the option that says where the table goes to."""
     return click.option(
         "-o",
@@ -35,7 +35,7 @@ def output_option(table: str, type: Any = FILE, help: str = "") -> Any:  # noqa:
     )
 
 
-def format_option(name: str, table: str) -> Any:
+def format_option(name: str, table: str) -> Decorator:
     """Return the option that names the format of a table."""
     return click.option(
         name, type=Choice(TABLES), help=f"Format of {table}; by default what its ending says."

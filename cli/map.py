@@ -34,8 +34,8 @@ from ._tables import (
 
 _PROCESSES, _DASK = "processes", "dask"
 #: What says how DICT is read, on which all answers depend; `map_parts` knows the rest.
-_OF_DICT = ("format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding")
-_OF_DICT += ("embedding", "scorer", "score_cutoff")
+_OF_DICT = {"format", "key", "value", "dict_sheet", "dict_delimiter", "dict_encoding"}
+_OF_DICT |= {"embedding", "scorer", "score_cutoff"}
 
 
 @click.command(

@@ -166,13 +166,10 @@ def test_synonyms_are_pushed_and_hold_for_all_that_read(tmp_path: Path, car: Pat
     assert pushed.synonyms == {"Vmax": "top speed", "Ltd": ""}
     pushed["Vmax of the car"] = 250
     assert pushed["top speed of a car"] == 250
-    for change in (
-        lambda: pushed.synonyms.update(a="b"),
-        lambda: setattr(pushed, "synonyms", {}),
-        lambda: pushed.synonyms.clear(),
-    ):
-        with pytest.raises(ReadOnlyError, match="synonyms: "):
-            change()
+    with pytest.raises(ReadOnlyError, match="synonyms: "):
+        pushed.synonyms = {}
+    with pytest.raises(ReadOnlyError, match="synonyms: "):
+        pushed.synonyms["a"] = "b"
     (tmp_path / "words.csv").write_text("a,b\n")
     result = run("push", car, URL, "--synonyms", tmp_path / "words.csv")
     assert (result.exit_code, result.stdout) == (2, "")
