@@ -187,8 +187,9 @@ def opens_dict(*, beside_table: bool = False, is_scored: bool = True) -> Decorat
         if beside_table:
             added.append(reading_options("dict-", "DICT", DICT))
         added += [scoring_options] if is_scored else [synonyms_option, embedding_option]
+        added += [*_KEY_AND_VALUE[::-1], _format_option]
         command: Callable[..., None] = run
-        for option in (*added, *_KEY_AND_VALUE[::-1], _format_option):
+        for option in added:
             command = option(command)
         return command
 

@@ -113,8 +113,9 @@ class Configured:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if isinstance(cls.__dict__.get("synonyms"), Mapping):
-            cls._synonyms = SynonymRules(cls.__dict__["synonyms"])
+        synonyms = cls.__dict__.get("synonyms")
+        if synonyms is not None and not isinstance(synonyms, property):
+            cls._synonyms = SynonymRules(synonyms)
             del cls.synonyms  # which would hide the attribute
         for name in OPTIONS.keys() & cls.__dict__.keys():
             value = cls.__dict__[name]
@@ -183,7 +184,7 @@ class Configured:
         >>> d["KST no."], "KST" in d
         (4711, False)
         """
-        return Synonyms(lambda: self._synonyms, self._use_synonyms)
+        return Synonyms(lambda: self._synonyms, self._use_synonyms, self._lock)
 
     @synonyms.setter
     def synonyms(self, synonyms: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:

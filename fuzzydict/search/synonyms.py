@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from typing import Any, Self
@@ -177,6 +178,7 @@ class Synonyms(MutableMapping[str, str]):
     Args:
         rules: returns the rules of the dict, None for none.
         use: gives it others.
+        lock: held while they change.
 
     >>> from fuzzydict import FuzzyDict
     >>> d = FuzzyDict({"cost center": 4711, "supplier": "Acme Ltd"})
@@ -189,8 +191,9 @@ class Synonyms(MutableMapping[str, str]):
         self,
         rules: Callable[[], SynonymRules | None],
         use: Callable[[SynonymRules | None], None],
+        lock: AbstractContextManager[Any],
     ) -> None:
-        self._rules, self._use = rules, use
+        self._rules, self._use, self._lock = rules, use, lock
 
     @property
     def _given(self) -> dict[str, str]:
@@ -214,10 +217,11 @@ class Synonyms(MutableMapping[str, str]):
         self.update({name: text})
 
     def __delitem__(self, name: str) -> None:
-        listed = self._listed(name)
-        if listed is None:
-            raise KeyError(name)
-        self.replace({one: text for one, text in self._given.items() if one != listed})
+        with self._lock:
+            listed = self._listed(name)
+            if listed is None:
+                raise KeyError(name)
+            self.replace({one: text for one, text in self._given.items() if one != listed})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._given)
@@ -229,8 +233,9 @@ class Synonyms(MutableMapping[str, str]):
         """Add what ``dict.update`` would, or nothing if one of the synonyms is wrong."""
         new = SynonymRules(dict(*args, **kwargs) if kwargs or not args else args[0]).given
         phrases = set(map(phrase_of, new))
-        kept = {one: text for one, text in self._given.items() if phrase_of(one) not in phrases}
-        self.replace(kept | new)
+        with self._lock:
+            given = self._given.items()
+            self.replace({one: to for one, to in given if phrase_of(one) not in phrases} | new)
 
     def clear(self) -> None:
         """Forget all synonyms."""
