@@ -107,8 +107,9 @@ def test_dictionary() -> None:
 
 def test_column() -> None:
     text = output("column")
-    for cell, code in {"Frnace": "FR", "Austira": "AT", "Untied Kingdom": "GB"}.items():
+    for cell, code in {"Frnace": "FR", "Austira": "AT", "Swizerland": "CH"}.items():
         assert re.search(rf"take +{cell!r}: .*, {code} ", text)
+    assert re.search(r"(take|look at) +'Untied Kingdom': United Kingdom", text)
     assert "blank    '?'" in text
     assert not re.search(r"take +'(n/a|Unit)'", text)
     assert number(r"([\d.]+) mistakes expected", text) < 1

@@ -232,7 +232,7 @@ SPELLINGS: list[tuple[str, list[str], str | None]] = [
     ("server", ["DB_HOST", "timeout"], None),
     ("credential", SETTINGS, None),
     ("DB_SERVER", ["DB_HOST", "DB_PASSWORD"], None),
-    ("tls_enabled", ["ssl_enabled", "timeout"], None),
+    ("cache_enabled", ["ssl_enabled", "timeout"], None),
     ("automobile", ["car", "movie", "price"], None),
     ("film", ["movie", "car", "price"], None),
     ("max_connections", ["min_connections", "timeout"], None),
