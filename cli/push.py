@@ -33,13 +33,13 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 @dict_argument
 @click.argument("url", callback=_address)
 @click.option(
-    "--refresh",
+    "--index",
     is_flag=True,
-    help="Afterwards draw anew the sample of keys by which all that read judge how rare words are. "
-    "That is done by itself once the number of keys has doubled.",
+    help="Afterwards build the index by which PostgreSQL finds keys among many, if there is none. "
+    "It may take minutes, while others read and write. Without one, a read compares with all keys.",
 )
 @dict_options
-def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **reading: Any) -> None:
+def command(dict_file: Path, url: str, index: bool, vectors: Path | None, **reading: Any) -> None:
     """Write the keys, values and aliases of DICT to the store at URL, and keep what is there.
 
     URL is postgresql://USER@HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME. The table or
@@ -57,7 +57,7 @@ def command(dict_file: Path, url: str, refresh: bool, vectors: Path | None, **re
     with connect(url, embedding=d.embedding, create=True) as remote:
         with progress_bar("writing") as progress:
             remote.update(d, progress=progress)  # with its aliases
-        if refresh:
-            remote.refresh()
+        if index:
+            remote.build_index()
         count = len(remote)
         echo(f"{count} {'key' if count == 1 else 'keys'}: {remote.place}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import (
     Callable,
     ItemsView,
@@ -13,10 +14,7 @@ from collections.abc import (
 )
 from itertools import islice
 from threading import RLock
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
-
-import numpy as np
 
 from fuzzydict._arrays import slices, units
 from fuzzydict.embedding.encoder import require_same
@@ -24,6 +22,7 @@ from fuzzydict.errors import (
     OptionError,
     ReadOnlyError,
     StoreError,
+    StoreWarning,
     quoted,
 )
 from fuzzydict.options import OPTIONS, unknown_option
@@ -31,9 +30,17 @@ from fuzzydict.reads import AttnMask, Reads
 from fuzzydict.results.answers import NO_KEY, has_words
 from fuzzydict.search.aliases import checked_aliases, no_such_key
 from fuzzydict.search.key_index import exact_text, texts_with_words
-from fuzzydict.search.keys import compared_words
 from fuzzydict.stores.base import Alias, Known, Row
-from fuzzydict.stores.lookup import KeySample, StoreLookup, require_few, require_nearness
+from fuzzydict.stores.lookup import (
+    BUILD,
+    KeySample,
+    Sampling,
+    StoreLookup,
+    require_few,
+    require_nearness,
+    size_of,
+    words_of,
+)
 from fuzzydict.stores.values import as_json, as_key, conditions_of, is_storable, satisfies
 from fuzzydict.text.ngrams import ngrams
 from fuzzydict.text.words import plain, same_text
@@ -49,11 +56,12 @@ T = TypeVar("T")
 
 _TOGETHER = 4096  # keys that are encoded and written at a time
 _PAGE = 4096  # rows that are read at a time
-_FRESH = 60.0  # seconds, after which what the store says of all keys is read again
+_AT_ONCE = StoreLookup.at_once  # queries that share the round trips of a read
 _ROUNDS = 3  # times that a read is tried while others remove what it finds
 _NONE: Any = object()  # what stands for a query that matches nothing
-_NO_NGRAMS = np.zeros(0, np.int64)
 _FIXED = ("embedding", "projections", "index", "mode")
+_FORMAT = 3  # of what is in the database
+_PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them alike
 
 
 class RemoteReader:
@@ -83,22 +91,25 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     Iteration has an order of its own, which looks like chance.
 
     ``score_cutoff``, ``temperature`` and ``scorer`` (None or "cosine") are attributes, as those of
-    a `FuzzyDict`. A read takes three round trips to the database at most.
+    a `FuzzyDict`. A read takes three round trips to the database at most; a write takes one.
 
-    Threads may read and write at once; the database is asked by one at a time. A pickle holds the
-    address, password included, and connects where it is opened.
+    Threads may read and write at once. A pickle holds the address, password included, and connects
+    where it is opened.
 
     Raises:
         StoreError: the database cannot be reached, or refuses.
         ArgumentTypeError: a key is no text, or a value is not of JSON's types.
+
+    Warns:
+        StoreWarning: a row is not what a `RemoteDict` writes, and is left out; or there are many
+            keys, and no index of them: see `build_index`.
     """
 
     def __init__(self, store: Store, *, embedding: Any = None, url: str | None = None) -> None:
         self._store, self._url, self._lock = store, url, RLock()
         self._where: Sequence[Condition] = ()
-        self._sample: KeySample | None = None
-        self._count, self._counted_at = 0, -_FRESH
-        self._lookup: tuple[Any, int, StoreLookup] | None = None
+        self._sampling: Sampling | None = None
+        self._lookup: tuple[Any, KeySample, StoreLookup] | None = None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
 
@@ -132,13 +143,19 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{store.place}: no keys were written there; connect(url, create=True) makes a "
                 f"place for them, and `fuzzydict push` fills it"
             )
+        own = {"format": _FORMAT, "ngrams": ngrams(_PROBE), "embedding": meaning.fingerprint()}
         if meta is None:
-            size = meaning.of_keys(["size"]).shape[1]
-            store.create(size, KeySample.empty(meaning).as_json(meaning))
+            store.create(size_of(meaning), own)
             meta = store.meta() or {}
-        sample = KeySample.of_json(meta, meaning, store.place)
-        require_same(meta.get("embedding", {}), meaning, "store")
-        self._sample, self._lookup = sample, None
+        if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
+            raise StoreError(
+                f"{store.place}: another version of fuzzydict wrote it (format "
+                f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
+                f"push the keys again into another place"
+            )
+        encoded_by = meta.get("embedding")
+        require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
+        self._sampling, self._lookup = Sampling(store, meaning), None
         return self
 
     def close(self) -> None:
@@ -270,18 +287,27 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """
         total = len(other) + len(kwargs) if hasattr(other, "__len__") else 0
         pairs, done = iter(_pairs(other, kwargs)), 0
-        try:
-            while block := list(islice(pairs, _TOGETHER)):
-                self._store.write(self._rows_of(dict(block)))
-                done += len(block)
-                progress(done, total)
-        finally:
-            if done:
-                self._count_again()
+        while block := list(islice(pairs, _TOGETHER)):
+            self._store.write(self._rows_of(dict(block)))
+            done += len(block)
+            progress(done, total)
         aliases = getattr(other, "aliases", None)
         if isinstance(aliases, Mapping) and aliases:
             self.aliases.update(aliases)
-        self._store.settle()
+
+    def build_index(self) -> bool:
+        """Build the index by which a database finds keys among many, and tell whether it is there.
+
+        That may take minutes, while others read and write. Keys that are written later are added
+        to it. One is enough, and is wanted from some 10,000 keys on. Qdrant builds it by itself.
+
+        Warns:
+            StoreWarning: it cannot be built; the message says why, and by which command to try.
+        """
+        why = self._store.build_index()
+        if why is not None:
+            warnings.warn(f"{why}; {BUILD}", StoreWarning, stacklevel=2)
+        return why is None
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of an equal key, or insert ``default``."""
@@ -298,10 +324,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _removes(self, key: Any) -> bool:
         """Remove an equal key, and tell whether there was one."""
         hash(key)
-        if not (isinstance(key, str) and is_storable(key) and self._store.remove([key])):
-            return False
-        self._count_again()
-        return True
+        return isinstance(key, str) and is_storable(key) and self._store.remove([key]) > 0
 
     def pop(self, key: str, /, *default: Any) -> Any:
         """Remove an equal key and return its value, or ``default`` if there is none.
@@ -324,20 +347,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
 
     def clear(self) -> None:
         """Remove every item."""
-        for page in self._store.pages(_PAGE):
-            self._store.remove([row.key for row in page])
-        self._count_again()
-
-    def refresh(self) -> None:
-        """Draw anew the sample of keys by which all that read judge how rare words are.
-
-        That is done by itself whenever the number of keys has doubled or halved.
-        """
-        meaning = self._current_meaning()
-        sample = KeySample.drawn(self._store, meaning)
-        self._store.set_meta(sample.as_json(meaning))
-        with self._lock:
-            self._sample, self._lookup = sample, None
+        self._store.clear()
 
     # ---- what was taught ------------------------------------------------------------------------
 
@@ -355,23 +365,21 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         *,
         at_once: bool = False,  # noqa: ARG002
     ) -> list[T]:
-        lookup, found = self._current_lookup(), list[T]()
-        for some in slices(len(queries), lookup.at_once):
-            found += self._of_block(queries[some], read, lookup)
+        found = list[T]()
+        for some in slices(len(queries), _AT_ONCE):
+            found += self._of_block(queries[some], read)
         return found
 
     def _of_block(
-        self,
-        queries: list[Any],
-        read: Callable[[list[Any], RemoteReader], list[T]],
-        lookup: StoreLookup,
+        self, queries: list[Any], read: Callable[[list[Any], RemoteReader], list[T]]
     ) -> list[T]:
         gone = set[str]()  # an alias of such a key is none: it was taught while the key was removed
         for _ in range(_ROUNDS):
-            values, keys = self.known(queries)
-            keys = {words: key for words, key in keys.items() if key not in gone}
+            known = self.known(queries)
+            keys = {words: key for words, key in known.keys.items() if key not in gone}
             try:
-                return read(queries, RemoteReader(lookup, Known(values, keys)))
+                lookup = self._lookup_of(known.version)
+                return read(queries, RemoteReader(lookup, known._replace(keys=keys)))
             except _GoneError as error:
                 gone |= error.keys
         raise StoreError(
@@ -383,25 +391,17 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Return the values of queries that are keys, and the keys of those that are aliases."""
         texts = [exact_text(one) for one in queries if isinstance(one, str) and is_storable(one)]
         words = [same_text(text) for text in texts if plain(text)]
-        return self._store.rows(texts, words) if texts else Known({}, {})
+        return self._store.rows(texts, words)
 
-    def _current_lookup(self) -> StoreLookup:
-        """Return the lookup, made anew if the number of keys or the scorer has changed."""
-        with self._lock:
-            is_empty = self._sample is None or not self._sample.keys.count
-            if is_empty or monotonic() - self._counted_at > _FRESH:
-                self._count, self._counted_at = self._store.count(), monotonic()
-                if self._sample is not None and self._sample.is_outgrown(self._count):
-                    self.open()  # another process has drawn another sample
-            if self._sample is None:
-                self.open()
-            scorer, count = self.scorer, self._count
-            if self._lookup is not None and self._lookup[:2] == (scorer, count):
-                return self._lookup[2]
-            meaning, sample = self._current_meaning(), cast("KeySample", self._sample)
-            lookup = StoreLookup(self._store, meaning, sample, count, scorer, self._where)
-            self._lookup = scorer, count, lookup
-            return lookup
+    def _lookup_of(self, version: int) -> StoreLookup:
+        """Return the lookup for the keys of a version, as the store tells, and for the scorer."""
+        if self._sampling is None:
+            self.open()
+        sample, last = cast("Sampling", self._sampling).at(version), self._lookup
+        if last is None or last[0] != self.scorer or last[1] is not sample:
+            lookup = StoreLookup(self._store, sample, self.scorer, self._where)
+            self._lookup = last = self.scorer, sample, lookup
+        return last[2]
 
     def _read_as(self, query: Any, reader: RemoteReader) -> Any:
         if not isinstance(query, str) or query in reader.known.values or not plain(query):
@@ -441,22 +441,13 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
     def _rows_of(self, items: Mapping[Any, Any]) -> list[Row]:
         """Return items as rows, encoded in one batch."""
         stored = {as_key(key): as_json(key, value) for key, value in items.items()}
-        rows = {key: Row(key, value, None, _NO_NGRAMS) for key, value in stored.items()}
+        rows = {key: Row(key, value, None) for key, value in stored.items()}
         names = texts_with_words(stored)
         vectors = units(self._current_meaning().of_keys(names)) if names else ()
         for name, vector in zip(names, vectors, strict=True):
-            shared = np.array(ngrams(" ".join(compared_words(name))), np.int64)
-            rows[name] = Row(name, stored[name], vector if vector.any() else None, shared)
+            own = vector if vector.any() else None
+            rows[name] = Row(name, stored[name], own, words_of(name))
         return list(rows.values())
-
-    def _count_again(self) -> None:
-        """Count the keys after a write, and draw another sample if they are many more or fewer."""
-        with self._lock:
-            count = self._store.count()
-            self._count, self._counted_at = count, monotonic()
-            is_outgrown = self._sample is None or self._sample.is_outgrown(count)
-        if is_outgrown:
-            self.refresh()
 
 
 class _Items(ItemsView[str, Any]):

@@ -21,6 +21,7 @@ from tests.support.postgres import server
 
 main: click.Command = import_module("fuzzydict.cli").main
 URL = "postgresql://anna:s3cret@host/db?table=keys"
+PLACE = "postgresql://host/db?table=keys"
 
 
 CAR = {"brand": "Porsche", "color": "black", "top speed": 260, "price": {"amount": 109000}}
@@ -40,7 +41,7 @@ def car(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     """Return the store that every address leads to; nothing was created in it."""
-    store = MemoryStore("postgresql://host/db?table=keys")
+    store = MemoryStore(PLACE)
     monkeypatch.setattr(remote, "open_store", lambda _: store)
     return store
 
@@ -183,12 +184,15 @@ def test_the_vectors_are_those_that_are_named(car: Path) -> None:
     assert run("lookup", URL, "colour").exit_code == 2
 
 
-def test_the_sample_is_drawn_anew(pushed: RemoteDict, store: MemoryStore, car: Path) -> None:
-    before = store.meta()
-    pushed["doors"] = 4
-    assert store.meta() == before
-    assert run("push", car, URL, "--refresh").stdout.startswith("5 keys: ")
-    assert store.meta() != before
+@pytest.mark.usefixtures("store")
+def test_an_index_that_cannot_be_built_is_a_warning_with_the_command_to_build_it(
+    car: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("push", car, URL, "--index").stderr == ""
+    monkeypatch.setattr(MemoryStore, "build_index", lambda store: f"{store.place}: no room")
+    result = run("push", car, URL, "--index")
+    assert (result.exit_code, result.stdout[:8]) == (0, "4 keys: ")
+    assert result.stderr.startswith(f"Warning: {PLACE}: no room; build one by `fuzzydict push --in")
 
 
 def test_a_push_that_broke_can_be_run_again(
@@ -358,7 +362,7 @@ def test_the_connection_is_closed_in_the_end(
 def test_a_table_of_postgresql_is_pushed_and_read(car: Path, tmp_path: Path) -> None:
     url = server().url(table="cars of 'the' command line")
     assert run("push", car, url).stdout.startswith("4 keys: postgresql://")
-    assert run("push", car, url, "--refresh").stdout.startswith("4 keys: postgresql://")
+    assert run("push", car, url, "--index").stdout.startswith("4 keys: postgresql://")
     assert run("lookup", url, "colour", "TopSpeed").stdout == "black\n260\n"
     assert run("explain", url, "colour").exit_code == 0
     (tmp_path / "table.csv").write_text("field\ncolour\nqwzzt\n\n")

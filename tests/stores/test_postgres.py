@@ -184,9 +184,7 @@ def test_a_user_who_may_not_create(postgres: Server) -> None:
         PostgresStore(postgres.url("reader", dbname="bare", table="own")).create(E, META)
 
 
-def test_a_user_who_may_only_read_reads(
-    postgres: Server, store: PostgresStore, table: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_user_who_may_only_read_reads(postgres: Server, store: PostgresStore, table: str) -> None:
     store.write(rows_of(5))
     postgres.run("DROP ROLE IF EXISTS onlooker")
     postgres.run("CREATE ROLE onlooker LOGIN")
@@ -198,13 +196,12 @@ def test_a_user_who_may_only_read_reads(
     assert onlooker.count() == 5
     assert len(all_rows(onlooker)) == 5
     assert onlooker.search([search("amber 0", 1)])[0].near[0].key == "amber 0"
-    monkeypatch.setattr("fuzzydict.stores.postgres.UNINDEXED", 1)
-    onlooker.settle()  # which leaves indexes to the owner
+    assert "must be owner" in str(onlooker.build_index())
     for call in (
         lambda: onlooker.write([row("red")]),
         lambda: onlooker.remove(["amber 0"]),
         lambda: onlooker.teach([Alias("a", "a", None)]),
-        lambda: onlooker.set_meta({}),
+        onlooker.clear,
         onlooker.drop,
     ):
         with pytest.raises(StoreError, match=r"permission denied|must be owner"):
@@ -246,7 +243,7 @@ def test_a_call_after_the_server_ended_the_connection_makes_another(
         store.count,
         lambda: store.search([search("red")]),
         lambda: all_rows(store),
-        lambda: store.set_meta(META),
+        lambda: store.sample([]),
         store.meta,
         lambda: store.remove(["red"]),
     ):
@@ -423,7 +420,7 @@ def test_no_name_and_no_text_is_taken_for_sql(postgres: Server, name: str) -> No
     store.write([row(name, {name: name}), row("other", {"a": name})])
     store.teach([Alias(name, name, name)])
     assert store.meta() == {name: name}
-    assert store.rows([name], [name]) == ({name: {name: name}}, {name: name})
+    assert store.rows([name], [name])[:2] == ({name: {name: name}}, {name: name})
     for where in ({name.replace(".", " "): name}, {"a": name}):
         (hits,) = store.search([search(name)], conditions_of(where))
         assert [hit.key for hit in hits.near] == [name if name in where else "other"]
@@ -444,10 +441,7 @@ def large(request: pytest.FixtureRequest) -> Iterator[PostgresStore]:
     store = PostgresStore(server().url(table=f"large {next(_NUMBERS)}", **partitions))
     store.create(E, META)
     store.write(rows_of(2800))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fuzzydict.stores.postgres.UNINDEXED", 2800)
-        for _ in range(2):
-            store.settle()
+    assert [store.build_index() for _ in range(2)] == [None, None]
     store.write(rows_of(3000)[2800:] + rows_of(10))
     yield store
     store.drop()
@@ -467,8 +461,8 @@ def test_the_index_finds_what_comparing_all_finds(large: PostgresStore) -> None:
 
 def test_the_index_is_built_once_and_used(large: PostgresStore) -> None:
     table = large.place.rpartition("=")[2]
-    built = f"SELECT count(*) FROM pg_indexes WHERE tablename = '{table}' AND indexdef ~ 'hnsw'"
-    assert server().run(built) == [(2,)]
+    built = "SELECT count(*) FROM pg_indexes WHERE indexdef ~ 'hnsw' AND tablename ~"
+    assert server().run(f"{built} '^{table}(_[0-9])?$'") in ([(1,)], [(4,)])  # of each partition
     used = f"SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE relname ~ '^{table}(_[0-9])?$'"
     (before,) = server().run(used)
     large.search([search("amber 3")])
