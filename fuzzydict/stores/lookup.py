@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from itertools import repeat
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
 from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
+from fuzzydict.search.key_index import EncodedKeys, KeyIndex
 from fuzzydict.search.keys import Keys, Statistics, compared_words
 from fuzzydict.search.lookup import MOST, ByListing, Listing, Prepared
 from fuzzydict.search.score import COSINE, JudgedScore, as_score
-from fuzzydict.stores.base import Hit, Search
+from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from uuid import UUID
 
     from numpy.typing import NDArray
 
@@ -34,44 +36,37 @@ BUILD = "build one by `fuzzydict push --index URL`, or d.build_index()"
 _FEW = 16  # keys that are shown of a query that is like none
 
 
-class KeySample:
+class KeySample(NamedTuple):
     """What scores need to know of all keys of a store: the same for all that read it.
 
-    Args:
-        meaning: what keys are compared by.
+    Attributes:
         version: of the keys, as the store tells; None if it was not asked.
         count: how many keys there are.
-        hits: those of the sample by their ids; without words too.
-
-    Attributes:
-        keys: those of the sample that have words, with statistics of all keys.
         with_words: about how many of all keys have words.
+        keys: those of the sample that have words, with statistics of all keys.
+        is_whole: whether the sample has all keys, so that no others need be found.
     """
 
-    def __init__(
-        self,
-        meaning: Meaning,
-        version: int | None = None,
-        count: int = 0,
-        hits: dict[UUID, Hit] | None = None,
-    ) -> None:
-        self.meaning, self.version, self.count = meaning, version, count
-        self.hits, self.size = hits or {}, size_of(meaning)
-        told = [hit for hit in self.hits.values() if plain(hit.key)]
-        vectors = stacked([hit.vector for hit in told], self.size)
-        keys = Keys.of(meaning.table, [hit.key for hit in told], vectors)
-        times = count / max(len(self.hits), 1)
-        self.with_words = round(len(told) * times)
-        self.keys = keys.with_statistics(_times(keys.statistics, times))
+    version: int | None
+    count: int  # type: ignore[assignment]  # of a tuple, nobody counts
+    with_words: int
+    keys: Keys
+    is_whole: bool
 
 
 class Sampling:
-    """The sample of a store, read anew by one thread when its version is another."""
+    """The sample of a store, read anew by one thread when its version is another.
+
+    Args:
+        store: is asked.
+        meaning: what keys are compared by.
+    """
 
     def __init__(self, store: Store, meaning: Meaning) -> None:
-        self._store, self._lock = store, RLock()
-        self._sample = KeySample(meaning)
-        self._has_warned = False
+        self.meaning, self.size = meaning, size_of(meaning)
+        self._store, self._lock, self._has_warned = store, RLock(), False
+        self._sample: KeySample
+        self._begin()
 
     def at(self, version: int) -> KeySample:
         """Return the sample of a version, as the store tells, or a later one.
@@ -80,22 +75,46 @@ class Sampling:
             StoreWarning: searches compare with many keys; that is said once.
         """
         with self._lock:
-            last = self._sample
-            if last.version == version:
-                return last
-            found = self._store.sample(last.hits.keys())
-            known = last.hits | found.hits  # of which only what is new is read
-            hits = {number: known[number] for number in found.ids if number in known}
-            self._sample = KeySample(last.meaning, found.version, found.total, hits)
-            if found.scans and not self._has_warned:
-                self._has_warned = True
-                warnings.warn(
-                    f"{self._store.place}: it has {found.total:,} keys and no index, so that each "
-                    f"read compares with all of them; {BUILD}",
-                    StoreWarning,
-                    stacklevel=2,
-                )
+            if self._sample.version != version:
+                try:
+                    self._sample = self._read()
+                except BaseException:  # an interrupt, maybe amid the index
+                    self._begin()
+                    raise
             return self._sample
+
+    def _begin(self) -> None:
+        self._hits, self._index = dict[UUID, Hit](), KeyIndex(self.meaning)
+        self._sample = KeySample(None, 0, 0, self._index.keys(), is_whole=False)
+
+    def _read(self) -> KeySample:
+        """Return the sample as it is now; only what is new in it is read."""
+        found, index = self._store.sample(self._hits.keys()), self._index
+        for number in self._hits.keys() - set(found.ids):
+            index.discard(self._hits.pop(number).key)
+        new = {hit.key: hit.vector for hit in found.hits.values()}
+        for number, hit in found.hits.items():
+            self._hits[number] = hit
+            if plain(hit.key):
+                index.add(hit.key)
+        changes = index.changes()
+        if changes is not None:
+            vectors = stacked([new[name] for name in changes.new], self.size)
+            index.take(changes, EncodedKeys(changes.new, vectors) if changes.new else None)
+        keys, is_whole = index.keys(), len(found.ids) < SAMPLE
+        total = len(found.ids) if is_whole else found.total
+        times = total / max(len(self._hits), 1)
+        if not is_whole:
+            keys = keys.with_statistics(_times(keys.statistics, times))
+        if found.scans and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{self._store.place}: it has {total:,} keys and no index, so that each read "
+                f"compares with all of them; {BUILD}",
+                StoreWarning,
+                stacklevel=2,
+            )
+        return KeySample(found.version, total, round(keys.count * times), keys, is_whole)
 
 
 def _times(own: Statistics, times: float) -> Statistics:
@@ -147,14 +166,15 @@ class StoreLookup(ByListing):
     def __init__(
         self,
         store: Store,
+        sampling: Sampling,
         sample: KeySample,
         scorer: ScorerLike | None = None,
         where: Sequence[Condition] = (),
     ) -> None:
-        super().__init__(sample.meaning, scorer)
+        super().__init__(sampling.meaning, scorer)
         require_nearness(scorer)
         self._store, self._where, self._sample = store, where, sample
-        self._anywhere = units(sample.keys.vectors.sum(axis=0, keepdims=True))[0]
+        self._size = sampling.size
 
     @property
     def count(self) -> int:
@@ -162,9 +182,13 @@ class StoreLookup(ByListing):
         return self._sample.count if self._sample.keys.count else 0
 
     def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
-        vectors = units(self._vectors(prepared, self._sample.keys))
+        keys = self._sample.keys
+        if self._sample.is_whole and not self._where:
+            return repeat(Listing(keys, keys.living_slots(), 0, None), len(prepared))
+        vectors = units(self._vectors(prepared, keys))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
-        vectors[~vectors.any(axis=1)] = self._anywhere  # so that some keys are found
+        anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)
+        vectors[~vectors.any(axis=1)] = units(anywhere)[0]  # so that some keys are found
         searches = [
             Search(vector if vector.any() else None, one.query.text, count, spelled)
             for vector, one in zip(vectors, prepared, strict=True)
@@ -178,18 +202,18 @@ class StoreLookup(ByListing):
         """
         sample, found = self._sample.keys, {hit.key: hit for hit in [*hits.near, *hits.spelled]}
         names = sorted(filter(plain, found))
-        vectors = stacked([found[name].vector for name in names], self._sample.size)
+        vectors = stacked([found[name].vector for name in names], self._size)
         keys = Keys.of(sample.table, names, vectors)
         of_all, stems = sample.statistics, dict(sample.statistics.stems)
         for stem, count in keys.statistics.stems.items():  # some of which the sample has not
             stems[stem] = max(count, stems.get(stem, 0))
         keys = keys.with_statistics(of_all._replace(stems=stems))
         if not names and not self._where:
-            few = sorted(range(min(_FEW, len(sample))), key=sample.names.__getitem__)
-            keys = sample.some(np.array(few, np.intp))
-        others = [slot for name, slot in sample.slots.items() if name not in keys.slots]
-        left = max(0, self._sample.with_words - len(keys)) if others else 0
-        return Listing(keys, np.arange(len(keys)), left, (sample, np.array(others, np.intp)))
+            keys = sample.some(sample.living_slots()[:_FEW])
+        found_here = [slot for name in keys.names if (slot := sample.slot_of(name)) is not None]
+        others = np.setdiff1d(sample.living_slots(), found_here)
+        left = max(0, self._sample.with_words - len(keys)) if len(others) else 0
+        return Listing(keys, np.arange(len(keys)), left, (sample, others))
 
     def _scores(self, one: Prepared, listing: Listing) -> NDArray[np.float64]:
         return super()._scores(one, listing) if len(listing.slots) else np.zeros(0)

@@ -397,9 +397,10 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         """Return the lookup for the keys of a version, as the store tells, and for the scorer."""
         if self._sampling is None:
             self.open()
-        sample, last = cast("Sampling", self._sampling).at(version), self._lookup
+        sampling, last = cast("Sampling", self._sampling), self._lookup
+        sample = sampling.at(version)
         if last is None or last[0] != self.scorer or last[1] is not sample:
-            lookup = StoreLookup(self._store, sample, self.scorer, self._where)
+            lookup = StoreLookup(self._store, sampling, sample, self.scorer, self._where)
             self._lookup = last = self.scorer, sample, lookup
         return last[2]
 
