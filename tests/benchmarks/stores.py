@@ -157,19 +157,19 @@ def _calls(remote: RemoteDict, between: Proxy, names: Sequence[str]) -> list[lis
 
 def _threads(remote: RemoteDict, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a table of what threads read."""
-    queries = any_slips(names)
+    queries = list(islice(any_slips(names), 300))
     kinds: Mapping[str, Callable[[int], object]] = {
         "exact": lambda i: remote[names[i]],
-        "fuzzy": lambda _: remote.get(next(queries)),
+        "fuzzy": lambda i: remote.get(queries[i]),
     }
     rows = []
     for kind, read in kinds.items():
         rates = []
-        for count in (1, 4):
+        for start, count in ((0, 1), (100, 4)):
             with ThreadPoolExecutor(count) as pool:
-                list(pool.map(read, range(count)))
+                list(pool.map(read, range(200, 200 + count)))
                 began = time.perf_counter()
-                list(pool.map(read, range(100)))
+                list(pool.map(read, range(start, start + 100)))
                 rates.append(100 / (time.perf_counter() - began))
         rows.append([kind, *(f"{rate:.0f}" for rate in rates)])
     return rows
