@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +41,8 @@ def _address(ctx: click.Context, argument: click.Parameter, url: str) -> str:
 def command(dict_file: Path, url: str, index: bool, vectors: Path | None, **reading: Any) -> None:
     """Write the keys, values and aliases of DICT to the store at URL, and keep what is there.
 
+    What `fit` learned is written with the first keys, and holds for all that come later.
+
     URL is postgresql://USER@HOST/DATABASE?table=NAME or qdrant://HOST:6334/NAME. The table or
     collection is created if there is none. Equal keys get the values that DICT has. The password of
     PostgreSQL is better given in ~/.pgpass or PGPASSWORD than in URL.
@@ -49,12 +50,8 @@ def command(dict_file: Path, url: str, index: bool, vectors: Path | None, **read
     A push that broke can be run again: what was written is replaced, and nothing is there twice.
     """
     d = open_dict(dict_file, Reading(**reading), embedding=embedding_of(vectors))
-    if d.projections not in (None, "identity"):
-        warnings.warn(
-            f"{dict_file}: its projections, as `fit` learns them, are not written; its aliases are",
-            stacklevel=1,
-        )
-    with connect(url, embedding=d.embedding, create=True) as remote:
+    learned = None if d.projections == "identity" else d.projections
+    with connect(url, embedding=d.embedding, create=True, projections=learned) as remote:
         with progress_bar("writing") as progress:
             remote.update(d, progress=progress)  # with its aliases
         if index:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from base64 import b64decode, b64encode
 from collections.abc import (
     Callable,
     ItemsView,
@@ -16,8 +17,11 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+import numpy as np
+
 from fuzzydict._arrays import slices, units
 from fuzzydict.embedding.encoder import require_same
+from fuzzydict.embedding.projections import Projections, as_projections
 from fuzzydict.errors import (
     OptionError,
     ReadOnlyError,
@@ -105,13 +109,22 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             keys, and no index of them: see `build_index`.
     """
 
-    def __init__(self, store: Store, *, embedding: Any = None, url: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedding: Any = None,
+        projections: Projections | None = None,
+        url: str | None = None,
+    ) -> None:
         self._store, self._url, self._lock = store, url, RLock()
         self._where: Sequence[Condition] = ()
         self._sampling: Sampling | None = None
         self._lookup: tuple[Any, KeySample, StoreLookup] | None = None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
+        if projections is not None:
+            super().__setattr__("projections", projections)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -136,16 +149,18 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             StoreError: there is nothing, or another version of fuzzydict wrote it.
             OptionError: the keys were encoded by another embedding; the message names both.
         """
-        meaning, store = self._current_meaning(), self._store
-        meta = store.meta()
+        store, meta = self._store, self._store.meta()
         if meta is None and not create:
             raise StoreError(
                 f"{store.place}: no keys were written there; connect(url, create=True) makes a "
                 f"place for them, and `fuzzydict push` fills it"
             )
-        own = {"format": _FORMAT, "ngrams": ngrams(_PROBE), "embedding": meaning.fingerprint()}
+        own: dict[str, Any] = {"format": _FORMAT, "ngrams": ngrams(_PROBE)}
         if meta is None:
-            store.create(size_of(meaning), own)
+            meaning = self._current_meaning()
+            written = _written(as_projections(self.projections))
+            learned = {"embedding": meaning.fingerprint(), "projections": written}
+            store.create(size_of(meaning), own | learned)
             meta = store.meta() or {}
         if any(meta.get(name) != own[name] for name in ("format", "ngrams")):
             raise StoreError(
@@ -153,7 +168,9 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
                 f"{quoted(meta.get('format'))}, expected {_FORMAT}); read it with that version, or "
                 f"push the keys again into another place"
             )
-        encoded_by = meta.get("embedding")
+        if self.projections is None and meta.get("projections") is not None:
+            super().__setattr__("projections", _read(meta["projections"], store.place))
+        encoded_by, meaning = meta.get("embedding"), self._current_meaning()
         require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
         self._sampling, self._lookup = Sampling(store, meaning), None
         return self
@@ -555,7 +572,13 @@ def _require_text(alias: str, key: Any) -> None:
 # ---- opening ----------------------------------------------------------------------------------
 
 
-def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteDict:
+def connect(
+    url: str,
+    *,
+    embedding: Any = None,
+    create: bool = False,
+    projections: Projections | None = None,
+) -> RemoteDict:
     """Return the dict whose keys are in a database.
 
     Args:
@@ -563,6 +586,8 @@ def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteD
             server needs pgvector), or ``qdrant://host:6334/collection`` (extra ``qdrant``).
         embedding: what encoded the keys, as of a `FuzzyDict`; by default the shipped Brown vectors.
         create: whether to make a place for keys where there is none.
+        projections: those by which its keys are then encoded, as of a fitted `FuzzyDict`; who
+            connects later gets them from the database.
 
     Raises:
         StoreError: the database cannot be reached or refuses, nothing was written there, or
@@ -570,7 +595,8 @@ def connect(url: str, *, embedding: Any = None, create: bool = False) -> RemoteD
         OptionError: the address is none, or the keys were encoded by another embedding.
         MissingExtraError: the package that speaks to the database is not installed.
     """
-    return RemoteDict(open_store(url), embedding=embedding, url=url).open(create=create)
+    d = RemoteDict(open_store(url), embedding=embedding, projections=projections, url=url)
+    return d.open(create=create)
 
 
 def open_store(url: str) -> Store:
@@ -597,6 +623,30 @@ def _connected(url: str, embedding: Any, options: Mapping[str, Any]) -> RemoteDi
     for name, value in options.items():
         setattr(d, name, value)
     return d
+
+
+def _written(projections: Projections | None) -> dict[str, Any] | None:
+    """Return learned projections as JSON."""
+    if projections is None or projections.is_identity:
+        return None
+    arrays = {name: array.astype("<f4") for name, array in projections.arrays().items()}
+    told = {n: [*a.shape, b64encode(a.tobytes()).decode()] for n, a in arrays.items()}
+    return {"embedding": projections.embedding, "arrays": told}
+
+
+def _read(written: Any, place: str) -> Projections:
+    """Return the projections from JSON, whoever wrote it."""
+    try:
+        arrays = {
+            name: np.frombuffer(b64decode(numbers), "<f4").reshape(shape).astype(np.float32)
+            for name, (*shape, numbers) in written["arrays"].items()
+        }
+        return Projections.from_arrays(arrays, embedding=written["embedding"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"{place}: what it says of its projections is damaged ({error}); push the keys again "
+            f"into another place"
+        ) from error
 
 
 def _pairs(other: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

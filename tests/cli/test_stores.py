@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -157,12 +158,22 @@ def test_aliases_are_pushed_with_a_saved_dict(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_it_is_told_that_projections_are_not_pushed(tmp_path: Path) -> None:
-    FuzzyDict(CAR, projections=Projections()).save(tmp_path / "car.fuzzydict")
-    result = run("push", tmp_path / "car.fuzzydict", URL)
-    assert result.stdout.startswith("4 keys: ")
-    assert result.stderr.startswith("Warning: ")
-    assert "its projections, as `fit` learns them, are not written" in result.stderr
+def test_what_was_learned_is_pushed_with_a_fitted_dict(tmp_path: Path) -> None:
+    turned = np.eye(224, dtype=np.float32)[::-1]
+    d: FuzzyDict[Any] = FuzzyDict(CAR, projections=Projections(query=turned))
+    d.save(tmp_path / "car.fuzzydict")
+    for _ in range(2):
+        assert run("push", tmp_path / "car.fuzzydict", URL).stdout.startswith("4 keys: ")
+    pushed = remote.connect(URL)
+    for query in ("colour", "maximum speed", "cost"):
+        mine, its = d.most_similar(query, 4), pushed.most_similar(query, 4)
+        assert [one.key for one in its] == [one.key for one in mine]
+        assert [m.score for m in its] == pytest.approx([m.score for m in mine], abs=1e-3)
+    (tmp_path / "other.json").write_text('{"doors": 4}')
+    assert run("push", tmp_path / "other.json", URL).stdout.startswith("5 keys: ")
+    FuzzyDict(CAR, projections=Projections(query=turned * 2)).save(tmp_path / "two.fuzzydict")
+    result = run("push", tmp_path / "two.fuzzydict", URL)
+    assert (result.exit_code, result.stderr[:17]) == (2, "Error: embedding:")
 
 
 @pytest.mark.usefixtures("store")
