@@ -6,6 +6,7 @@ import json
 import os
 import re
 import struct
+from contextlib import suppress
 from threading import BoundedSemaphore
 from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -170,12 +171,18 @@ class PostgresStore(Store):
         self._own_connections()
         with self._room:
             while True:
-                kept = self._idle.pop() if self._idle else None
+                kept = self._kept()
                 try:
                     return self._with(kept or self._connect(), work)
                 except psycopg.Error as error:
                     if kept is None or not kept.closed:
                         raise self._refused(error) from None
+
+    def _kept(self) -> Session | None:
+        """Take a connection that waits for the next call, if there is one."""
+        with suppress(IndexError):  # which another thread may have taken meanwhile
+            return self._idle.pop()
+        return None
 
     def _with(self, connection: Session, work: Callable[[Session], T]) -> T:
         """Return what ``work`` returns; keep the connection only if it is ready for the next."""
@@ -230,8 +237,8 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         self._own_connections()
-        while self._idle:
-            self._idle.pop().close()
+        while connection := self._kept():
+            connection.close()
 
     def __del__(self) -> None:
         if getattr(self, "_process", None) == os.getpid():
@@ -352,6 +359,7 @@ class PostgresStore(Store):
     # ---- the index ------------------------------------------------------------------------------
 
     def build_index(self) -> str | None:
+        self.count()  # or raise: nothing is there, or the server cannot be reached
         try:
             with self._connect() as connection:
                 return self._built(connection)
@@ -392,7 +400,8 @@ class PostgresStore(Store):
         for schema, name, is_valid in found:
             if is_valid:
                 return True
-            connection.execute(SQL("DROP INDEX {}").format(Identifier(schema, name)))
+            drop = SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(schema, name))
+            connection.execute(drop)
         return False
 
     # ---- rows ---------------------------------------------------------------------------------

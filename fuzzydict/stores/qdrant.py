@@ -205,7 +205,9 @@ class QdrantStore(Store):
                 if is_second or not is_lost:
                     raise StoreError(f"{self.place} {told}") from error
             is_second = True
-            self._close(client)
+            with self._lock:  # it is not closed: other threads may be asking it
+                if self._client is client is not self._given:
+                    self._client = None
 
     def _connected(self) -> QdrantClient:
         with self._lock:
@@ -213,15 +215,11 @@ class QdrantStore(Store):
                 self._client = self._address.connect()
             return self._client
 
-    def _close(self, client: QdrantClient | None) -> None:
-        """Close a client, unless another thread has made another one."""
-        with self._lock:
-            if client is not None and client is self._client is not self._given:
-                client.close()
-                self._client = None
-
     def close(self) -> None:
-        self._close(self._client)
+        with self._lock:
+            if self._client is not None and self._client is not self._given:
+                self._client.close()
+                self._client = None
 
     # ---- the collection ----------------------------------------------------------------------
 
