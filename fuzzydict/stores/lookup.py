@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
@@ -14,7 +13,7 @@ from fuzzydict._arrays import units, whole_number
 from fuzzydict.errors import OptionError, StoreWarning, quoted
 from fuzzydict.search.key_index import EncodedKeys, KeyIndex
 from fuzzydict.search.keys import Keys, Statistics, compared_words
-from fuzzydict.search.lookup import MOST, ByListing, Listing, Prepared
+from fuzzydict.search.lookup import MOST, ByListing, Exact, Listing, Prepared
 from fuzzydict.search.score import COSINE, JudgedScore, as_score
 from fuzzydict.stores.base import SAMPLE, Hit, Search
 from fuzzydict.text.words import plain
@@ -66,10 +65,15 @@ class Sampling:
         self.meaning, self.size = meaning, size_of(meaning)
         self._store, self._lock, self._has_warned = store, RLock(), False
         self._sample: KeySample
+        self._made: tuple[Any, Any, Exact | StoreLookup] | None
         self._begin()
 
-    def at(self, version: int) -> KeySample:
-        """Return the sample of a version, as the store tells, or a later one.
+    def lookup(
+        self, version: int, scorer: ScorerLike | None, where: Sequence[Condition] = ()
+    ) -> Exact | StoreLookup:
+        """Return what finds keys among those of a version, as the store tells, or of a later one.
+
+        As long as the sample has all keys, it finds them here, as in a dict.
 
         Warns:
             StoreWarning: searches compare with many keys; that is said once.
@@ -81,11 +85,22 @@ class Sampling:
                 except BaseException:  # an interrupt, maybe amid the index
                     self._begin()
                     raise
-            return self._sample
+            sample = self._sample
+            if where:
+                return StoreLookup(self._store, self, sample, scorer, where)
+            if self._made is None or self._made[:2] != (sample.version, scorer):
+                lookup = (
+                    Exact(self._index, scorer)
+                    if sample.is_whole
+                    else StoreLookup(self._store, self, sample, scorer)
+                )
+                self._made = sample.version, scorer, lookup
+            return self._made[2]
 
     def _begin(self) -> None:
         self._hits, self._index = dict[UUID, Hit](), KeyIndex(self.meaning)
         self._sample = KeySample(None, 0, 0, self._index.keys(), is_whole=False)
+        self._made = None
 
     def _read(self) -> KeySample:
         """Return the sample as it is now; only what is new in it is read."""
@@ -93,10 +108,9 @@ class Sampling:
         for number in self._hits.keys() - set(found.ids):
             index.discard(self._hits.pop(number).key)
         new = {hit.key: hit.vector for hit in found.hits.values()}
-        for number, hit in found.hits.items():
-            self._hits[number] = hit
-            if plain(hit.key):
-                index.add(hit.key)
+        self._hits |= found.hits
+        for key in sorted(filter(plain, new)):  # so that of equal ones the same comes first for all
+            index.add(key)
         changes = index.changes()
         if changes is not None:
             vectors = stacked([new[name] for name in changes.new], self.size)
@@ -183,8 +197,6 @@ class StoreLookup(ByListing):
 
     def _found(self, prepared: list[Prepared], count: int) -> Iterator[Listing]:
         keys = self._sample.keys
-        if self._sample.is_whole and not self._where:
-            return repeat(Listing(keys, keys.living_slots(), 0, None), len(prepared))
         vectors = units(self._vectors(prepared, keys))
         spelled = _SPELLED if isinstance(self.score, JudgedScore) else 0
         anywhere = keys.vectors[keys.living_slots()].sum(axis=0, keepdims=True)

@@ -37,7 +37,6 @@ from fuzzydict.search.key_index import exact_text, texts_with_words
 from fuzzydict.stores.base import Alias, Known, Row
 from fuzzydict.stores.lookup import (
     BUILD,
-    KeySample,
     Sampling,
     StoreLookup,
     require_few,
@@ -51,7 +50,7 @@ from fuzzydict.text.words import plain, same_text
 
 if TYPE_CHECKING:
     from fuzzydict.results.pooling import StackedValues
-    from fuzzydict.search.lookup import Attended
+    from fuzzydict.search.lookup import Attended, Exact
     from fuzzydict.stores.base import Store
     from fuzzydict.stores.values import Condition
 
@@ -71,7 +70,7 @@ _PROBE = "fuzzy dictionary"  # whose n-grams tell whether two clients count them
 class RemoteReader:
     """What a block of queries is read by; it looks nothing up twice."""
 
-    def __init__(self, lookup: StoreLookup, known: Known) -> None:
+    def __init__(self, lookup: Exact | StoreLookup, known: Known) -> None:
         self.lookup, self.size = lookup, lookup.count
         self.known = known  # the queries that are keys or aliases
         self.values = dict(known.values)  # that were read
@@ -120,7 +119,6 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         self._store, self._url, self._lock = store, url, RLock()
         self._where: Sequence[Condition] = ()
         self._sampling: Sampling | None = None
-        self._lookup: tuple[Any, KeySample, StoreLookup] | None = None
         if embedding is not None:
             super().__setattr__("embedding", embedding)
         if projections is not None:
@@ -172,7 +170,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
             super().__setattr__("projections", _read(meta["projections"], store.place))
         encoded_by, meaning = meta.get("embedding"), self._current_meaning()
         require_same(encoded_by if isinstance(encoded_by, dict) else {}, meaning, "store")
-        self._sampling, self._lookup = Sampling(store, meaning), None
+        self._sampling = Sampling(store, meaning)
         return self
 
     def close(self) -> None:
@@ -234,7 +232,7 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         if where is None:
             return super().most_similar(query, topn)
         filtered = type(self).__new__(type(self))
-        filtered.__dict__.update(self.__dict__ | {"_where": conditions_of(where), "_lookup": None})
+        filtered.__dict__.update(self.__dict__ | {"_where": conditions_of(where)})
         return super(RemoteDict, filtered).most_similar(query, topn)
 
     def attend(
@@ -410,16 +408,11 @@ class RemoteDict(Reads[Any, RemoteReader], MutableMapping[str, Any]):
         words = [same_text(text) for text in texts if plain(text)]
         return self._store.rows(texts, words)
 
-    def _lookup_of(self, version: int) -> StoreLookup:
+    def _lookup_of(self, version: int) -> Exact | StoreLookup:
         """Return the lookup for the keys of a version, as the store tells, and for the scorer."""
         if self._sampling is None:
             self.open()
-        sampling, last = cast("Sampling", self._sampling), self._lookup
-        sample = sampling.at(version)
-        if last is None or last[0] != self.scorer or last[1] is not sample:
-            lookup = StoreLookup(self._store, sampling, sample, self.scorer, self._where)
-            self._lookup = last = self.scorer, sample, lookup
-        return last[2]
+        return cast("Sampling", self._sampling).lookup(version, self.scorer, self._where)
 
     def _read_as(self, query: Any, reader: RemoteReader) -> Any:
         if not isinstance(query, str) or query in reader.known.values or not plain(query):

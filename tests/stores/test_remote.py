@@ -422,7 +422,7 @@ def test_statistics_of_many_are_estimated_from_a_sample(monkeypatch: pytest.Monk
     remote = filled(dict.fromkeys(names))
     remote.get("anything")
     assert remote._sampling is not None
-    sample = remote._sampling.at(remote._store.rows([]).version)
+    sample = remote._sampling._sample
     estimated, own = sample.keys.statistics, d._current_reader().lookup.keys.statistics
     assert (sample.count, sample.keys.count, estimated.count) == (2000, 500, 2000)
     common = [stem for stem, count in own.stems.items() if count > 20]
