@@ -202,12 +202,11 @@ class QdrantStore(Store):
                     return call(client)
             except Exception as error:  # whatever the client, httpx and grpc raise
                 is_lost, told = _told(error)
+                is_lost = is_lost or client is not self._client  # another thread closed it
                 if is_second or not is_lost:
                     raise StoreError(f"{self.place} {told}") from error
             is_second = True
-            with self._lock:  # it is not closed: other threads may be asking it
-                if self._client is client is not self._given:
-                    self._client = None
+            self._close(client)
 
     def _connected(self) -> QdrantClient:
         with self._lock:
@@ -216,10 +215,14 @@ class QdrantStore(Store):
             return self._client
 
     def close(self) -> None:
+        self._close(self._client)
+
+    def _close(self, client: QdrantClient | None) -> None:
+        """Close a client that was made here, unless another one has taken its place."""
         with self._lock:
-            if self._client is not None and self._client is not self._given:
-                self._client.close()
+            if client is not None and client is self._client is not self._given:
                 self._client = None
+                client.close()
 
     # ---- the collection ----------------------------------------------------------------------
 
