@@ -31,7 +31,7 @@ import numpy as np
 from fuzzydict import FuzzyDict, RemoteDict, connect
 from tests.support.proxy import Proxy
 
-from .measuring import command, compared, figures, print_report, shown
+from .measuring import command, compared, figures, print_report, processor_time, shown
 from .queries import any_slips, key_texts, sharing_a_word
 from .wordnet import wordnet_synonyms
 
